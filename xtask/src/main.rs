@@ -1,1 +1,47 @@
-fn main() {}
+//! Builds, runs and checks Tidegate, so that nothing but Rust and Node has to be installed.
+mod bench;
+mod bundle;
+mod dev;
+mod gate;
+mod prepare;
+mod process;
+
+use process::Failure;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask build [--dev]      the console into dist/, the Worker into build/worker/
+cargo xtask dev [--port 8787] [--every SECONDS] [--fresh]
+                               build --dev, then serve both on this computer with a running clock
+cargo xtask test               the whole gate, as the continuous integration runs it
+cargo xtask bench              the engine's figures";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("\nxtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<(), Failure> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["build"] => bundle::build(bundle::Profile::Release),
+        ["build", "--dev"] => bundle::build(bundle::Profile::Dev),
+        ["dev", options @ ..] => dev::serve(&dev::Options::parse(options)?),
+        ["test"] => gate::run(),
+        ["bench", options @ ..] => bench::run(options),
+        ["help" | "--help" | "-h"] | [] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(Failure::new(
+            format!("no such command: {}", words.join(" ")),
+            format!("use one of\n{USAGE}"),
+        )),
+    }
+}

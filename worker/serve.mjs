@@ -1,0 +1,203 @@
+// Runs the built Worker and console on this computer: `cargo xtask dev`, and the end-to-end tests.
+//
+// As a program:  node worker/serve.mjs [--port 8787] [--every 60] [--state DIR] [--fresh] [--stdin]
+//   --every SECONDS   how often the clock ticks; 0 stops it
+//   --stdin           read commands from standard input: `tick MILLISECONDS` is answered `ticked MILLISECONDS`
+// As a module:   const runtime = await start({ port: 0 }); await runtime.tick(Date.now()); await runtime.stop();
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Log, LogLevel, Miniflare } from "miniflare";
+
+const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
+const BUILT = ["build/worker/shim.js", "build/worker/edge.js", "build/worker/edge_bg.wasm", "dist/index.html"];
+const KEY_FILE = join(ROOT, ".wrangler/dev.vars");
+const STATE = join(ROOT, ".wrangler/state/v3");
+const EXAMPLE = join(ROOT, "public/examples/three-teams.jsonl");
+const MINUTE_MS = 60_000;
+
+// The entry comes first; bindgen adds snippets of its own under names that change.
+function modules() {
+  const generated = readdirSync(join(ROOT, "build/worker"), { recursive: true })
+    .filter((file) => file.endsWith(".js") && file !== "shim.js")
+    .map((file) => ({ type: "ESModule", path: `build/worker/${file}` }));
+  return [
+    { type: "ESModule", path: "build/worker/shim.js" },
+    ...generated,
+    { type: "CompiledWasm", path: "build/worker/edge_bg.wasm" },
+  ];
+}
+
+// What wrangler.toml says, in the words of the local runtime. Nothing here connects to another computer.
+function options({ port, state, adminKey, log }) {
+  return {
+    host: "127.0.0.1",
+    port,
+    cf: false,
+    telemetry: { enabled: false },
+    log: new Log(log ? LogLevel.WARN : LogLevel.NONE),
+    handleRuntimeStdio: log ? undefined : (stdout, stderr) => [stdout, stderr].forEach((pipe) => pipe.resume()),
+    defaultPersistRoot: state,
+    name: "tidegate",
+    compatibilityDate: "2026-04-01",
+    rootPath: ROOT,
+    modulesRoot: "build/worker",
+    modules: modules(),
+    bindings: { ADMIN_KEY: adminKey },
+    kvNamespaces: { CLUSTERS: "CLUSTERS" },
+    durableObjects: { CLUSTER: { className: "ClusterObject", useSQLite: true } },
+    assets: {
+      directory: "dist",
+      routerConfig: {
+        has_user_worker: true,
+        static_routing: { user_worker: ["/v1/*", "/api/*", "/health"] },
+      },
+      assetConfig: { not_found_handling: "single-page-application" },
+    },
+  };
+}
+
+/** Starts a runtime. Without `state`, in a new directory that `stop` removes. */
+export async function start({ port = 0, state, adminKey = randomBytes(16).toString("hex"), log = false } = {}) {
+  const missing = BUILT.filter((path) => !existsSync(join(ROOT, path)));
+  if (missing.length > 0) throw new Error(`${missing.join(", ")} missing: run \`cargo xtask build --dev\` first`);
+
+  const own = state === undefined ? mkdtempSync(join(tmpdir(), "tidegate-")) : undefined;
+  const settings = options({ port, state: own ?? state, adminKey, log });
+  let miniflare = new Miniflare(settings);
+  let url = (await miniflare.ready).origin;
+
+  return {
+    adminKey,
+    get url() {
+      return url;
+    },
+    /** One cron event; `slotMs` is rounded down to its minute. Fails if the Worker's handler fails. */
+    async tick(slotMs) {
+      const scheduledTime = new Date(slotMs - (slotMs % MINUTE_MS));
+      const worker = await miniflare.getWorker();
+      const { outcome } = await worker.scheduled({ scheduledTime, cron: "* * * * *" });
+      if (outcome !== "ok") throw new Error(`the scheduled event ended with ${outcome}`);
+    },
+    /** A new process on what the old one has stored, under the same address. */
+    async restart() {
+      await miniflare.dispose();
+      miniflare = new Miniflare({ ...settings, port: Number(new URL(url).port) });
+      url = (await miniflare.ready).origin;
+    },
+    /** Takes up a new build; what is stored stays. */
+    reload: () => miniflare.setOptions({ ...settings, modules: modules(), port: Number(new URL(url).port) }),
+    async stop() {
+      await miniflare.dispose();
+      if (own) rmSync(own, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The key of this working copy, made on first use and never committed. */
+function developmentKey() {
+  if (!existsSync(KEY_FILE)) {
+    mkdirSync(join(KEY_FILE, ".."), { recursive: true });
+    writeFileSync(KEY_FILE, `ADMIN_KEY=${randomBytes(16).toString("hex")}\n`, { mode: 0o600 });
+  }
+  const key = /^ADMIN_KEY=([0-9a-f]{32})$/m.exec(readFileSync(KEY_FILE, "utf8"))?.[1];
+  if (!key) throw new Error(`${KEY_FILE} holds no key: delete it, and a new one is made`);
+  return key;
+}
+
+/** Sends the example's commands. They carry ids, so sending them again changes nothing. */
+async function loadExample({ url, adminKey }) {
+  if (!existsSync(EXAMPLE)) return;
+  const lines = readFileSync(EXAMPLE, "utf8").split("\n").filter((line) => line.trim() !== "");
+  for (const [index, body] of lines.entries()) {
+    const answer = await fetch(`${url}/v1/clusters/demo/commands`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+      body,
+    });
+    if (answer.ok) continue;
+    console.error(`the example's line ${index + 1} was refused (${answer.status}): ${await answer.text()}`);
+    return;
+  }
+  console.log(`loaded the example cluster (${lines.length} commands)`);
+}
+
+function startClock(runtime, everySeconds) {
+  if (everySeconds === 0) return;
+  const tick = () => runtime.tick(Date.now()).catch((error) => console.error(`tick: ${error.message}`));
+  setInterval(tick, everySeconds * 1000);
+}
+
+// A build writes several files; the runtime is renewed once, after the last of them.
+function reloadOnBuild(runtime) {
+  let timer;
+  watch(join(ROOT, "build/worker"), () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      runtime.reload().then(
+        () => console.log("reloaded"),
+        (error) => console.error(`not reloaded: ${error.message}`),
+      );
+    }, 500);
+  });
+}
+
+function obeyStdin(runtime) {
+  createInterface({ input: process.stdin }).on("line", async (line) => {
+    const [word, slotMs] = line.trim().split(/\s+/);
+    try {
+      if (word !== "tick") throw new Error(`unknown command: ${line}`);
+      await runtime.tick(Number(slotMs));
+      console.log(`ticked ${slotMs}`);
+    } catch (error) {
+      console.log(`failed ${error.message}`);
+    }
+  });
+}
+
+function commandLine() {
+  const { values } = parseArgs({
+    options: {
+      port: { type: "string", default: "8787" },
+      every: { type: "string", default: "60" },
+      state: { type: "string", default: STATE },
+      fresh: { type: "boolean", default: false },
+      stdin: { type: "boolean", default: false },
+    },
+  });
+  return { ...values, port: Number(values.port), every: Number(values.every) };
+}
+
+async function main() {
+  const { port, every, state, fresh, stdin } = commandLine();
+  if (fresh) rmSync(state, { recursive: true, force: true });
+  const runtime = await start({ port, state, adminKey: developmentKey(), log: true });
+
+  let isStopping = false;
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.on(signal, async () => {
+      if (isStopping) return;
+      isStopping = true;
+      await runtime.stop();
+      process.exit(0);
+    });
+  }
+
+  await loadExample(runtime);
+  startClock(runtime, every);
+  if (stdin) obeyStdin(runtime);
+  else reloadOnBuild(runtime);
+  console.log(`the console: ${runtime.url}/#key=${runtime.adminKey}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  main().catch((error) => {
+    const isTaken = error.code === "ERR_ADDRESS_IN_USE" || /address already in use/i.test(error.message);
+    console.error(isTaken ? "the port is taken: choose another with --port" : (error.stack ?? error.message));
+    process.exit(1);
+  });
+}

@@ -1,0 +1,186 @@
+//! From two crates to what is deployed: dist/ (the console) and build/worker/ (the Worker).
+use crate::prepare::{self, WASM};
+use crate::process::{Failure, output, root, show};
+use std::fs;
+use std::path::{Path, PathBuf};
+use wasm_bindgen_cli_support::Bindgen;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Quick to compile; not optimised.
+    Dev,
+    /// What is deployed.
+    Release,
+}
+
+impl Profile {
+    fn cargo(self) -> &'static str {
+        match self {
+            Self::Dev => "wasm-dev",
+            Self::Release => "wasm",
+        }
+    }
+}
+
+/// The features that rustc switches on for this target, as wasm-opt names them; exceptions come from
+/// bindgen's abort handler in the Worker.
+/// Naming them keeps newer encodings out, which `--all-features` would let in.
+const WASM_FEATURES: [&str; 9] = [
+    "--enable-bulk-memory",
+    "--enable-bulk-memory-opt",
+    "--enable-call-indirect-overlong",
+    "--enable-exception-handling",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+];
+
+const CONSOLE_WASM: &str = "dist/app/frontend_bg.wasm";
+const WORKER_WASM: &str = "build/worker/edge_bg.wasm";
+
+pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
+    prepare::wasm_target()?;
+    prepare::node_modules()?;
+    compile(profile)?;
+    println!("generating the bindings");
+    bind_console(&cargo_output(profile, "frontend.wasm")?)?;
+    bind_worker(&cargo_output(profile, "edge.wasm")?)?;
+    copy_dir(&root().join("public"), &root().join("dist"))?;
+    if profile == Profile::Release {
+        optimise(CONSOLE_WASM)?;
+        optimise(WORKER_WASM)?;
+        print_sizes()?;
+    }
+    println!("built dist/ and build/worker/");
+    Ok(())
+}
+
+/// One cargo invocation for both modules: two would resolve other feature sets and compile
+/// the shared bindings twice.
+fn compile(profile: Profile) -> Result<(), Failure> {
+    println!("compiling both modules ({})", profile.cargo());
+    let arguments = [
+        "build",
+        "--locked",
+        "--target",
+        WASM,
+        "--profile",
+        profile.cargo(),
+        "--package",
+        "frontend",
+        "--package",
+        "edge",
+    ];
+    show("cargo", &arguments, "correct what the compiler says above")
+}
+
+fn cargo_output(profile: Profile, file: &str) -> Result<PathBuf, Failure> {
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root().join("target"), |dir| root().join(dir));
+    let path = target.join(WASM).join(profile.cargo()).join(file);
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(Failure::new(
+        format!("{} is missing", path.display()),
+        "keep the target directory at target/ or in CARGO_TARGET_DIR",
+    ))
+}
+
+fn bind_console(module: &Path) -> Result<(), Failure> {
+    let mut bindgen = lean_bindgen(module);
+    bindgen
+        .web(true)
+        .and_then(|bindgen| bindgen.generate(root().join("dist/app")))
+        .map_err(bindgen_failure)
+}
+
+fn bind_worker(module: &Path) -> Result<(), Failure> {
+    let out = root().join("build/worker");
+    let mut bindgen = lean_bindgen(module);
+    bindgen
+        .module(true)
+        // The shim gives the next request a new instance after a panic has aborted this one.
+        .map(|bindgen| bindgen.reset_state_function(true))
+        .map(|bindgen| bindgen.force_enable_abort_handler(true))
+        .and_then(|bindgen| bindgen.generate(&out))
+        .map_err(bindgen_failure)?;
+    // The runtime hands out compiled modules on a plain import, and does not know `import source`.
+    let glue = out.join("edge.js");
+    let text = fs::read_to_string(&glue).map_err(|error| Failure::file(&glue, &error))?;
+    write(&glue, &text.replace("import source ", "import "))?;
+    // Overwritten in place, because a watching server would miss a file that is gone for a moment.
+    let shim = root().join("worker/shim.js");
+    fs::copy(&shim, out.join("shim.js")).map_err(|error| Failure::file(&shim, &error))?;
+    Ok(())
+}
+
+fn lean_bindgen(module: &Path) -> Bindgen {
+    let mut bindgen = Bindgen::new();
+    bindgen
+        .input_path(module)
+        .typescript(false)
+        .omit_default_module_path(false)
+        .remove_name_section(true)
+        .remove_producers_section(true);
+    bindgen
+}
+
+fn bindgen_failure(error: impl std::fmt::Display) -> Failure {
+    Failure::new(
+        format!("wasm-bindgen: {error:#}"),
+        "keep wasm-bindgen and wasm-bindgen-cli-support at one version",
+    )
+}
+
+fn optimise(wasm: &str) -> Result<(), Failure> {
+    let mut arguments = vec![
+        "node_modules/binaryen/bin/wasm-opt",
+        "-Oz",
+        wasm,
+        "-o",
+        wasm,
+    ];
+    arguments.extend(WASM_FEATURES);
+    show(
+        "node",
+        &arguments,
+        "if the compiler has begun to use a new feature, name it in WASM_FEATURES",
+    )
+}
+
+fn print_sizes() -> Result<(), Failure> {
+    let files = [
+        CONSOLE_WASM,
+        "dist/app/frontend.js",
+        WORKER_WASM,
+        "build/worker/edge.js",
+    ];
+    let mut arguments = vec!["xtask/sizes.mjs"];
+    arguments.extend(files);
+    let table = output("node", &arguments)
+        .ok_or_else(|| Failure::new("the sizes could not be measured", "check that node runs"))?;
+    println!("{table}");
+    Ok(())
+}
+
+fn copy_dir(from: &Path, to: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(to).map_err(|error| Failure::file(to, &error))?;
+    let entries = fs::read_dir(from).map_err(|error| Failure::file(from, &error))?;
+    for entry in entries {
+        let path = entry.map_err(|error| Failure::file(from, &error))?.path();
+        let target = to.join(path.file_name().expect("a directory's entry has a name"));
+        if path.is_dir() {
+            copy_dir(&path, &target)?;
+        } else {
+            fs::copy(&path, &target).map_err(|error| Failure::file(&path, &error))?;
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::file(path, &error))
+}

@@ -1,0 +1,179 @@
+//! The whole gate: what must hold before a change is taken.
+use crate::bundle;
+use crate::prepare;
+use crate::process::{Failure, command, output, root, show};
+use std::time::{Duration, Instant};
+
+const BROWSERS: [&str; 4] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
+
+type Step = (&'static str, fn() -> Result<(), Failure>);
+
+/// Cheapest first, so that a slip of the pen is told within seconds.
+const STEPS: [Step; 6] = [
+    ("format", format),
+    ("lints", lints),
+    ("native tests", native_tests),
+    ("build for Wasm", build),
+    ("node tests", node_tests),
+    ("browser tests", browser_tests),
+];
+
+pub(crate) fn run() -> Result<(), Failure> {
+    let mut done: Vec<(&str, Duration)> = Vec::new();
+    for (index, (name, step)) in STEPS.iter().enumerate() {
+        println!("\n=== {}/{} {name}", index + 1, STEPS.len());
+        let start = Instant::now();
+        let result = step();
+        done.push((name, start.elapsed()));
+        if let Err(failure) = result {
+            print_durations(&done);
+            return Err(Failure::new(
+                format!("step \"{name}\" failed"),
+                format!("{failure}"),
+            ));
+        }
+    }
+    print_durations(&done);
+    println!("all steps passed");
+    Ok(())
+}
+
+fn print_durations(done: &[(&str, Duration)]) {
+    println!("\n=== durations");
+    for (name, duration) in done {
+        println!("{name:<16}{:>8.1} s", duration.as_secs_f64());
+    }
+}
+
+fn format() -> Result<(), Failure> {
+    prepare::cargo_components()?;
+    show(
+        "cargo",
+        &["fmt", "--all", "--check"],
+        "run `cargo fmt --all`",
+    )
+}
+
+fn lints() -> Result<(), Failure> {
+    show(
+        "cargo",
+        &[
+            "clippy",
+            "--locked",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "--deny",
+            "warnings",
+        ],
+        "follow clippy's advice above, or `#[expect(lint, reason = \"...\")]` with a good reason",
+    )
+}
+
+/// Without the two Wasm crates: what they have to test is tested in node and in the browser.
+fn native_tests() -> Result<(), Failure> {
+    show(
+        "cargo",
+        &[
+            "test",
+            "--locked",
+            "--workspace",
+            "--exclude",
+            "frontend",
+            "--exclude",
+            "edge",
+        ],
+        "correct the failing test named above; `cargo test NAME` runs it alone",
+    )
+}
+
+fn build() -> Result<(), Failure> {
+    bundle::build(bundle::Profile::Release)
+}
+
+fn node_tests() -> Result<(), Failure> {
+    let mut tests: Vec<String> = std::fs::read_dir(root().join("e2e"))
+        .map_err(|error| Failure::file(&root().join("e2e"), &error))?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".test.mjs"))
+        .map(|name| format!("e2e/{name}"))
+        .collect();
+    if tests.is_empty() {
+        println!("there are none");
+        return Ok(());
+    }
+    tests.sort();
+    let mut arguments = vec!["--test"];
+    arguments.extend(tests.iter().map(String::as_str));
+    show("node", &arguments, "correct the failing test named above")
+}
+
+fn browser_tests() -> Result<(), Failure> {
+    let browser = browser()?;
+    println!("  $ npx playwright test  (in {browser})");
+    let status = command(
+        "npx",
+        &[
+            "--no-install",
+            "playwright",
+            "test",
+            "--config",
+            "e2e/playwright.config.mjs",
+        ],
+    )
+    .env("CHROMIUM", &browser)
+    .status();
+    if status.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        "a browser test failed",
+        "see the message above; `npx playwright test --headed NAME` shows one alone",
+    ))
+}
+
+/// The Chromium to test in; where the system lets us, it is installed.
+fn browser() -> Result<String, Failure> {
+    if let Some(path) = find_browser() {
+        return Ok(path);
+    }
+    let is_root = output("id", &["-u"]).as_deref() == Some("0");
+    if is_root && output("apt-get", &["--version"]).is_some() {
+        println!("installing Chromium with apt-get");
+        let remedy = "install Chromium by hand";
+        show("apt-get", &["update", "-qq"], remedy)?;
+        show(
+            "apt-get",
+            &[
+                "install",
+                "-y",
+                "-qq",
+                "--no-install-recommends",
+                "chromium",
+            ],
+            remedy,
+        )?;
+    }
+    find_browser().ok_or_else(|| {
+        Failure::new(
+            "there is no Chromium or Chrome on PATH",
+            "install one from your system's packages, or name its path in CHROMIUM",
+        )
+    })
+}
+
+fn find_browser() -> Option<String> {
+    let named = std::env::var("CHROMIUM").ok();
+    named.or_else(|| {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path)
+            .flat_map(|dir| BROWSERS.map(|name| dir.join(name)))
+            .find(|candidate| candidate.is_file())
+            .map(|found| found.display().to_string())
+    })
+}
