@@ -1,0 +1,29 @@
+// What every browser test starts from: a runtime of its own, and a page on which nothing may go wrong unseen.
+import { test as base } from "@playwright/test";
+import { start } from "../worker/serve.mjs";
+
+export { expect } from "@playwright/test";
+
+export const test = base.extend({
+  // One per worker process, on a free port, storing in a directory of its own. Tests that change state name
+  // a cluster of their own.
+  runtime: [
+    async ({}, use) => {
+      const runtime = await start();
+      await use(runtime);
+      await runtime.stop();
+    },
+    { scope: "worker" },
+  ],
+
+  baseURL: async ({ runtime }, use) => use(runtime.url),
+
+  // A panic of the console is an error on the page: it fails the test that caused it.
+  page: async ({ page }, use) => {
+    const errors = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    await use(page);
+    if (errors.length > 0) throw new Error(`the page reported: ${errors.join("\n")}`);
+  },
+});
