@@ -1,24 +1,25 @@
 // Runs the built Worker and console on this computer: `cargo xtask dev`, and the end-to-end tests.
 //
-// As a program:  node worker/serve.mjs [--port 8787] [--every 60] [--state DIR] [--fresh] [--stdin]
-//   --every SECONDS   how often the clock ticks; 0 stops it
+// As a program:  node worker/serve.mjs [--port 8787] [--every 60] [--state DIR] [--fresh] [--stdin] [--watch]
+//   --every SECONDS   how often the clock ticks, at whole multiples; 0 stops it
 //   --stdin           read commands from standard input: `tick MILLISECONDS` is answered `ticked MILLISECONDS`
+//   --watch           build and reload when a source file is saved
 // As a module:   const runtime = await start({ port: 0 }); await runtime.tick(Date.now()); await runtime.stop();
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Log, LogLevel, Miniflare } from "miniflare";
+import { rebuildOnSave } from "./watch.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
 const BUILT = ["build/worker/shim.js", "build/worker/edge.js", "build/worker/edge_bg.wasm", "dist/index.html"];
 const KEY_FILE = join(ROOT, ".wrangler/dev.vars");
 const STATE = join(ROOT, ".wrangler/state/v3");
 const EXAMPLE = join(ROOT, "public/examples/three-teams.jsonl");
-const MINUTE_MS = 60_000;
 
 // The entry comes first; bindgen adds snippets of its own under names that change.
 function modules() {
@@ -76,11 +77,10 @@ export async function start({ port = 0, state, adminKey = randomBytes(16).toStri
     get url() {
       return url;
     },
-    /** One cron event; `slotMs` is rounded down to its minute. Fails if the Worker's handler fails. */
+    /** One cron event for this slot. Fails if the Worker's handler fails. */
     async tick(slotMs) {
-      const scheduledTime = new Date(slotMs - (slotMs % MINUTE_MS));
       const worker = await miniflare.getWorker();
-      const { outcome } = await worker.scheduled({ scheduledTime, cron: "* * * * *" });
+      const { outcome } = await worker.scheduled({ scheduledTime: new Date(slotMs), cron: "* * * * *" });
       if (outcome !== "ok") throw new Error(`the scheduled event ended with ${outcome}`);
     },
     /** A new process on what the old one has stored, under the same address. */
@@ -126,24 +126,27 @@ async function loadExample({ url, adminKey }) {
   console.log(`loaded the example cluster (${lines.length} commands)`);
 }
 
+// Ticks at whole multiples of the period, as cron does at whole minutes, so that each slot comes once.
 function startClock(runtime, everySeconds) {
   if (everySeconds === 0) return;
-  const tick = () => runtime.tick(Date.now()).catch((error) => console.error(`tick: ${error.message}`));
-  setInterval(tick, everySeconds * 1000);
+  const periodMs = everySeconds * 1000;
+  const wait = () => {
+    const slotMs = (Math.floor(Date.now() / periodMs) + 1) * periodMs;
+    setTimeout(async () => {
+      await runtime.tick(slotMs).catch((error) => console.error(`round: ${error.message}`));
+      wait();
+    }, slotMs - Date.now());
+  };
+  wait();
 }
 
-// A build writes several files; the runtime is renewed once, after the last of them.
-function reloadOnBuild(runtime) {
-  let timer;
-  watch(join(ROOT, "build/worker"), () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      runtime.reload().then(
-        () => console.log("reloaded"),
-        (error) => console.error(`not reloaded: ${error.message}`),
-      );
-    }, 500);
-  });
+async function reload(runtime) {
+  try {
+    await runtime.reload();
+    console.log("reloaded");
+  } catch (error) {
+    console.error(`not reloaded: ${error.message}`);
+  }
 }
 
 function obeyStdin(runtime) {
@@ -167,13 +170,14 @@ function commandLine() {
       state: { type: "string", default: STATE },
       fresh: { type: "boolean", default: false },
       stdin: { type: "boolean", default: false },
+      watch: { type: "boolean", default: false },
     },
   });
   return { ...values, port: Number(values.port), every: Number(values.every) };
 }
 
 async function main() {
-  const { port, every, state, fresh, stdin } = commandLine();
+  const { port, every, state, fresh, stdin, watch } = commandLine();
   if (fresh) rmSync(state, { recursive: true, force: true });
   const runtime = await start({ port, state, adminKey: developmentKey(), log: true });
 
@@ -190,7 +194,7 @@ async function main() {
   await loadExample(runtime);
   startClock(runtime, every);
   if (stdin) obeyStdin(runtime);
-  else reloadOnBuild(runtime);
+  if (watch) rebuildOnSave(ROOT, () => reload(runtime));
   console.log(`the console: ${runtime.url}/#key=${runtime.adminKey}`);
 }
 

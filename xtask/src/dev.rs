@@ -56,8 +56,8 @@ pub(crate) fn serve(options: &Options) -> Result<(), Failure> {
     }
     bundle::build(bundle::Profile::Dev)?;
 
-    println!("serving; a round every {every_s} s; `cargo xtask build --dev` reloads; ctrl-C stops");
-    let mut node = command("node", &["worker/serve.mjs"]);
+    println!("serving; a round every {every_s} s; a saved file reloads; ctrl-C stops");
+    let mut node = command("node", &["worker/serve.mjs", "--watch"]);
     node.args(["--port", &port.to_string()]);
     node.args(["--every", &every_s.to_string()]);
     if *is_fresh {
