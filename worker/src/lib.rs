@@ -2,8 +2,8 @@
 //!
 //! A placeholder that proves every binding once: static assets, a SQLite Durable Object, KV and the cron.
 use worker::{
-    Context, DurableObject, Env, Method, Request, Response, Result, ScheduleContext,
-    ScheduledEvent, State, console_error, durable_object, event,
+    Context, DurableObject, Env, Method, Request, Response, Result, ScheduleContext, ScheduledEvent, State,
+    console_error, durable_object, event,
 };
 
 const CLUSTER: &str = "demo";
@@ -27,17 +27,12 @@ async fn scheduled(event: ScheduledEvent, env: Env, _context: ScheduleContext) {
 async fn round(env: &Env, slot_ms: f64) -> Result<()> {
     let slot = Request::new(&format!("http://cluster/round/{slot_ms}"), Method::Post)?;
     cluster(env)?.fetch_with_request(slot).await?;
-    env.kv("CLUSTERS")?
-        .put("last-slot", slot_ms.to_string())?
-        .execute()
-        .await?;
+    env.kv("CLUSTERS")?.put("last-slot", slot_ms.to_string())?.execute().await?;
     Ok(())
 }
 
 fn cluster(env: &Env) -> Result<worker::Stub> {
-    env.durable_object("CLUSTER")?
-        .id_from_name(CLUSTER)?
-        .get_stub()
+    env.durable_object("CLUSTER")?.id_from_name(CLUSTER)?.get_stub()
 }
 
 #[durable_object]
@@ -52,18 +47,12 @@ impl DurableObject for ClusterObject {
 
     async fn fetch(&self, request: Request) -> Result<Response> {
         let sql = self.state.storage().sql();
-        sql.exec(
-            "CREATE TABLE IF NOT EXISTS round (slot_ms TEXT PRIMARY KEY)",
-            None,
-        )?;
+        sql.exec("CREATE TABLE IF NOT EXISTS round (slot_ms TEXT PRIMARY KEY)", None)?;
         let path = request.path();
         if let Some(slot) = path.strip_prefix("/round/") {
             sql.exec("INSERT OR IGNORE INTO round VALUES (?)", vec![slot.into()])?;
         }
-        let rounds = sql
-            .exec("SELECT COUNT(*) AS n FROM round", None)?
-            .one::<serde_json::Value>()?["n"]
-            .clone();
+        let rounds = sql.exec("SELECT COUNT(*) AS n FROM round", None)?.one::<serde_json::Value>()?["n"].clone();
         Response::from_json(&serde_json::json!({ "status": "ok", "rounds": rounds }))
     }
 }

@@ -2,19 +2,7 @@
 use crate::process::{Failure, show};
 
 pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
-    let mut arguments = vec![
-        "run",
-        "--locked",
-        "--release",
-        "--package",
-        "tidegate",
-        "--",
-        "bench",
-    ];
+    let mut arguments = vec!["run", "--locked", "--release", "--package", "tidegate", "--", "bench"];
     arguments.extend(options);
-    show(
-        "cargo",
-        &arguments,
-        "see the message above; `tidegate bench` must exist in cli/",
-    )
+    show("cargo", &arguments, "see the message above; `tidegate bench` must exist in cli/")
 }

@@ -77,8 +77,7 @@ fn compile(profile: Profile) -> Result<(), Failure> {
 }
 
 fn cargo_output(profile: Profile, file: &str) -> Result<PathBuf, Failure> {
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| root().join("target"), |dir| root().join(dir));
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir));
     let path = target.join(WASM).join(profile.cargo()).join(file);
     if path.is_file() {
         return Ok(path);
@@ -91,10 +90,7 @@ fn cargo_output(profile: Profile, file: &str) -> Result<PathBuf, Failure> {
 
 fn bind_console(module: &Path) -> Result<(), Failure> {
     let mut bindgen = lean_bindgen(module);
-    bindgen
-        .web(true)
-        .and_then(|bindgen| bindgen.generate(root().join("dist/app")))
-        .map_err(bindgen_failure)
+    bindgen.web(true).and_then(|bindgen| bindgen.generate(root().join("dist/app"))).map_err(bindgen_failure)
 }
 
 fn bind_worker(module: &Path) -> Result<(), Failure> {
@@ -129,35 +125,17 @@ fn lean_bindgen(module: &Path) -> Bindgen {
 }
 
 fn bindgen_failure(error: impl std::fmt::Display) -> Failure {
-    Failure::new(
-        format!("wasm-bindgen: {error:#}"),
-        "keep wasm-bindgen and wasm-bindgen-cli-support at one version",
-    )
+    Failure::new(format!("wasm-bindgen: {error:#}"), "keep wasm-bindgen and wasm-bindgen-cli-support at one version")
 }
 
 fn optimise(wasm: &str) -> Result<(), Failure> {
-    let mut arguments = vec![
-        "node_modules/binaryen/bin/wasm-opt",
-        "-Oz",
-        wasm,
-        "-o",
-        wasm,
-    ];
+    let mut arguments = vec!["node_modules/binaryen/bin/wasm-opt", "-Oz", wasm, "-o", wasm];
     arguments.extend(WASM_FEATURES);
-    show(
-        "node",
-        &arguments,
-        "if the compiler has begun to use a new feature, name it in WASM_FEATURES",
-    )
+    show("node", &arguments, "if the compiler has begun to use a new feature, name it in WASM_FEATURES")
 }
 
 fn print_sizes() -> Result<(), Failure> {
-    let files = [
-        CONSOLE_WASM,
-        "dist/app/frontend.js",
-        WORKER_WASM,
-        "build/worker/edge.js",
-    ];
+    let files = [CONSOLE_WASM, "dist/app/frontend.js", WORKER_WASM, "build/worker/edge.js"];
     let mut arguments = vec!["xtask/sizes.mjs"];
     arguments.extend(files);
     let table = output("node", &arguments)

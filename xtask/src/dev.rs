@@ -12,11 +12,7 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn parse(words: &[&str]) -> Result<Self, Failure> {
-        let mut options = Self {
-            port: 8787,
-            every_s: 60,
-            is_fresh: false,
-        };
+        let mut options = Self { port: 8787, every_s: 60, is_fresh: false };
         let mut rest = words.iter();
         while let Some(word) = rest.next() {
             match *word {
@@ -24,10 +20,7 @@ impl Options {
                 "--every" => options.every_s = number(word, rest.next())?,
                 "--fresh" => options.is_fresh = true,
                 other => {
-                    return Err(Failure::new(
-                        format!("dev has no option {other}"),
-                        "use --port, --every or --fresh",
-                    ));
+                    return Err(Failure::new(format!("dev has no option {other}"), "use --port, --every or --fresh"));
                 }
             }
         }
@@ -42,11 +35,7 @@ fn number<N: std::str::FromStr>(option: &str, value: Option<&&str>) -> Result<N,
 }
 
 pub(crate) fn serve(options: &Options) -> Result<(), Failure> {
-    let Options {
-        port,
-        every_s,
-        is_fresh,
-    } = options;
+    let Options { port, every_s, is_fresh } = options;
     // Before the build, so that nobody waits for a build that cannot be served.
     if let Err(error) = TcpListener::bind(("127.0.0.1", *port)) {
         return Err(Failure::new(
@@ -65,10 +54,7 @@ pub(crate) fn serve(options: &Options) -> Result<(), Failure> {
     }
     // The server takes this process's place, so that ctrl-C reaches it alone and it can shut down in order.
     let error = node.exec();
-    Err(Failure::new(
-        format!("node did not start: {error}"),
-        "install Node 20 or later",
-    ))
+    Err(Failure::new(format!("node did not start: {error}"), "install Node 20 or later"))
 }
 
 #[cfg(test)]
@@ -77,22 +63,14 @@ mod tests {
 
     #[test]
     fn options_have_defaults() {
-        let Options {
-            port,
-            every_s,
-            is_fresh,
-        } = Options::parse(&[]).expect("no option is needed");
+        let Options { port, every_s, is_fresh } = Options::parse(&[]).expect("no option is needed");
         assert_eq!((port, every_s, is_fresh), (8787, 60, false));
     }
 
     #[test]
     fn options_are_read() {
         let words = ["--fresh", "--port", "9000", "--every", "1"];
-        let Options {
-            port,
-            every_s,
-            is_fresh,
-        } = Options::parse(&words).expect("these are options");
+        let Options { port, every_s, is_fresh } = Options::parse(&words).expect("these are options");
         assert_eq!((port, every_s, is_fresh), (9000, 1, true));
     }
 

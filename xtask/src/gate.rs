@@ -4,12 +4,7 @@ use crate::prepare;
 use crate::process::{Failure, command, output, root, show};
 use std::time::{Duration, Instant};
 
-const BROWSERS: [&str; 4] = [
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-];
+const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 type Step = (&'static str, fn() -> Result<(), Failure>);
 
@@ -32,10 +27,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         done.push((name, start.elapsed()));
         if let Err(failure) = result {
             print_durations(&done);
-            return Err(Failure::new(
-                format!("step \"{name}\" failed"),
-                format!("{failure}"),
-            ));
+            return Err(Failure::new(format!("step \"{name}\" failed"), format!("{failure}")));
         }
     }
     print_durations(&done);
@@ -52,25 +44,13 @@ fn print_durations(done: &[(&str, Duration)]) {
 
 fn format() -> Result<(), Failure> {
     prepare::cargo_components()?;
-    show(
-        "cargo",
-        &["fmt", "--all", "--check"],
-        "run `cargo fmt --all`",
-    )
+    show("cargo", &["fmt", "--all", "--check"], "run `cargo fmt --all`")
 }
 
 fn lints() -> Result<(), Failure> {
     show(
         "cargo",
-        &[
-            "clippy",
-            "--locked",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "--deny",
-            "warnings",
-        ],
+        &["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"],
         "follow clippy's advice above, or `#[expect(lint, reason = \"...\")]` with a good reason",
     )
 }
@@ -79,15 +59,7 @@ fn lints() -> Result<(), Failure> {
 fn native_tests() -> Result<(), Failure> {
     show(
         "cargo",
-        &[
-            "test",
-            "--locked",
-            "--workspace",
-            "--exclude",
-            "frontend",
-            "--exclude",
-            "edge",
-        ],
+        &["test", "--locked", "--workspace", "--exclude", "frontend", "--exclude", "edge"],
         "correct the failing test named above; `cargo test NAME` runs it alone",
     )
 }
@@ -116,18 +88,9 @@ fn node_tests() -> Result<(), Failure> {
 fn browser_tests() -> Result<(), Failure> {
     let browser = browser()?;
     println!("  $ npx playwright test  (in {browser})");
-    let status = command(
-        "npx",
-        &[
-            "--no-install",
-            "playwright",
-            "test",
-            "--config",
-            "e2e/playwright.config.mjs",
-        ],
-    )
-    .env("CHROMIUM", &browser)
-    .status();
+    let status = command("npx", &["--no-install", "playwright", "test", "--config", "e2e/playwright.config.mjs"])
+        .env("CHROMIUM", &browser)
+        .status();
     if status.is_ok_and(|status| status.success()) {
         return Ok(());
     }
@@ -147,17 +110,7 @@ fn browser() -> Result<String, Failure> {
         println!("installing Chromium with apt-get");
         let remedy = "install Chromium by hand";
         show("apt-get", &["update", "-qq"], remedy)?;
-        show(
-            "apt-get",
-            &[
-                "install",
-                "-y",
-                "-qq",
-                "--no-install-recommends",
-                "chromium",
-            ],
-            remedy,
-        )?;
+        show("apt-get", &["install", "-y", "-qq", "--no-install-recommends", "chromium"], remedy)?;
     }
     find_browser().ok_or_else(|| {
         Failure::new(

@@ -39,9 +39,6 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
             println!("{USAGE}");
             Ok(())
         }
-        _ => Err(Failure::new(
-            format!("no such command: {}", words.join(" ")),
-            format!("use one of\n{USAGE}"),
-        )),
+        _ => Err(Failure::new(format!("no such command: {}", words.join(" ")), format!("use one of\n{USAGE}"))),
     }
 }

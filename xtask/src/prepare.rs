@@ -10,44 +10,29 @@ const OLDEST_NODE: u32 = 20;
 
 pub(crate) fn wasm_target() -> Result<(), Failure> {
     let sysroot = output("rustc", &["--print", "sysroot"]).ok_or_else(|| {
-        Failure::new(
-            "rustc does not run",
-            "install Rust with rustup; rust-toolchain.toml names the version",
-        )
+        Failure::new("rustc does not run", "install Rust with rustup; rust-toolchain.toml names the version")
     })?;
     // Looking at the files works without rustup too, where a distribution brings the target.
     if Path::new(&sysroot).join("lib/rustlib").join(WASM).is_dir() {
         return Ok(());
     }
     println!("adding the target {WASM}");
-    show(
-        "rustup",
-        &["target", "add", WASM],
-        "install Rust with rustup, or bring the target with your Rust",
-    )
+    show("rustup", &["target", "add", WASM], "install Rust with rustup, or bring the target with your Rust")
 }
 
 pub(crate) fn cargo_components() -> Result<(), Failure> {
-    let is_missing = ["fmt", "clippy"]
-        .iter()
-        .any(|tool| output("cargo", &[tool, "--version"]).is_none());
+    let is_missing = ["fmt", "clippy"].iter().any(|tool| output("cargo", &[tool, "--version"]).is_none());
     if is_missing {
         println!("adding rustfmt and clippy");
-        show(
-            "rustup",
-            &["component", "add", "rustfmt", "clippy"],
-            "install Rust with rustup",
-        )?;
+        show("rustup", &["component", "add", "rustfmt", "clippy"], "install Rust with rustup")?;
     }
     Ok(())
 }
 
 pub(crate) fn node_modules() -> Result<(), Failure> {
     let version = output("node", &["--version"]).unwrap_or_default();
-    let major: Option<u32> = version
-        .strip_prefix('v')
-        .and_then(|rest| rest.split('.').next())
-        .and_then(|number| number.parse().ok());
+    let major: Option<u32> =
+        version.strip_prefix('v').and_then(|rest| rest.split('.').next()).and_then(|number| number.parse().ok());
     if major.is_none_or(|major| major < OLDEST_NODE) {
         return Err(Failure::new(
             format!("Node {OLDEST_NODE} or later is needed, found: {version:?}"),

@@ -12,18 +12,12 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            remedy: remedy.into(),
-        }
+        Self { what: what.into(), remedy: remedy.into() }
     }
 
     /// A failure to read or write a file.
     pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::new(
-            format!("{}: {error}", path.display()),
-            "check that the file exists and may be written",
-        )
+        Self::new(format!("{}: {error}", path.display()), "check that the file exists and may be written")
     }
 }
 
@@ -36,10 +30,7 @@ impl fmt::Display for Failure {
 
 /// The repository's root: every path and every command is relative to it.
 pub(crate) fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("xtask/ lies inside the repository")
-        .to_path_buf()
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask/ lies inside the repository").to_path_buf()
 }
 
 /// A command that runs at the repository's root, and connects to nothing it was not told to.
@@ -62,19 +53,11 @@ pub(crate) fn show(program: &str, arguments: &[&str], remedy: &str) -> Result<()
     let status = command(program, arguments)
         .status()
         .map_err(|error| Failure::new(format!("`{line}` did not start: {error}"), remedy))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Failure::new(format!("`{line}` failed ({status})"), remedy))
-    }
+    if status.success() { Ok(()) } else { Err(Failure::new(format!("`{line}` failed ({status})"), remedy)) }
 }
 
 /// The output of a command that is expected to succeed quietly.
 pub(crate) fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = command(program, arguments).output().ok()?;
-    output.status.success().then(|| {
-        String::from_utf8_lossy(&output.stdout)
-            .trim_end()
-            .to_owned()
-    })
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }

@@ -18,10 +18,7 @@ pub(crate) fn check(source: &Source) -> Vec<Fault> {
         return Vec::new();
     };
     let Some(own) = row_of(module) else {
-        return vec![source.fault(
-            1,
-            format!("module {module} has no row: give it one in LAYERS"),
-        )];
+        return vec![source.fault(1, format!("module {module} has no row: give it one in LAYERS"))];
     };
     source
         .code()
@@ -52,9 +49,7 @@ fn row_of(module: &str) -> Option<usize> {
 /// What follows each `crate::` of a line: a module, or nothing before a brace.
 fn used_modules(code: &str) -> impl Iterator<Item = &str> {
     code.split("crate::").skip(1).map(|rest| {
-        let end = rest
-            .find(|c: char| !c.is_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
         &rest[..end]
     })
 }
@@ -65,47 +60,32 @@ mod tests {
     use crate::source::Source;
 
     fn faults(path: &str, text: &str) -> Vec<String> {
-        let source = Source {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
+        let source = Source { path: path.to_owned(), text: text.to_owned() };
         check(&source).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_use_of_a_higher_layer_fires() {
         assert_eq!(
-            faults(
-                "engine/src/quota/tree.rs",
-                "use crate::unit::Id;\nuse crate::host::Plan;\n"
-            ),
+            faults("engine/src/quota/tree.rs", "use crate::unit::Id;\nuse crate::host::Plan;\n"),
             ["engine/src/quota/tree.rs:2: quota may not use host, which is built on top of it"],
         );
     }
 
     #[test]
     fn a_path_without_use_fires() {
-        assert_eq!(
-            faults("engine/src/unit.rs", "let a = crate::state::State::new();").len(),
-            1
-        );
+        assert_eq!(faults("engine/src/unit.rs", "let a = crate::state::State::new();").len(), 1);
     }
 
     #[test]
     fn a_group_of_modules_fires() {
-        assert_eq!(
-            faults("engine/src/host/mod.rs", "use crate::{unit, quota};").len(),
-            1
-        );
+        assert_eq!(faults("engine/src/host/mod.rs", "use crate::{unit, quota};").len(), 1);
     }
 
     #[test]
     fn an_unknown_module_fires_whether_it_uses_or_is_used() {
         assert_eq!(faults("engine/src/utils.rs", "").len(), 1);
-        assert_eq!(
-            faults("engine/src/host/mod.rs", "use crate::utils::x;").len(),
-            1
-        );
+        assert_eq!(faults("engine/src/host/mod.rs", "use crate::utils::x;").len(), 1);
     }
 
     #[test]

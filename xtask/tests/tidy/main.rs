@@ -9,19 +9,13 @@ use source::{Fault, Source};
 
 #[test]
 fn the_engine_keeps_its_layers() {
-    let faults: Vec<Fault> = Source::tree(&["engine"])
-        .iter()
-        .flat_map(layers::check)
-        .collect();
+    let faults: Vec<Fault> = Source::tree(&["engine"]).iter().flat_map(layers::check).collect();
     report(&faults);
 }
 
 #[test]
 fn the_tree_is_tidy() {
-    let faults: Vec<Fault> = Source::tree(&rules::CRATES)
-        .iter()
-        .flat_map(rules::check)
-        .collect();
+    let faults: Vec<Fault> = Source::tree(&rules::CRATES).iter().flat_map(rules::check).collect();
     report(&faults);
 }
 

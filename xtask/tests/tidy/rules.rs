@@ -19,11 +19,7 @@ const BANS: [Ban; 4] = [
         words: &["#[allow(", "#![allow("],
         instead: "use `#[expect(lint, reason = \"...\")]`, which tells when it is no longer needed",
     },
-    Ban {
-        under: "",
-        words: &["todo!", "unimplemented!"],
-        instead: "finish it, or leave it out",
-    },
+    Ban { under: "", words: &["todo!", "unimplemented!"], instead: "finish it, or leave it out" },
     Ban {
         under: "engine/src/",
         words: &["HashMap", "HashSet"],
@@ -42,9 +38,7 @@ pub(crate) fn check(source: &Source) -> Vec<Fault> {
     for ban in BANS.iter().filter(|ban| source.path.starts_with(ban.under)) {
         for (line, code) in source.code() {
             let found = ban.words.iter().find(|word| contains_word(code, word));
-            faults.extend(
-                found.map(|word| source.fault(line, format!("no {word} here: {}", ban.instead))),
-            );
+            faults.extend(found.map(|word| source.fault(line, format!("no {word} here: {}", ban.instead))));
         }
     }
     faults
@@ -53,8 +47,7 @@ pub(crate) fn check(source: &Source) -> Vec<Fault> {
 fn too_long(source: &Source) -> Option<Fault> {
     let n_lines = source.code().count();
     (n_lines > LINES_MAX).then(|| {
-        let what =
-            format!("{n_lines} lines of at most {LINES_MAX}: split the file by what it holds");
+        let what = format!("{n_lines} lines of at most {LINES_MAX}: split the file by what it holds");
         source.fault(LINES_MAX + 1, what)
     })
 }
@@ -76,10 +69,7 @@ mod tests {
     use crate::source::Source;
 
     fn n_faults(path: &str, text: &str) -> usize {
-        let source = Source {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
+        let source = Source { path: path.to_owned(), text: text.to_owned() };
         check(&source).len()
     }
 
@@ -91,10 +81,7 @@ mod tests {
 
     #[test]
     fn a_long_test_module_is_free() {
-        let text = format!(
-            "#[cfg(test)]\nmod tests {{\n{}}}",
-            "\n".repeat(LINES_MAX + 1)
-        );
+        let text = format!("#[cfg(test)]\nmod tests {{\n{}}}", "\n".repeat(LINES_MAX + 1));
         assert_eq!(n_faults("cli/src/main.rs", &text), 0);
     }
 
@@ -107,35 +94,20 @@ mod tests {
     #[test]
     fn unfinished_code_fires() {
         assert_eq!(n_faults("worker/src/lib.rs", "    todo!()"), 1);
-        assert_eq!(
-            n_faults("worker/src/lib.rs", "    unimplemented!(\"soon\")"),
-            1
-        );
+        assert_eq!(n_faults("worker/src/lib.rs", "    unimplemented!(\"soon\")"), 1);
     }
 
     #[test]
     fn a_hash_order_in_the_engine_fires() {
-        assert_eq!(
-            n_faults("engine/src/unit.rs", "use std::collections::HashMap;"),
-            1
-        );
+        assert_eq!(n_faults("engine/src/unit.rs", "use std::collections::HashMap;"), 1);
         assert_eq!(n_faults("engine/src/unit.rs", "let a: HashSet<u8>;"), 1);
-        assert_eq!(
-            n_faults("cli/src/main.rs", "use std::collections::HashMap;"),
-            0
-        );
+        assert_eq!(n_faults("cli/src/main.rs", "use std::collections::HashMap;"), 0);
     }
 
     #[test]
     fn a_clock_in_the_engine_fires() {
-        assert_eq!(
-            n_faults("engine/src/unit.rs", "let now = Instant::now();"),
-            1
-        );
-        assert_eq!(
-            n_faults("engine/src/unit.rs", "let now = SystemTime::now();"),
-            1
-        );
+        assert_eq!(n_faults("engine/src/unit.rs", "let now = Instant::now();"), 1);
+        assert_eq!(n_faults("engine/src/unit.rs", "let now = SystemTime::now();"), 1);
         assert_eq!(n_faults("engine/src/unit.rs", "struct Instantaneous;"), 0);
     }
 

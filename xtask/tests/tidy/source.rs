@@ -12,17 +12,12 @@ pub(crate) struct Source {
 impl Source {
     /// Every Rust file under the `src` of these crates, but files of tests.
     pub(crate) fn tree(crates: &[&str]) -> Vec<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .expect("xtask/ lies inside the repository");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask/ lies inside the repository");
         let mut sources = Vec::new();
         for name in crates {
             let before = sources.len();
             collect(root, &root.join(name).join("src"), &mut sources);
-            assert!(
-                sources.len() > before,
-                "{name}/src holds no Rust file: correct the list of crates"
-            );
+            assert!(sources.len() > before, "{name}/src holds no Rust file: correct the list of crates");
         }
         sources.sort_by(|a: &Self, b: &Self| a.path.cmp(&b.path));
         sources
@@ -42,17 +37,13 @@ impl Source {
     /// The attribute may also stand before `mod tests;` at the top, which ends nothing.
     fn tests_start(&self) -> Option<usize> {
         let lines: Vec<&str> = self.text.lines().map(str::trim).collect();
-        lines.windows(2).position(|pair| {
-            pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
-        })
+        lines
+            .windows(2)
+            .position(|pair| pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{'))
     }
 
     pub(crate) fn fault(&self, line: usize, what: impl Into<String>) -> Fault {
-        Fault {
-            path: self.path.clone(),
-            line,
-            what: what.into(),
-        }
+        Fault { path: self.path.clone(), line, what: what.into() }
     }
 }
 
@@ -62,19 +53,12 @@ fn collect(root: &Path, dir: &Path, sources: &mut Vec<Source>) {
     };
     for entry in entries {
         let path = entry.expect("the source tree can be read").path();
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if path.is_dir() && name != "tests" {
             collect(root, &path, sources);
         } else if Path::new(name).extension().is_some_and(|end| end == "rs") && name != "tests.rs" {
             sources.push(Source {
-                path: path
-                    .strip_prefix(root)
-                    .unwrap_or(&path)
-                    .display()
-                    .to_string(),
+                path: path.strip_prefix(root).unwrap_or(&path).display().to_string(),
                 text: fs::read_to_string(&path).expect("a source file is text"),
             });
         }

@@ -1,0 +1,73 @@
+//! The authority: the copy of the state that counts.
+
+use crate::message::FORMAT;
+use crate::message::command::Command;
+use crate::message::command::Round;
+use crate::message::envelope::Answer;
+use crate::message::envelope::Envelope;
+use crate::message::envelope::Receipt;
+use crate::message::event::Event;
+use crate::message::rejection::Rejection;
+use crate::state::world::State;
+use crate::transition::apply;
+use crate::transition::decide;
+use crate::transition::elapse;
+use crate::unit::time::Timestamp;
+
+/// Decides a command and applies what happens, and what follows at once: a command that could start something runs a
+/// round in the same step. When it is refused, nothing has changed.
+///
+/// # Errors
+/// The command's rejection; [`Rejection::UnknownFormat`]; [`Rejection::MovedOn`] when the cluster is not at the base.
+pub fn handle(state: &mut State, envelope: &Envelope, now: Timestamp) -> Answer {
+    let Envelope { format, id, by: _, base, dry_run, command } = envelope;
+    if *format != FORMAT {
+        return Err(Rejection::UnknownFormat { format: *format });
+    }
+    if let Some(base) = base.filter(|base| *base != state.revision) {
+        return Err(Rejection::MovedOn { base, revision: state.revision });
+    }
+    let events = if *dry_run { step(&mut state.clone(), command, now)? } else { step(state, command, now)? };
+    let revision = if *dry_run { state.revision.saturating_add(events.len() as u64) } else { state.revision };
+    Ok(Receipt { id: id.clone(), revision, at: now, events })
+}
+
+/// Decides and applies a command, and the round at once that it asks for. When it is refused, nothing has changed.
+///
+/// # Errors
+/// The command's rejection.
+pub fn step(state: &mut State, command: &Command, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let mut events = Vec::new();
+    if let Command::Round(round) = command {
+        check_slot(state, *round)?;
+        pass_time(state, now, &mut events);
+    }
+    for event in decide(state, command, now)? {
+        take(state, event, &mut events);
+    }
+    if !state.queue.is_settled() && !matches!(command, Command::Round(_)) {
+        for event in decide(state, &Command::Round(Round::default()), now)? {
+            take(state, event, &mut events);
+        }
+    }
+    state.queue.settle();
+    Ok(events)
+}
+
+fn check_slot(state: &State, round: Round) -> Result<(), Rejection> {
+    match (round.slot, state.last_slot) {
+        (Some(slot), Some(last)) if slot <= last => Err(Rejection::SlotDone { slot, last }),
+        (Some(_) | None, _) => Ok(()),
+    }
+}
+
+fn pass_time(state: &mut State, now: Timestamp, events: &mut Vec<Event>) {
+    for event in elapse(state, now) {
+        take(state, event, events);
+    }
+}
+
+fn take(state: &mut State, event: Event, events: &mut Vec<Event>) {
+    apply(state, &event);
+    events.push(event);
+}

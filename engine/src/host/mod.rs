@@ -1,0 +1,5 @@
+//! The three hosts of the same two functions: the copy that counts, the console's copy, and copies to try things on.
+
+pub mod authority;
+pub mod planner;
+pub mod replica;

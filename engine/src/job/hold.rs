@@ -1,0 +1,265 @@
+//! Why a source cannot serve a job now, with the numbers (semantics section 10). The check is the explanation.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::job::phase::Source;
+use crate::unit::id::JobId;
+use crate::unit::id::QuotaId;
+use crate::unit::priority::Priority;
+use crate::unit::priority::PrioritySet;
+use crate::unit::time::Timestamp;
+
+/// How many running jobs were looked at as victims, and why the others are safe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Considered {
+    /// Jobs that the rule allows to take.
+    pub eligible: u32,
+    /// Safe by priority.
+    pub by_priority: u32,
+    /// Safe by module.
+    pub by_module: u32,
+    /// Safe by their quota's minimum run time.
+    pub by_min_runtime: u32,
+    /// Stopping already.
+    pub stopping: u32,
+}
+
+/// A reason why one source does not serve. Amounts are in the unit of the dimension that is named by its position
+/// in the cluster's list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blocker {
+    /// The job is larger than its quota will ever allow.
+    LargerThanQuota {
+        /// The quota that is too small.
+        quota: QuotaId,
+        /// The dimension.
+        dimension: u8,
+        /// What the job asks for.
+        asked: i64,
+        /// What the quota is guaranteed.
+        min: i64,
+    },
+    /// The job is larger than the machines are, even when they are empty.
+    LargerThanNodes {
+        /// Pods of the gang.
+        pods: u32,
+        /// Pods that would fit on empty machines.
+        fit: u32,
+        /// The dimension of the pod's GPUs (or of the pool that is too small).
+        dimension: u8,
+        /// What one pod asks for (of a pool: what the gang asks for).
+        asked: i64,
+        /// The most that one machine has (of a pool: what it has).
+        largest: i64,
+    },
+    /// The quota's own amount, or an ancestor's, is used up.
+    QuotaFull {
+        /// The quota whose amount is short.
+        quota: QuotaId,
+        /// The dimension.
+        dimension: u8,
+        /// What the job asks for.
+        asked: i64,
+        /// What is free there for it.
+        free: i64,
+        /// What the quota has for its own jobs.
+        own: i64,
+    },
+    /// The amount is free, but not where the pods fit.
+    NoRoom {
+        /// Pods of the gang.
+        pods: u32,
+        /// Pods that find room now.
+        fit: u32,
+        /// The dimension of the pod's GPUs (or the first that is short in a pool).
+        dimension: u8,
+        /// What one pod asks for (of a pool: what the gang asks for).
+        asked: i64,
+        /// The most that one machine has free (of a pool: what is free).
+        free: i64,
+    },
+    /// The job does not use idle amounts, by its own choice.
+    IdleOff,
+    /// The job uses nothing but idle amounts, by its own choice.
+    IdleOnly,
+    /// Too little is idle in quotas that lend.
+    IdleShort {
+        /// The dimension.
+        dimension: u8,
+        /// What the job asks for.
+        asked: i64,
+        /// What is idle and not lent yet.
+        idle: i64,
+    },
+    /// Nothing that idle jobs hold stands in the way.
+    NothingLent,
+    /// Child-level preemption is switched off.
+    ChildLevelOff {
+        /// The quota with the switch.
+        quota: QuotaId,
+    },
+    /// The quota has no children.
+    NoChildren {
+        /// The quota.
+        quota: QuotaId,
+    },
+    /// Self-level preemption is switched off.
+    SelfLevelOff {
+        /// The quota with the switch.
+        quota: QuotaId,
+    },
+    /// The job's priority is not in the High set.
+    PriorityNotHigh {
+        /// The quota with the policy.
+        quota: QuotaId,
+        /// The job's priority.
+        priority: Priority,
+        /// The High set.
+        high: PrioritySet,
+    },
+    /// No running job may be taken under the rule.
+    NoVictim {
+        /// The quota with the policy.
+        quota: QuotaId,
+        /// Who was looked at.
+        considered: Considered,
+    },
+    /// Taking every job that may be taken is not enough.
+    VictimsTooFew {
+        /// The quota with the policy (of source 3: the job's own).
+        quota: QuotaId,
+        /// The dimension.
+        dimension: u8,
+        /// What is missing after free amounts are counted.
+        missing: i64,
+        /// What the victims would free.
+        could_free: i64,
+        /// Who was looked at.
+        considered: Considered,
+    },
+    /// Victims exist, but have just started.
+    VictimProtected {
+        /// The quota whose minimum run time protects them.
+        quota: QuotaId,
+        /// When the first protection that matters ends.
+        until: Timestamp,
+        /// Who was looked at.
+        considered: Considered,
+    },
+    /// The amounts are being released already.
+    WaitingForRelease {
+        /// A job that is stopping.
+        job: JobId,
+        /// When it has stopped at the latest.
+        until: Timestamp,
+    },
+    /// It waits behind the head of a strict queue.
+    BehindHead {
+        /// The head.
+        job: JobId,
+    },
+    /// A job that has waited too long holds a reservation.
+    Reserved {
+        /// The job that holds it.
+        job: JobId,
+        /// When that job can start at the earliest, if the running jobs' durations are known.
+        until: Option<Timestamp>,
+    },
+    /// The search for victims was ended by its step budget.
+    NotSolved {
+        /// The quota with the policy.
+        quota: QuotaId,
+        /// Steps that were taken.
+        steps: u32,
+    },
+    /// It was evicted and waits before it is judged again.
+    Backoff {
+        /// Until when.
+        until: Timestamp,
+    },
+}
+
+/// A source that was tried, and what blocked it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attempt {
+    /// The source.
+    pub source: Source,
+    /// What blocked it.
+    pub blocker: Blocker,
+}
+
+/// Why a job waits: the binding reason first, all others after it in the order of the sources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hold {
+    /// The attempts; never empty.
+    pub attempts: Vec<Attempt>,
+}
+
+impl Hold {
+    /// A hold of these attempts, which are in the order of the sources.
+    #[must_use]
+    pub fn of(mut attempts: Vec<Attempt>) -> Self {
+        let binding = (0..attempts.len()).max_by_key(|&at| (attempts[at].blocker.weight(), at));
+        if let Some(at) = binding {
+            attempts[..=at].rotate_right(1);
+        }
+        Self { attempts }
+    }
+
+    /// The reason that matters most.
+    #[must_use]
+    pub fn binding(&self) -> Option<&Attempt> {
+        self.attempts.first()
+    }
+
+    /// Whether both name the same reasons; the numbers may differ.
+    #[must_use]
+    pub fn is_same_kind(&self, other: &Self) -> bool {
+        self.attempts.len() == other.attempts.len()
+            && self.attempts.iter().zip(&other.attempts).all(|(mine, theirs)| {
+                mine.source == theirs.source
+                    && std::mem::discriminant(&mine.blocker) == std::mem::discriminant(&theirs.blocker)
+            })
+    }
+}
+
+impl Blocker {
+    /// Whether nothing but a change of the machines or the quotas can help.
+    #[must_use]
+    pub fn is_for_ever(&self) -> bool {
+        matches!(self, Self::LargerThanNodes { .. } | Self::LargerThanQuota { .. })
+    }
+
+    /// Whether time alone may change it.
+    #[must_use]
+    pub fn passes_with_time(&self) -> Option<Timestamp> {
+        if let Self::VictimProtected { until, .. } = self { Some(*until) } else { None }
+    }
+
+    /// How much the blocker tells about what would help: what can never change first, then what changes by itself,
+    /// then the furthest rule that is switched on, then the switches, then plain shortage.
+    fn weight(&self) -> u8 {
+        match self {
+            Self::LargerThanNodes { .. } => 12,
+            Self::LargerThanQuota { .. } => 11,
+            Self::Backoff { .. } | Self::BehindHead { .. } => 10,
+            Self::WaitingForRelease { .. } => 9,
+            Self::Reserved { .. } => 8,
+            Self::VictimProtected { .. } => 7,
+            Self::NotSolved { .. }
+            | Self::PriorityNotHigh { .. }
+            | Self::NoVictim { .. }
+            | Self::VictimsTooFew { .. } => 6,
+            Self::ChildLevelOff { .. } => 5,
+            Self::NoRoom { .. } => 4,
+            Self::QuotaFull { .. } | Self::IdleShort { .. } => 3,
+            Self::NothingLent => 2,
+            Self::IdleOff | Self::IdleOnly | Self::SelfLevelOff { .. } | Self::NoChildren { .. } => 1,
+        }
+    }
+}

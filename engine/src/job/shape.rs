@@ -1,0 +1,57 @@
+//! The shape of a gang: its pods without names. Jobs of equal shape share one.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::unit::amount::Amount;
+
+/// Pods of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Role {
+    /// How many pods.
+    pub count: u32,
+    /// What each of them needs.
+    pub amount: Amount,
+}
+
+/// A gang: all its pods start together or none does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// The kinds of pods, as submitted.
+    pub roles: Vec<Role>,
+    /// How many pods the gang has if the job is elastic; such a job has one role.
+    pub min_pods: Option<u32>,
+}
+
+impl Shape {
+    /// The roles of the gang: everything, or the minimum of an elastic job.
+    pub fn gang(&self) -> impl Iterator<Item = Role> + '_ {
+        self.roles.iter().map(|role| Role { count: self.min_pods.unwrap_or(role.count), amount: role.amount })
+    }
+
+    /// What the gang needs in all.
+    #[must_use]
+    pub fn gang_amount(&self) -> Amount {
+        self.gang().fold(Amount::ZERO, |sum, role| sum.plus(&role.amount.times(role.count)))
+    }
+
+    /// How many pods the gang has.
+    #[must_use]
+    pub fn gang_pods(&self) -> u32 {
+        self.gang().fold(0, |sum, role| sum.saturating_add(role.count))
+    }
+
+    /// How many pods an elastic job may have above its minimum.
+    #[must_use]
+    pub fn extra_pods(&self) -> u32 {
+        self.roles.iter().fold(0u32, |sum, role| sum.saturating_add(role.count)).saturating_sub(self.gang_pods())
+    }
+
+    /// What each pod above the minimum needs.
+    #[must_use]
+    pub fn extra_amount(&self) -> Amount {
+        self.roles.first().map_or(Amount::ZERO, |role| role.amount)
+    }
+}

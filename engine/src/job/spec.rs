@@ -1,0 +1,81 @@
+//! What a job asks for, as it was accepted.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::job::shape::Shape;
+use crate::unit::id::JobId;
+use crate::unit::id::QuotaNo;
+use crate::unit::id::UserId;
+use crate::unit::id::WorkspaceId;
+use crate::unit::priority::Module;
+use crate::unit::priority::Priority;
+use crate::unit::time::Millis;
+
+/// Whether a job uses what others leave idle (semantics section 4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdlePolicy {
+    /// Never: a regular job.
+    #[default]
+    Off,
+    /// Its own quota first, idle amounts otherwise.
+    Acceptable,
+    /// Idle amounts, and never its own quota.
+    Only,
+}
+
+/// Automatic fault tolerance: an evicted job is queued again (semantics section 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultTolerance {
+    /// How often at most.
+    #[serde(default = "FaultTolerance::default_restarts")]
+    pub max_restarts: u32,
+}
+
+impl FaultTolerance {
+    fn default_restarts() -> u32 {
+        3
+    }
+}
+
+impl Default for FaultTolerance {
+    fn default() -> Self {
+        Self { max_restarts: Self::default_restarts() }
+    }
+}
+
+/// A job as it was accepted: names resolved, amounts in the cluster's dimensions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSpec {
+    /// Its name, chosen by the sender.
+    pub id: JobId,
+    /// The quota it is submitted to.
+    pub quota: QuotaNo,
+    /// The workspace it belongs to.
+    pub workspace: Option<WorkspaceId>,
+    /// Who submitted it.
+    pub user: Option<UserId>,
+    /// A name for people.
+    pub name: Option<Arc<str>>,
+    /// Its module.
+    pub module: Module,
+    /// Its declared priority.
+    pub priority: Priority,
+    /// Its pods.
+    pub shape: Arc<Shape>,
+    /// Its use of idle amounts.
+    pub idle: IdlePolicy,
+    /// Automatic fault tolerance, if switched on.
+    pub fault_tolerance: Option<FaultTolerance>,
+    /// How long it runs, if declared.
+    #[serde(rename = "duration_ms")]
+    pub duration: Option<Millis>,
+    /// How often it writes a checkpoint, if it does.
+    #[serde(rename = "checkpoint_ms")]
+    pub checkpoint: Option<Millis>,
+}

@@ -1,0 +1,89 @@
+//! What has happened to a job, for its timeline and for whoever asks who took its GPUs.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::job::phase::Charge;
+use crate::job::phase::Outcome;
+use crate::job::phase::Source;
+use crate::unit::id::JobId;
+use crate::unit::id::QuotaId;
+use crate::unit::time::Timestamp;
+
+/// Why a job was evicted: the rule, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// A lender's job took back what was lent (semantics section 4).
+    Reclaimed {
+        /// The quota that took it back.
+        quota: QuotaId,
+        /// The job that needed it.
+        by: JobId,
+    },
+    /// Child-level preemption (semantics section 5).
+    ChildLevel {
+        /// The quota whose policy allowed it.
+        quota: QuotaId,
+        /// The job that needed it.
+        by: JobId,
+    },
+    /// Self-level preemption (semantics section 5).
+    SelfLevel {
+        /// The quota whose policy allowed it.
+        quota: QuotaId,
+        /// The job that needed it.
+        by: JobId,
+    },
+    /// What it ran on is no longer lent: a quota was scaled down or stopped lending (semantics section 4).
+    LendingEnded,
+    /// The quota was scaled below its use with `evict` (semantics section 8).
+    ScaledDown {
+        /// The quota.
+        quota: QuotaId,
+    },
+}
+
+/// One entry of a job's timeline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Episode {
+    /// It was given amounts that others still held.
+    Granted(Source),
+    /// It started.
+    Started(Source, Charge),
+    /// Its charge went from idle to in quota, without a restart.
+    Promoted,
+    /// It was told to stop.
+    Evicted {
+        /// Why.
+        cause: Cause,
+        /// Unsaved work, in GPU-milliseconds (thousandths of a GPU times milliseconds, divided by 1000).
+        lost_gpu_ms: i64,
+        /// Work that a checkpoint keeps, in GPU-milliseconds.
+        saved_gpu_ms: i64,
+    },
+    /// Pods above its minimum were taken.
+    Shrunk {
+        /// Why.
+        cause: Cause,
+        /// How many.
+        pods: u32,
+    },
+    /// Pods above its minimum started.
+    Grown {
+        /// How many.
+        pods: u32,
+        /// What they count against.
+        charge: Charge,
+    },
+    /// It was queued again.
+    Requeued,
+    /// Its priority was changed.
+    PriorityChanged,
+    /// It ended.
+    Ended(Outcome),
+}
+
+/// A timeline: the episodes with their times, oldest first.
+pub type Story = Vec<(Timestamp, Episode)>;

@@ -1,0 +1,283 @@
+//! What senders ask for. Amounts are maps from dimension name to value, in the dimension's unit (GPUs in thousandths).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::job::spec::FaultTolerance;
+use crate::job::spec::IdlePolicy;
+use crate::quota::settings::QuotaSettings;
+use crate::state::cluster::Execution;
+use crate::state::cluster::NodeStatus;
+use crate::state::cluster::ResourceType;
+use crate::unit::amount::Dimension;
+use crate::unit::id::GroupId;
+use crate::unit::id::JobId;
+use crate::unit::id::NodeId;
+use crate::unit::id::QuotaId;
+use crate::unit::id::UserId;
+use crate::unit::id::WorkspaceId;
+use crate::unit::priority::Module;
+use crate::unit::priority::Priority;
+use crate::unit::time::Millis;
+
+/// An amount by dimension names, such as `{"gpu": 16000}` for 16 GPUs.
+pub type AmountByName = BTreeMap<String, i64>;
+
+/// A change that somebody asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Declares the cluster; the first command of all.
+    CreateCluster(CreateCluster),
+    /// Adds a resource group, or changes the amount of a pool.
+    PutGroup(PutGroup),
+    /// Adds a node to a group, or changes it.
+    PutNode(PutNode),
+    /// Adds a quota (semantics section 2).
+    CreateQuota(CreateQuota),
+    /// Replaces a quota's settings.
+    UpdateQuota(UpdateQuota),
+    /// Changes amounts of one or more quotas together, or not at all (semantics section 8).
+    ScaleQuotas(ScaleQuotas),
+    /// Removes an empty quota.
+    DeleteQuota(DeleteQuota),
+    /// Submits a job.
+    SubmitJob(SubmitJob),
+    /// Ends a job, whatever its phase.
+    CancelJob(CancelJob),
+    /// Changes the declared priority of a job.
+    SetPriority(SetPriority),
+    /// Tells what whoever runs the jobs has seen (semantics section 7).
+    Report(Report),
+    /// Runs a scheduling round.
+    Round(Round),
+}
+
+/// Declares the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CreateCluster {
+    /// 1 to 8 dimensions.
+    pub dimensions: Vec<Dimension>,
+    /// Whether jobs are simulated or reported.
+    #[serde(default)]
+    pub execution: Execution,
+}
+
+/// Adds a resource group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PutGroup {
+    /// Its name.
+    pub group: GroupId,
+    /// Lingjun or general computing.
+    pub resource_type: ResourceType,
+    /// The amount of a pool; none for a group of nodes.
+    #[serde(default)]
+    pub pool: Option<AmountByName>,
+}
+
+/// Adds or changes a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PutNode {
+    /// Its name.
+    pub node: NodeId,
+    /// The group that it belongs to; it cannot change.
+    pub group: GroupId,
+    /// The machine's type, for people.
+    #[serde(default)]
+    pub node_type: Option<Arc<str>>,
+    /// The type of its GPUs, for people.
+    #[serde(default)]
+    pub gpu_type: Option<Arc<str>>,
+    /// What it has; GPUs in at most one dimension, whole ones.
+    pub amount: AmountByName,
+    /// Whether new pods may start on it.
+    #[serde(default)]
+    pub status: NodeStatus,
+}
+
+/// Adds a quota.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CreateQuota {
+    /// Its name.
+    pub quota: QuotaId,
+    /// Its parent; none for a root.
+    #[serde(default)]
+    pub parent: Option<QuotaId>,
+    /// What a root draws on; empty below the root.
+    #[serde(default)]
+    pub groups: Vec<GroupId>,
+    /// What it is guaranteed. A dimension that is left out is not constrained.
+    pub min: AmountByName,
+    /// Its settings.
+    #[serde(default)]
+    pub settings: QuotaSettings,
+}
+
+/// Replaces a quota's settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateQuota {
+    /// The quota.
+    pub quota: QuotaId,
+    /// All its settings; what is left out gets its default.
+    pub settings: QuotaSettings,
+}
+
+/// What happens to jobs that a smaller quota no longer covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScaleMode {
+    /// They stay; nothing starts until the quota's use is below its amount.
+    #[default]
+    Drain,
+    /// The cheapest set that covers the excess goes after its grace period.
+    Evict,
+}
+
+/// A quota's new amount.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScaleTarget {
+    /// The quota.
+    pub quota: QuotaId,
+    /// The target, not a difference.
+    pub min: AmountByName,
+}
+
+/// Changes amounts together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScaleQuotas {
+    /// The targets.
+    pub targets: Vec<ScaleTarget>,
+    /// What happens to jobs that are no longer covered.
+    #[serde(default)]
+    pub mode: ScaleMode,
+}
+
+/// Removes an empty quota.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteQuota {
+    /// The quota.
+    pub quota: QuotaId,
+}
+
+/// Pods of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PodGroup {
+    /// How many.
+    #[serde(default = "one")]
+    pub count: u32,
+    /// What each of them needs.
+    pub amount: AmountByName,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Submits a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubmitJob {
+    /// Its name, chosen by the sender; a second submission under this name must be equal.
+    pub job: JobId,
+    /// The quota it is submitted to.
+    pub quota: QuotaId,
+    /// The workspace it belongs to.
+    #[serde(default)]
+    pub workspace: Option<WorkspaceId>,
+    /// Who submits it.
+    #[serde(default)]
+    pub user: Option<UserId>,
+    /// A name for people.
+    #[serde(default)]
+    pub name: Option<Arc<str>>,
+    /// Its module.
+    #[serde(default)]
+    pub module: Module,
+    /// 1 to 9, default 1.
+    #[serde(default)]
+    pub priority: Priority,
+    /// Its pods; all start together or none does.
+    pub pods: Vec<PodGroup>,
+    /// Of an elastic job: how many pods are the gang. Such a job has one kind of pods.
+    #[serde(default)]
+    pub min_pods: Option<u32>,
+    /// Its use of idle amounts.
+    #[serde(default)]
+    pub idle: IdlePolicy,
+    /// Automatic fault tolerance, if switched on.
+    #[serde(default)]
+    pub fault_tolerance: Option<FaultTolerance>,
+    /// How long it runs, if declared; in simulated clusters it then ends by itself.
+    #[serde(default)]
+    pub duration_ms: Option<Millis>,
+    /// How often it writes a checkpoint, if it does.
+    #[serde(default)]
+    pub checkpoint_ms: Option<Millis>,
+}
+
+/// Ends a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CancelJob {
+    /// The job.
+    pub job: JobId,
+}
+
+/// Changes a job's declared priority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetPriority {
+    /// The job.
+    pub job: JobId,
+    /// The new priority.
+    pub priority: Priority,
+}
+
+/// What can be reported of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Observation {
+    /// A running job has written a checkpoint.
+    Checkpointed,
+    /// A stopping job has stopped.
+    Stopped,
+    /// A running job has done its work.
+    Finished,
+    /// A running job has failed.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Tells what has been seen of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// The job.
+    pub job: JobId,
+    /// What has been seen.
+    pub observed: Observation,
+}
+
+/// Runs a scheduling round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Round {
+    /// The scheduled minute (minutes since the epoch); none for a round at once after a command. A slot that has
+    /// been decided, or an earlier one, decides nothing.
+    #[serde(default)]
+    pub slot: Option<i64>,
+}

@@ -1,0 +1,223 @@
+//! What has happened. Events hold all that `apply` needs: it judges nothing.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::job::hold::Hold;
+use crate::job::phase::AfterStop;
+use crate::job::phase::Charge;
+use crate::job::phase::Outcome;
+use crate::job::phase::Placed;
+use crate::job::phase::PodAt;
+use crate::job::spec::JobSpec;
+use crate::job::story::Cause;
+use crate::quota::settings::QuotaSettings;
+use crate::quota::tree::Quota;
+use crate::state::cluster::Execution;
+use crate::state::cluster::Group;
+use crate::state::cluster::Node;
+use crate::unit::amount::Dimension;
+use crate::unit::amount::Guarantee;
+use crate::unit::id::GroupNo;
+use crate::unit::id::JobNo;
+use crate::unit::id::NodeNo;
+use crate::unit::id::QuotaNo;
+use crate::unit::priority::Priority;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
+
+/// A fact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The cluster was declared.
+    ClusterCreated {
+        /// Its dimensions.
+        dimensions: Vec<Dimension>,
+        /// How jobs are executed.
+        execution: Execution,
+    },
+    /// A resource group was added or changed.
+    GroupPut {
+        /// Its number.
+        no: GroupNo,
+        /// What it is now.
+        group: Group,
+    },
+    /// A node was added or changed.
+    NodePut {
+        /// Its number.
+        no: NodeNo,
+        /// What it is now.
+        node: Node,
+    },
+    /// A quota was added.
+    QuotaCreated {
+        /// Its number.
+        no: QuotaNo,
+        /// What it is.
+        quota: Quota,
+    },
+    /// A quota's settings were replaced.
+    QuotaUpdated {
+        /// The quota.
+        no: QuotaNo,
+        /// Its settings now.
+        settings: QuotaSettings,
+    },
+    /// Amounts of quotas were changed.
+    QuotasScaled {
+        /// Each quota with its amount now.
+        targets: Vec<(QuotaNo, Guarantee)>,
+    },
+    /// A quota was removed.
+    QuotaDeleted {
+        /// The quota.
+        no: QuotaNo,
+    },
+    /// A job was submitted.
+    JobSubmitted {
+        /// Its number.
+        no: JobNo,
+        /// When.
+        at: Timestamp,
+        /// What it asks for.
+        spec: JobSpec,
+    },
+    /// A job's declared priority was changed.
+    PriorityChanged {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// The priority now.
+        priority: Priority,
+    },
+    /// A job's charge went from idle to in quota.
+    Promoted {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+    },
+    /// A job was told to stop.
+    Evicted {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// When it counts as stopped at the latest; now, if it has no grace period.
+        until: Timestamp,
+        /// For whom.
+        evicted_for: Option<JobNo>,
+        /// Why.
+        cause: Cause,
+        /// What follows once it has stopped.
+        then: AfterStop,
+        /// Unsaved work.
+        lost_gpu_ms: i64,
+        /// Work that its last checkpoint keeps.
+        saved_gpu_ms: i64,
+        /// The run time that a restart need not repeat.
+        saved_ms: Millis,
+    },
+    /// Pods above an elastic job's minimum were taken; the last ones of its list.
+    Shrunk {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// Positions in its list of extra pods, ascending.
+        pods: Vec<u32>,
+        /// Why.
+        cause: Cause,
+    },
+    /// A job was given amounts; it starts once its victims have stopped.
+    Granted {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// What it will hold.
+        placed: Placed,
+        /// Victims that have to stop first.
+        waits_for: Vec<JobNo>,
+    },
+    /// A job started.
+    Started {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// What it holds.
+        placed: Placed,
+    },
+    /// Pods above an elastic job's minimum started.
+    Grown {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// What they count against.
+        charge: Charge,
+        /// Where each runs; nothing in a pool.
+        pods: Vec<Option<PodAt>>,
+    },
+    /// A job that was told to stop has stopped.
+    Stopped {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// When it is judged again, if it is queued again.
+        not_before: Option<Timestamp>,
+    },
+    /// A job's backoff is over; it is judged again.
+    Returned {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+    },
+    /// A running job wrote a checkpoint.
+    Checkpointed {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+    },
+    /// A job ended.
+    Ended {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// How.
+        outcome: Outcome,
+    },
+    /// Waiting jobs have a new reason to wait. It holds for every waiting job of the same class.
+    Held {
+        /// The first waiting job of the class.
+        job: JobNo,
+        /// How many wait for it.
+        jobs: u32,
+        /// Why.
+        hold: Arc<Hold>,
+    },
+    /// Old ended jobs were forgotten.
+    Forgotten {
+        /// The jobs.
+        jobs: Vec<JobNo>,
+    },
+    /// A round has decided.
+    Rounded {
+        /// When.
+        at: Timestamp,
+        /// Its slot, if it was a scheduled one.
+        slot: Option<i64>,
+        /// Scheduled slots that nobody decided since the last one.
+        missed: i64,
+    },
+}

@@ -1,0 +1,139 @@
+//! The whole state as a document: ground facts, and the reasons that waiting jobs were last given.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::job::hold::Hold;
+use crate::message::FORMAT;
+use crate::message::rejection::Rejection;
+use crate::quota::tree::Quota;
+use crate::state::cluster::Cluster;
+use crate::state::cluster::Group;
+use crate::state::cluster::Node;
+use crate::state::jobs::Job;
+use crate::state::jobs::Jobs;
+use crate::state::world::State;
+use crate::unit::id::JobNo;
+
+/// A state on its way. Equal states have equal snapshots, and these equal bytes, on every target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    /// The message format.
+    pub format: u32,
+    /// How many events made the state.
+    pub revision: u64,
+    /// What the cluster declares.
+    pub cluster: Cluster,
+    /// Resource groups by number.
+    pub groups: Vec<Group>,
+    /// Nodes by number.
+    pub nodes: Vec<Node>,
+    /// Quotas by number, deleted ones included.
+    pub quotas: Vec<Quota>,
+    /// Jobs with their numbers.
+    pub jobs: Vec<(JobNo, Job)>,
+    /// Free job numbers, the next one last.
+    pub free_jobs: Vec<JobNo>,
+    /// The last slot whose round was decided.
+    pub last_slot: Option<i64>,
+    /// Slots that nobody decided.
+    pub missed_slots: i64,
+    /// For each class of waiting jobs its first job, and why they wait.
+    pub holds: Vec<(JobNo, Arc<Hold>)>,
+}
+
+impl Snapshot {
+    /// The snapshot of a state.
+    #[must_use]
+    pub fn of(state: &State) -> Self {
+        let mut holds: Vec<(JobNo, Arc<Hold>)> = state
+            .queue
+            .classes
+            .iter()
+            .filter_map(|class| Some((class.waiting.first()?.2, class.hold.clone()?)))
+            .collect();
+        holds.sort_by_key(|(job, _)| *job);
+        Self {
+            format: FORMAT,
+            revision: state.revision,
+            cluster: state.cluster.clone(),
+            groups: state.groups.clone(),
+            nodes: state.nodes.clone(),
+            quotas: state.quotas.clone(),
+            jobs: state.jobs.iter().map(|(no, job)| (no, job.clone())).collect(),
+            free_jobs: state.jobs.free().to_vec(),
+            last_slot: state.last_slot,
+            missed_slots: state.missed_slots,
+            holds,
+        }
+    }
+
+    /// The state of this snapshot, with everything that is kept beside the ground facts.
+    pub fn restore(self) -> Result<State, Rejection> {
+        let Self { format, revision, cluster, groups, nodes, quotas, jobs, free_jobs, last_slot, missed_slots, holds } =
+            self;
+        if format != FORMAT {
+            return Err(Rejection::UnknownFormat { format });
+        }
+        check_references(&groups, &nodes, &quotas, &jobs)?;
+        let mut state = State::default();
+        state.revision = revision;
+        state.cluster = cluster;
+        state.groups = groups;
+        state.nodes = nodes;
+        state.quotas = quotas;
+        state.jobs = Jobs::restored(jobs, free_jobs);
+        state.last_slot = last_slot;
+        state.missed_slots = missed_slots;
+        state.rebuild();
+        for (job, hold) in holds {
+            if let Some(class) = state.jobs.get(job).and_then(|job| job.class) {
+                state.queue.set_hold(class, hold);
+            }
+        }
+        Ok(state)
+    }
+
+    /// The canonical bytes.
+    ///
+    /// # Panics
+    /// Never: a snapshot has no map keys but strings.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a snapshot has string keys only, so it can always be written")
+    }
+}
+
+/// A snapshot that was damaged on its way is refused before anything is computed from it.
+fn check_references(
+    groups: &[Group],
+    nodes: &[Node],
+    quotas: &[Quota],
+    jobs: &[(JobNo, Job)],
+) -> Result<(), Rejection> {
+    let damaged = |what: String| Err(Rejection::Malformed { reason: format!("the snapshot is damaged: {what}") });
+    if let Some(node) = nodes.iter().find(|node| node.group.at() >= groups.len()) {
+        return damaged(format!("node {} names a resource group that is not there", node.id));
+    }
+    for (at, quota) in quotas.iter().enumerate() {
+        let is_dangling = quota.parent.is_some_and(|parent| parent.at() >= at)
+            || quota.groups.iter().any(|group| group.at() >= groups.len());
+        if is_dangling || (quota.parent.is_none() && quota.groups.is_empty()) {
+            return damaged(format!("quota {} names a parent or resource group that is not there", quota.id));
+        }
+    }
+    for (_, job) in jobs {
+        let places = job.placed().map_or(&[][..], |placed| &placed.pods);
+        let home = job.placed().map(|placed| placed.home);
+        if job.spec.quota.at() >= quotas.len()
+            || places.iter().any(|pod| pod.node.at() >= nodes.len())
+            || home.is_some_and(|home| home.at() >= groups.len())
+        {
+            return damaged(format!("job {} names a quota or node that is not there", job.spec.id));
+        }
+    }
+    Ok(())
+}

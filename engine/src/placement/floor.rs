@@ -1,0 +1,124 @@
+//! The floor: what is free on every node and in every pool, ordered so that the fullest node is found at once.
+
+use std::collections::BTreeSet;
+
+use crate::placement::NodeUse;
+use crate::state::cluster::Cluster;
+use crate::state::cluster::Node;
+use crate::state::cluster::NodeStatus;
+use crate::state::domain::Domains;
+use crate::unit::amount::Amount;
+use crate::unit::amount::DIMENSIONS_MAX;
+use crate::unit::id::DomainNo;
+use crate::unit::id::NodeNo;
+
+/// Ready nodes of one domain with GPUs of one dimension, by free GPUs, then by name.
+type ByFree = BTreeSet<(i64, u32, NodeNo)>;
+
+/// What is free where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Floor {
+    /// By node number.
+    pub nodes: Vec<NodeUse>,
+    /// What is free in each domain that is a pool, by domain number.
+    pub pools: Vec<Amount>,
+    order: Vec<Ordered>,
+    by_free: Vec<[ByFree; DIMENSIONS_MAX + 1]>,
+}
+
+/// Where a node stands in the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ordered {
+    rank: u32,
+    domain: DomainNo,
+    lane: usize,
+    is_ready: bool,
+}
+
+impl Floor {
+    /// The floor of machines on which nothing runs.
+    #[must_use]
+    pub fn empty(cluster: &Cluster, nodes: &[Node], domains: &Domains) -> Self {
+        let mut by_name: Vec<usize> = (0..nodes.len()).collect();
+        by_name.sort_by(|&a, &b| nodes[a].id.cmp(&nodes[b].id));
+        let mut rank = vec![0u32; nodes.len()];
+        for (place, &at) in (0u32..).zip(&by_name) {
+            rank[at] = place;
+        }
+        let mut floor = Self {
+            nodes: nodes.iter().map(|node| NodeUse::empty(cluster, &node.amount)).collect(),
+            pools: domains.list.iter().map(|domain| domain.amount).collect(),
+            order: Vec::new(),
+            by_free: domains.list.iter().map(|_| Default::default()).collect(),
+        };
+        for (at, node) in nodes.iter().enumerate() {
+            floor.order.push(Ordered {
+                rank: rank[at],
+                domain: domains.of_group(node.group),
+                lane: floor.nodes[at].gpu_dimension.unwrap_or(DIMENSIONS_MAX),
+                is_ready: node.status == NodeStatus::Ready,
+            });
+            floor.list(NodeNo::from_index(at));
+        }
+        floor
+    }
+
+    fn key(&self, no: NodeNo) -> (i64, u32, NodeNo) {
+        (self.nodes[no.at()].free_gpus(), self.order[no.at()].rank, no)
+    }
+
+    fn list(&mut self, no: NodeNo) {
+        let Ordered { domain, lane, is_ready, .. } = self.order[no.at()];
+        if is_ready {
+            let key = self.key(no);
+            self.by_free[domain.at()][lane].insert(key);
+        }
+    }
+
+    /// Takes what a pod needs on a node.
+    pub fn take(&mut self, no: NodeNo, pod: &Amount, gpus: u16) {
+        self.change(no, |node| node.take(pod, gpus));
+    }
+
+    /// Gives back what a pod held on a node.
+    pub fn give(&mut self, no: NodeNo, pod: &Amount, gpus: u16) {
+        self.change(no, |node| node.give(pod, gpus));
+    }
+
+    fn change(&mut self, no: NodeNo, change: impl FnOnce(&mut NodeUse)) {
+        let Ordered { domain, lane, .. } = self.order[no.at()];
+        let before = self.key(no);
+        change(&mut self.nodes[no.at()]);
+        if before.0 != self.key(no).0 {
+            self.by_free[domain.at()][lane].remove(&before);
+            self.list(no);
+        }
+    }
+
+    /// Ready nodes of a domain that may take a pod which asks for `gpus` in lane `lane`, the fullest first.
+    pub(super) fn candidates(
+        &self,
+        domain: DomainNo,
+        lane: usize,
+        gpus: i64,
+    ) -> impl Iterator<Item = (i64, u32, NodeNo)> + '_ {
+        self.by_free[domain.at()][lane].range((gpus, 0, NodeNo(0))..).copied()
+    }
+
+    /// The most that a node of the lane has free.
+    #[must_use]
+    pub fn most_free(&self, domain: DomainNo, lane: usize) -> i64 {
+        self.by_free[domain.at()][lane].last().map_or(0, |(free, _, _)| *free)
+    }
+
+    /// A node's place by name, among all nodes.
+    pub(super) fn rank(&self, no: NodeNo) -> u32 {
+        self.order[no.at()].rank
+    }
+
+    /// Whether new pods of this domain may start on a node.
+    #[must_use]
+    pub fn is_open(&self, no: NodeNo, domain: DomainNo) -> bool {
+        self.order[no.at()].is_ready && self.order[no.at()].domain == domain
+    }
+}

@@ -1,0 +1,92 @@
+//! Finding room for a gang: every pod on one node, or none at all.
+
+use crate::job::phase::PodAt;
+use crate::job::shape::Role;
+use crate::placement::NodeUse;
+use crate::placement::floor::Floor;
+use crate::state::cluster::Cluster;
+use crate::unit::amount::Amount;
+use crate::unit::amount::DIMENSIONS_MAX;
+use crate::unit::id::DomainNo;
+use crate::unit::id::NodeNo;
+use crate::unit::slots::Draft;
+use crate::unit::slots::Slots;
+
+/// How many pods of a gang find room, when not all do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom {
+    /// Pods that found room.
+    pub fit: u32,
+    /// What the first pod without room needs.
+    pub pod: Amount,
+}
+
+/// Where the search may place pods.
+pub struct Room<'a> {
+    /// The floor as it is.
+    pub floor: &'a Floor,
+    /// The cluster, for its dimensions.
+    pub cluster: &'a Cluster,
+    /// The domain.
+    pub domain: DomainNo,
+    /// Nodes that are kept for somebody else, sorted.
+    pub forbidden: &'a [NodeNo],
+}
+
+impl Room<'_> {
+    /// Places a gang on the nodes of the draft, the largest pods first, and returns the pods' places in the order
+    /// of the roles. On failure the draft is spoilt: work on a copy.
+    pub fn place(&self, nodes: &mut Draft<'_, NodeUse>, roles: &[Role]) -> Result<Box<[PodAt]>, NoRoom> {
+        let mut order: Vec<usize> = (0..roles.len()).collect();
+        order.sort_by_key(|&at| {
+            (std::cmp::Reverse(self.cluster.gpus(&roles[at].amount)), std::cmp::Reverse(roles[at].amount), at)
+        });
+        let mut places: Vec<Vec<PodAt>> = vec![Vec::new(); roles.len()];
+        let mut fit = 0;
+        for at in order {
+            for _ in 0..roles[at].count {
+                let pod = roles[at].amount;
+                let place = self.place_pod(nodes, &pod).ok_or(NoRoom { fit, pod })?;
+                places[at].push(place);
+                fit += 1;
+            }
+        }
+        Ok(places.into_iter().flatten().collect())
+    }
+
+    /// Places one pod on the fullest node on which it fits.
+    pub fn place_pod(&self, nodes: &mut Draft<'_, NodeUse>, pod: &Amount) -> Option<PodAt> {
+        let (node, gpus) = match self.cluster.gpu_dimension(pod) {
+            Some(lane) => self.fullest(nodes, pod, lane),
+            None => (0..=DIMENSIONS_MAX).rev().find_map(|lane| self.fullest(nodes, pod, lane)),
+        }?;
+        nodes.get_mut(node.at()).take(pod, gpus);
+        Some(PodAt { node, gpus })
+    }
+
+    /// The fullest node of a lane: the first unchanged one in the order, or a changed one that is fuller still.
+    fn fullest(&self, nodes: &Draft<'_, NodeUse>, pod: &Amount, lane: usize) -> Option<(NodeNo, u16)> {
+        let asked = if lane < DIMENSIONS_MAX { pod[lane] } else { 0 };
+        let is_open = |no: NodeNo| self.forbidden.binary_search(&no).is_err();
+        let unchanged = self
+            .floor
+            .candidates(self.domain, lane, asked)
+            .filter(|(_, _, no)| !nodes.is_changed(no.at()) && is_open(*no))
+            .find_map(|(free, rank, no)| nodes.get(no.at()).fit(pod).map(|gpus| (free, rank, no, gpus)));
+        let changed = nodes
+            .changes()
+            .map(|(at, node)| (NodeNo::from_index(at), node))
+            .filter(|(no, node)| {
+                node.gpu_dimension.unwrap_or(DIMENSIONS_MAX) == lane
+                    && self.floor.is_open(*no, self.domain)
+                    && is_open(*no)
+            })
+            .filter_map(|(no, node)| node.fit(pod).map(|gpus| (node.free_gpus(), self.floor.rank(no), no, gpus)))
+            .min();
+        match (unchanged, changed) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+        .map(|(_, _, no, gpus)| (no, gpus))
+    }
+}

@@ -1,0 +1,90 @@
+//! Placement: which node takes which pod (semantics section 1).
+//!
+//! The fullest node on which the pod fits takes it, ties by name, the largest pods of a gang first. A pod that asks
+//! for whole GPUs takes empty ones; a pod that asks for less than one shares the fullest GPU on which it fits.
+
+pub mod floor;
+pub mod gang;
+
+use crate::state::cluster::Cluster;
+use crate::unit::amount::Amount;
+use crate::unit::amount::GPU;
+use crate::unit::limit::NODE_GPUS_MAX;
+
+/// What a node has free. During a grace period an amount may be held by a victim and by the job it was evicted for:
+/// then it is negative, and nobody else can take it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeUse {
+    /// What is free in each dimension.
+    pub free: Amount,
+    /// What is free of each GPU, in thousandths.
+    pub gpus: [i16; NODE_GPUS_MAX],
+    /// The position of the node's GPU dimension.
+    pub gpu_dimension: Option<usize>,
+}
+
+impl NodeUse {
+    /// An empty node.
+    #[must_use]
+    pub fn empty(cluster: &Cluster, amount: &Amount) -> Self {
+        let gpu_dimension = cluster.gpu_dimension(amount);
+        let count = gpu_dimension.map_or(0, |at| usize::try_from(amount[at] / GPU).unwrap_or(0));
+        let mut gpus = [0; NODE_GPUS_MAX];
+        gpus.iter_mut().take(count).for_each(|gpu| *gpu = 1000);
+        Self { free: *amount, gpus, gpu_dimension }
+    }
+
+    /// The GPUs that a pod would take here, as bits; nothing if it does not fit.
+    #[must_use]
+    pub fn fit(&self, pod: &Amount) -> Option<u16> {
+        if !pod.fits_in(&self.free) {
+            return None;
+        }
+        let asked = self.gpu_dimension.map_or(0, |at| pod[at]);
+        if asked == 0 { Some(0) } else { self.pick_gpus(asked) }
+    }
+
+    fn pick_gpus(&self, asked: i64) -> Option<u16> {
+        if asked < GPU {
+            let fits = |gpu: i16| i64::from(gpu) >= asked;
+            let best = (0..NODE_GPUS_MAX).filter(|&at| fits(self.gpus[at])).min_by_key(|&at| (self.gpus[at], at))?;
+            return Some(1 << best);
+        }
+        let mut bits = 0u16;
+        let mut left = asked / GPU;
+        for at in (0..NODE_GPUS_MAX).filter(|&at| self.gpus[at] == 1000) {
+            if left == 0 {
+                break;
+            }
+            bits |= 1 << at;
+            left -= 1;
+        }
+        (left == 0).then_some(bits)
+    }
+
+    /// Takes what a pod needs.
+    pub fn take(&mut self, pod: &Amount, gpus: u16) {
+        self.free -= *pod;
+        self.shift_gpus(pod, gpus, -1);
+    }
+
+    /// Gives back what a pod held.
+    pub fn give(&mut self, pod: &Amount, gpus: u16) {
+        self.free += *pod;
+        self.shift_gpus(pod, gpus, 1);
+    }
+
+    fn shift_gpus(&mut self, pod: &Amount, gpus: u16, sign: i16) {
+        let asked = self.gpu_dimension.map_or(0, |at| pod[at]);
+        let each = i16::try_from(asked.min(GPU)).unwrap_or(1000) * sign;
+        for at in (0..NODE_GPUS_MAX).filter(|&at| gpus & (1 << at) != 0) {
+            self.gpus[at] += each;
+        }
+    }
+
+    /// What is free in the dimension of the node's GPUs.
+    #[must_use]
+    pub fn free_gpus(&self) -> i64 {
+        self.gpu_dimension.map_or(0, |at| self.free[at])
+    }
+}

@@ -1,0 +1,74 @@
+//! What a round concludes.
+
+use std::sync::Arc;
+
+use crate::job::hold::Hold;
+use crate::job::phase::Charge;
+use crate::job::phase::Placed;
+use crate::job::phase::PodAt;
+use crate::job::story::Cause;
+use crate::unit::id::ClassNo;
+use crate::unit::id::JobNo;
+
+/// Somebody who gives way: a whole job, or pods above an elastic job's minimum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// The whole job.
+    Job(JobNo),
+    /// Positions in its list of extra pods, ascending.
+    Pods(JobNo, Vec<u32>),
+}
+
+/// What a source offers: where the job runs, and who has to change or to go for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// What the job would hold.
+    pub placed: Placed,
+    /// Idle jobs whose own quota has room, which go in quota instead of being evicted.
+    pub promoted: Vec<JobNo>,
+    /// Who gives way, in the order of their job numbers.
+    pub victims: Vec<Victim>,
+    /// Under which rule; nothing without victims.
+    pub cause: Option<Cause>,
+}
+
+/// One conclusion, in the order in which they take effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// A waiting job gets what a source offers.
+    Serve {
+        /// The job.
+        job: JobNo,
+        /// What it gets.
+        offer: Offer,
+    },
+    /// An elastic job gets pods above its minimum.
+    Grow {
+        /// The job.
+        job: JobNo,
+        /// What the pods count against.
+        charge: Charge,
+        /// Where they run.
+        pods: Vec<Option<PodAt>>,
+        /// Idle jobs whose own quota has room, which go in quota instead of being evicted.
+        promoted: Vec<JobNo>,
+        /// Pods of other elastic jobs and idle jobs that give way.
+        victims: Vec<Victim>,
+        /// Under which rule.
+        cause: Option<Cause>,
+    },
+    /// Running jobs give way, and nobody starts for it: loans ended.
+    Release {
+        /// Who.
+        victims: Vec<Victim>,
+        /// Why.
+        cause: Cause,
+    },
+    /// Waiting jobs of a class have a new reason.
+    Hold {
+        /// The class.
+        class: ClassNo,
+        /// Why.
+        hold: Arc<Hold>,
+    },
+}

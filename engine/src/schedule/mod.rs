@@ -1,0 +1,13 @@
+//! A round: who gets GPUs, from where, at whose expense, and why the others wait (semantics section 3).
+
+pub mod backfill;
+pub mod decision;
+pub mod grow;
+pub mod judge;
+pub mod lending;
+pub mod order;
+pub mod round;
+pub mod source;
+pub mod trial;
+pub mod victims;
+pub mod work;

@@ -1,0 +1,117 @@
+//! One scheduling round (semantics section 3).
+//!
+//! 1. What time alone changes has been applied before ([`crate::transition`]);
+//! 2. loans that nothing covers any more end;
+//! 3. the queue is taken in its order, and each class is judged by its head;
+//! 4. elastic jobs grow where there is room;
+//! 5. every class that waits has a reason.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::job::hold::Attempt;
+use crate::job::hold::Blocker;
+use crate::job::hold::Hold;
+use crate::job::phase::Charge;
+use crate::quota::settings::QueueStrategy;
+use crate::schedule::backfill::Reservations;
+use crate::schedule::decision::Decision;
+use crate::schedule::judge::judge;
+use crate::schedule::order::Heads;
+use crate::schedule::trial::Trial;
+use crate::schedule::{grow, lending};
+use crate::state::world::State;
+use crate::unit::id::ClassNo;
+use crate::unit::id::JobNo;
+use crate::unit::time::Timestamp;
+
+/// What a round at this time concludes, in the order in which it takes effect.
+#[must_use]
+pub fn round(state: &State, now: Timestamp) -> Vec<Decision> {
+    let classes = to_judge(state);
+    if classes.is_empty() && !state.queue.is_released {
+        return Vec::new();
+    }
+    let mut trial = Trial::new(state, now);
+    let mut decisions = lending::end_uncovered(&mut trial);
+    let mut started = Vec::new();
+    judge_queue(&mut trial, classes, &mut decisions, &mut started);
+    decisions.extend(grow::grow(&mut trial, &started));
+    decisions
+}
+
+/// Classes whose judgement may differ from the last: all after a release, otherwise the changed ones, those that
+/// wait for a time, and whole quotas where the head speaks for the rest.
+fn to_judge(state: &State) -> BTreeSet<ClassNo> {
+    if state.queue.is_released {
+        return state.queue.of_quota.values().flatten().copied().collect();
+    }
+    let mut classes = BTreeSet::new();
+    for no in state.queue.fresh.iter().chain(&state.queue.restless) {
+        let quota = state.queue.classes[no.at()].key.quota;
+        if let Some(waiting) = state.queue.of_quota.get(&quota) {
+            if state.quotas[quota.at()].settings.strategy == QueueStrategy::StrictFifo {
+                classes.extend(waiting);
+            } else if waiting.contains(no) {
+                classes.insert(*no);
+            }
+        }
+    }
+    classes
+}
+
+fn judge_queue(
+    trial: &mut Trial<'_>,
+    classes: BTreeSet<ClassNo>,
+    decisions: &mut Vec<Decision>,
+    started: &mut Vec<(JobNo, Charge)>,
+) {
+    let state = trial.state;
+    let mut heads = Heads::of(state, trial.now, classes);
+    let mut reservations = Reservations::default();
+    let mut holds: Vec<(ClassNo, Hold)> = Vec::new();
+    while let Some((class, no)) = heads.head() {
+        match judge(trial, &reservations, no) {
+            Ok(offer) => {
+                trial.accept(no, &offer);
+                if state.jobs[no].spec.shape.extra_pods() > 0 && offer.victims.is_empty() {
+                    started.push((no, offer.placed.charge));
+                }
+                decisions.push(Decision::Serve { job: no, offer });
+                heads.pass(class);
+            }
+            Err(hold) => {
+                reservations.consider(trial, no);
+                let is_reserved = matches!(hold.binding(), Some(Attempt { blocker: Blocker::Reserved { .. }, .. }));
+                let strategy = state.quotas[state.jobs[no].spec.quota.at()].settings.strategy;
+                let is_hopeless = hold.attempts.iter().any(|attempt| attempt.blocker.is_for_ever());
+                if strategy == QueueStrategy::StrictFifo && !is_hopeless {
+                    for behind in heads.close_quota(class) {
+                        holds.push((behind, behind_head(state, no)));
+                    }
+                } else if is_reserved || (is_hopeless && strategy == QueueStrategy::StrictFifo) {
+                    // Another job of the class may be short enough for the gap.
+                    heads.pass(class);
+                } else {
+                    heads.close(class);
+                }
+                if !holds.iter().any(|(other, _)| *other == class) {
+                    holds.push((class, hold));
+                }
+            }
+        }
+    }
+    decisions.extend(holds.into_iter().filter_map(|(class, hold)| new_hold(state, class, hold)));
+}
+
+fn behind_head(state: &State, head: JobNo) -> Hold {
+    let blocker = Blocker::BehindHead { job: state.jobs[head].spec.id.clone() };
+    Hold::of(vec![Attempt { source: crate::job::phase::Source::Own, blocker }])
+}
+
+/// A hold is told once: again only when its reasons change, not when their numbers do.
+fn new_hold(state: &State, class: ClassNo, hold: Hold) -> Option<Decision> {
+    let known = state.queue.classes[class.at()].hold.as_ref();
+    let is_known = known.is_some_and(|known| known.is_same_kind(&hold));
+    (!is_known).then(|| Decision::Hold { class, hold: Arc::new(hold) })
+}

@@ -1,0 +1,40 @@
+//! Source 4: child-level preemption (semantics section 5).
+//!
+//! A job submitted to a parent uses what its descendants leave unused of their guarantees, and then amounts of their
+//! running jobs whose priority and module the policy names. The preemptor's own priority does not matter.
+
+use crate::job::hold::Blocker;
+use crate::job::phase::Charge;
+use crate::job::phase::Placed;
+use crate::job::phase::Source;
+use crate::job::spec::IdlePolicy;
+use crate::job::spec::JobSpec;
+use crate::job::story::Cause;
+use crate::schedule::decision::Offer;
+use crate::schedule::source::reclaim::above_ancestors;
+use crate::schedule::trial::Trial;
+use crate::schedule::victims;
+use crate::schedule::victims::Quest;
+use crate::schedule::victims::Rule;
+use crate::unit::slots::Slots;
+
+pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
+    let state = trial.state;
+    let quota = &state.quotas[job.quota.at()];
+    if job.idle == IdlePolicy::Only {
+        return Err(Blocker::IdleOnly);
+    }
+    if !state.has_children(job.quota) {
+        return Err(Blocker::NoChildren { quota: quota.id.clone() });
+    }
+    let Some(policy) = &quota.settings.child_level else {
+        return Err(Blocker::ChildLevelOff { quota: quota.id.clone() });
+    };
+    let asked = job.shape.gang_amount();
+    let over = trial.quotas.get(job.quota.at()).used.plus(&asked).minus(&quota.min.amount);
+    let quota_need = quota.min.masked(&over).positive().greater(&above_ancestors(trial, job.quota, &asked));
+    let home = state.domains.list[state.domains.of_quota(job.quota).at()].home;
+    let placed = Placed { source: Source::ChildLevel, charge: Charge::InQuota, home, pods: Box::default() };
+    let quest = Quest { job, placed, rule: Rule::ChildLevel(policy), quota_need, policy_quota: job.quota };
+    victims::find(trial, &quest, Cause::ChildLevel { quota: quota.id.clone(), by: job.id.clone() })
+}

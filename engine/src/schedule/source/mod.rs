@@ -1,0 +1,33 @@
+//! The ways to get GPUs, one file each, from least to most disruptive (semantics section 3).
+//!
+//! Each returns an offer or the blocker; the blocker is the explanation. There is no other.
+
+mod child_level;
+pub mod idle;
+pub mod own;
+pub mod reclaim;
+mod room;
+mod self_level;
+
+pub use room::find_room;
+pub use room::place_on;
+
+use crate::job::hold::Blocker;
+use crate::job::phase::Source;
+use crate::job::spec::JobSpec;
+use crate::schedule::decision::Offer;
+use crate::schedule::trial::Trial;
+
+/// The sources in the order in which they are tried.
+pub const SOURCES: [Source; 5] = [Source::Own, Source::Idle, Source::Reclaim, Source::ChildLevel, Source::SelfLevel];
+
+/// What a source offers to a job now, or why it has nothing to offer.
+pub fn offer(source: Source, trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
+    match source {
+        Source::Own => own::offer(trial, job),
+        Source::Idle => idle::offer(trial, job),
+        Source::Reclaim => reclaim::offer(trial, job),
+        Source::ChildLevel => child_level::offer(trial, job),
+        Source::SelfLevel => self_level::offer(trial, job),
+    }
+}

@@ -1,0 +1,63 @@
+//! Machines for a gang, shared by all sources: amounts may be free and still not be where the pods fit.
+
+use crate::job::hold::Blocker;
+use crate::job::phase::PodAt;
+use crate::job::shape::Shape;
+use crate::placement::NodeUse;
+use crate::placement::gang::Room;
+use crate::schedule::trial::Trial;
+use crate::state::world::State;
+use crate::unit::amount::Amount;
+use crate::unit::id::DomainNo;
+use crate::unit::slots::Draft;
+use crate::unit::slots::Slots;
+
+/// Places for the gang's pods in a domain; none for a pool that has the amount free.
+pub fn find_room(trial: &Trial<'_>, domain: DomainNo, shape: &Shape) -> Result<Box<[PodAt]>, Blocker> {
+    if trial.state.domains.list[domain.at()].is_pool {
+        let asked = shape.gang_amount();
+        return fits_in_pool(trial.pools.get(domain.at()), shape, &asked).map(|()| Box::default());
+    }
+    let mut nodes = trial.nodes.clone();
+    place_on(trial, &mut nodes, domain, shape)
+}
+
+fn fits_in_pool(free: &Amount, shape: &Shape, asked: &Amount) -> Result<(), Blocker> {
+    let Some(at) = asked.first_over(free) else { return Ok(()) };
+    Err(Blocker::NoRoom { pods: shape.gang_pods(), fit: 0, dimension: dimension(at), asked: asked[at], free: free[at] })
+}
+
+/// Places the gang on the nodes of a draft.
+pub fn place_on(
+    trial: &Trial<'_>,
+    nodes: &mut Draft<'_, NodeUse>,
+    domain: DomainNo,
+    shape: &Shape,
+) -> Result<Box<[PodAt]>, Blocker> {
+    let state = trial.state;
+    let roles: Vec<_> = shape.gang().collect();
+    let room = Room { floor: &state.floor, cluster: &state.cluster, domain, forbidden: &trial.forbidden };
+    room.place(nodes, &roles).map_err(|no_room| {
+        let at = leading_dimension(state, &no_room.pod);
+        let free =
+            trial.state.domains.list[domain.at()].nodes.iter().map(|no| nodes.get(no.at()).free[at]).max().unwrap_or(0);
+        Blocker::NoRoom {
+            pods: shape.gang_pods(),
+            fit: no_room.fit,
+            dimension: dimension(at),
+            asked: no_room.pod[at],
+            free,
+        }
+    })
+}
+
+/// The dimension by which a pod is described: its GPUs, or the first that it asks for.
+fn leading_dimension(state: &State, pod: &Amount) -> usize {
+    let first = || pod.values().position(|value| value > 0);
+    state.cluster.gpu_dimension(pod).or_else(first).unwrap_or(0)
+}
+
+/// A dimension's position on the wire.
+pub(super) fn dimension(at: usize) -> u8 {
+    u8::try_from(at).unwrap_or(u8::MAX)
+}

@@ -1,0 +1,236 @@
+//! A trial: the books as they would be, over a state that stays as it is.
+//!
+//! A round decides on a trial. What it concludes becomes events, and `apply` does to the state what the trial did to
+//! the drafts, with the same arithmetic.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use crate::job::phase::Charge;
+use crate::job::phase::ExtraPod;
+use crate::job::phase::Phase;
+use crate::job::phase::Placed;
+use crate::job::phase::PodAt;
+use crate::job::shape::Shape;
+use crate::ledger;
+use crate::ledger::DomainUse;
+use crate::ledger::QuotaUse;
+use crate::ledger::Sign;
+use crate::placement::NodeUse;
+use crate::schedule::decision::Offer;
+use crate::schedule::decision::Victim;
+use crate::state::world::State;
+use crate::unit::amount::Amount;
+use crate::unit::id::DomainNo;
+use crate::unit::id::JobNo;
+use crate::unit::id::NodeNo;
+use crate::unit::id::QuotaNo;
+use crate::unit::slots::Draft;
+use crate::unit::slots::Slots;
+use crate::unit::time::Timestamp;
+
+/// What becomes of a victim's machines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Machines {
+    /// They are free at once.
+    Free,
+    /// It keeps them until it has stopped.
+    Kept,
+}
+
+/// The books of a round in progress.
+#[derive(Clone)]
+pub struct Trial<'s> {
+    /// The state at the beginning of the round.
+    pub state: &'s State,
+    /// The time of the round.
+    pub now: Timestamp,
+    /// Quotas as they would be.
+    pub quotas: Draft<'s, QuotaUse>,
+    /// Domains as they would be.
+    pub domains: Draft<'s, DomainUse>,
+    /// Nodes as they would be.
+    pub nodes: Draft<'s, NodeUse>,
+    /// What would be free in pools.
+    pub pools: Draft<'s, Amount>,
+    /// Jobs evicted in this round.
+    gone: BTreeSet<JobNo>,
+    /// Extra pods taken in this round.
+    taken: BTreeMap<JobNo, BTreeSet<u32>>,
+    /// Idle jobs promoted in this round.
+    promoted: BTreeSet<JobNo>,
+    /// Nodes reserved for jobs that have waited too long, sorted.
+    pub forbidden: Vec<NodeNo>,
+}
+
+impl<'s> Trial<'s> {
+    /// A trial that has changed nothing yet.
+    #[must_use]
+    pub fn new(state: &'s State, now: Timestamp) -> Self {
+        Self {
+            state,
+            now,
+            quotas: Draft::over(&state.ledger.quotas),
+            domains: Draft::over(&state.ledger.domains),
+            nodes: Draft::over(&state.floor.nodes),
+            pools: Draft::over(&state.floor.pools),
+            gone: BTreeSet::new(),
+            taken: BTreeMap::new(),
+            promoted: BTreeSet::new(),
+            forbidden: Vec::new(),
+        }
+    }
+
+    /// Whether a job that runs at the beginning of the round still does.
+    #[must_use]
+    pub fn is_gone(&self, no: JobNo) -> bool {
+        self.gone.contains(&no)
+    }
+
+    /// What the gang of a running job counts against by now.
+    #[must_use]
+    pub fn charge_of(&self, no: JobNo, placed: &Placed) -> Charge {
+        if self.promoted.contains(&no) { Charge::InQuota } else { placed.charge }
+    }
+
+    /// The extra pods that a running job still has, with their positions.
+    pub fn extra_of<'a>(&'a self, no: JobNo, extra: &'a [ExtraPod]) -> impl Iterator<Item = (u32, &'a ExtraPod)> {
+        let taken = self.taken.get(&no);
+        (0u32..).zip(extra).filter(move |(at, _)| taken.is_none_or(|taken| !taken.contains(at)))
+    }
+
+    /// Books an amount of a job of quota `quota`.
+    pub fn book(&mut self, quota: QuotaNo, home: DomainNo, charge: Charge, amount: Amount, sign: Sign) {
+        match charge {
+            Charge::InQuota => {
+                let domain = self.state.domains.of_quota(quota);
+                let book = self.domains.get_mut(domain.at());
+                ledger::book_in_quota(&self.state.quotas, &mut self.quotas, book, quota, amount, sign);
+            }
+            Charge::Idle => ledger::book_idle(&mut self.domains, home, amount, sign),
+        }
+    }
+
+    /// Takes or gives back machines for pods; without places it is a pool.
+    pub fn occupy(&mut self, home: DomainNo, place: Option<PodAt>, amount: Amount, sign: Sign) {
+        match (place, sign) {
+            (Some(pod), Sign::Add) => self.nodes.get_mut(pod.node.at()).take(&amount, pod.gpus),
+            (Some(pod), Sign::Remove) => self.nodes.get_mut(pod.node.at()).give(&amount, pod.gpus),
+            (None, Sign::Add) => *self.pools.get_mut(home.at()) -= amount,
+            (None, Sign::Remove) => *self.pools.get_mut(home.at()) += amount,
+        }
+    }
+
+    /// The pods of a gang with their places; one entry in a pool.
+    #[must_use]
+    pub fn gang_pods(shape: &Shape, placed: &Placed) -> Vec<(Option<PodAt>, Amount)> {
+        if placed.pods.is_empty() {
+            return vec![(None, shape.gang_amount())];
+        }
+        let amounts = shape.gang().flat_map(|role| std::iter::repeat_n(role.amount, role.count as usize));
+        placed.pods.iter().map(|pod| Some(*pod)).zip(amounts).collect()
+    }
+
+    /// Does to the books what an accepted offer does. Victims with a grace period keep their machines until they have
+    /// stopped; on nodes the job takes its place on top of them, in a pool it takes what they do not hold.
+    pub fn accept(&mut self, job: JobNo, offer: &Offer) {
+        let spec = &self.state.jobs[job].spec;
+        for promoted in &offer.promoted {
+            self.promote(*promoted);
+        }
+        let mut held = Amount::ZERO;
+        for victim in &offer.victims {
+            match victim {
+                Victim::Job(no) if self.has_grace(*no) => {
+                    held += self.state.held_by(*no);
+                    self.evict_job(*no, Machines::Kept);
+                }
+                Victim::Job(_) | Victim::Pods(..) => self.evict(victim),
+            }
+        }
+        let home = self.state.domains.of_group(offer.placed.home);
+        let amount = spec.shape.gang_amount();
+        self.book(spec.quota, home, offer.placed.charge, amount, Sign::Add);
+        if offer.placed.pods.is_empty() {
+            self.occupy(home, None, amount.minus(&held).positive(), Sign::Add);
+        }
+        for (place, amount) in
+            Self::gang_pods(&spec.shape, &offer.placed).into_iter().filter(|(place, _)| place.is_some())
+        {
+            self.occupy(home, place, amount, Sign::Add);
+        }
+    }
+
+    /// Whether a victim may take time to stop.
+    #[must_use]
+    pub fn has_grace(&self, no: JobNo) -> bool {
+        self.state.quotas[self.state.jobs[no].spec.quota.at()].settings.grace_period.0 > 0
+    }
+
+    /// Moves an idle job into its quota.
+    pub fn promote(&mut self, no: JobNo) {
+        let job = &self.state.jobs[no];
+        let Some(placed) = job.placed() else { return };
+        let home = self.state.domains.of_group(placed.home);
+        let amount = job.spec.shape.gang_amount();
+        self.book(job.spec.quota, home, Charge::Idle, amount, Sign::Remove);
+        self.book(job.spec.quota, home, Charge::InQuota, amount, Sign::Add);
+        self.promoted.insert(no);
+    }
+
+    /// Takes a victim off the books and off its machines.
+    pub fn evict(&mut self, victim: &Victim) {
+        match victim {
+            Victim::Job(no) => self.evict_job(*no, Machines::Free),
+            Victim::Pods(no, pods) => {
+                for pod in pods {
+                    self.take_pod(*no, *pod, Machines::Free);
+                }
+            }
+        }
+    }
+
+    fn evict_job(&mut self, no: JobNo, machines: Machines) {
+        let job = &self.state.jobs[no];
+        let Phase::Running { placed, extra, .. } = &job.phase else { return };
+        let left: Vec<u32> = self.extra_of(no, extra).map(|(at, _)| at).collect();
+        for pod in left {
+            self.take_pod(no, pod, machines);
+        }
+        let home = self.state.domains.of_group(placed.home);
+        let charge = self.charge_of(no, placed);
+        self.book(job.spec.quota, home, charge, job.spec.shape.gang_amount(), Sign::Remove);
+        if machines == Machines::Free {
+            for (place, amount) in Self::gang_pods(&job.spec.shape, placed) {
+                self.occupy(home, place, amount, Sign::Remove);
+            }
+        }
+        self.gone.insert(no);
+    }
+
+    /// Gives back the machines of a job that is stopping.
+    pub fn vacate(&mut self, no: JobNo) {
+        let job = &self.state.jobs[no];
+        let Phase::Stopping { placed, extra, .. } = &job.phase else { return };
+        let home = self.state.domains.of_group(placed.home);
+        for (place, amount) in Self::gang_pods(&job.spec.shape, placed) {
+            self.occupy(home, place, amount, Sign::Remove);
+        }
+        for pod in extra {
+            self.occupy(home, pod.at, job.spec.shape.extra_amount(), Sign::Remove);
+        }
+    }
+
+    fn take_pod(&mut self, no: JobNo, at: u32, machines: Machines) {
+        let job = &self.state.jobs[no];
+        let Phase::Running { placed, extra, .. } = &job.phase else { return };
+        let pod = extra[at as usize];
+        let home = self.state.domains.of_group(placed.home);
+        let amount = job.spec.shape.extra_amount();
+        self.book(job.spec.quota, home, pod.charge, amount, Sign::Remove);
+        if machines == Machines::Free {
+            self.occupy(home, pod.at, amount, Sign::Remove);
+        }
+        self.taken.entry(no).or_default().insert(at);
+    }
+}

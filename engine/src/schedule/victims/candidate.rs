@@ -1,0 +1,221 @@
+//! Who may be taken under a rule, and why the others are safe.
+
+use std::cmp::Reverse;
+
+use crate::job::hold::Considered;
+use crate::job::phase::Charge;
+use crate::job::phase::Phase;
+use crate::job::phase::PodAt;
+use crate::quota::policy::Scope;
+use crate::schedule::trial::Trial;
+use crate::schedule::victims::Quest;
+use crate::schedule::victims::Rule;
+use crate::schedule::victims::cost::ValueClass;
+use crate::schedule::victims::cost::Worth;
+use crate::schedule::victims::draining;
+use crate::schedule::work;
+use crate::state::jobs::Job;
+use crate::unit::amount::Amount;
+use crate::unit::id::DomainNo;
+use crate::unit::id::JobNo;
+use crate::unit::id::QuotaNo;
+use crate::unit::time::Timestamp;
+
+/// A gang, or a pod above an elastic job's minimum, that may be taken.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The job.
+    pub job: JobNo,
+    /// The position of the extra pod; nothing for the gang.
+    pub pod: Option<u32>,
+    /// The job's quota.
+    pub quota: QuotaNo,
+    /// Its class of value.
+    pub class: ValueClass,
+    /// Its place in the class.
+    pub worth: Worth,
+    /// What it counts against.
+    pub charge: Charge,
+    /// What it frees.
+    pub amount: Amount,
+    /// Its pods' places; none in a pool.
+    pub pods: Vec<(PodAt, Amount)>,
+}
+
+/// Everybody who may be taken, and who may not.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates {
+    /// The least valuable first.
+    pub list: Vec<Candidate>,
+    /// Protected by a minimum run time, until when.
+    pub protected: Vec<(Timestamp, Candidate)>,
+    /// How many were looked at.
+    pub considered: Considered,
+}
+
+impl Candidates {
+    /// The candidates for a job under a rule.
+    #[must_use]
+    pub fn of(trial: &Trial<'_>, quest: &Quest<'_>) -> Self {
+        let mut candidates = Self::default();
+        let domain = trial.state.domains.of_group(quest.placed.home);
+        for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
+            candidates.add(trial, no, Charge::Idle);
+        }
+        for quota in in_quota_scope(trial, quest) {
+            for no in trial.state.running[quota.at()].iter().copied().filter(|no| !trial.is_gone(*no)) {
+                candidates.add_in_quota(trial, quest, no);
+            }
+        }
+        candidates.considered.stopping = u32::try_from(trial.state.stopping.len()).unwrap_or(u32::MAX);
+        candidates.considered.eligible =
+            u32::try_from(candidates.list.iter().filter(|candidate| candidate.pod.is_none()).count())
+                .unwrap_or(u32::MAX);
+        candidates.sort();
+        candidates
+    }
+
+    /// Everything that runs on idle amounts of a domain.
+    #[must_use]
+    pub fn idle(trial: &Trial<'_>, domain: DomainNo) -> Self {
+        let mut candidates = Self::default();
+        for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
+            candidates.add(trial, no, Charge::Idle);
+        }
+        candidates.sort();
+        candidates
+    }
+
+    /// What can be taken of the in-quota jobs of a quota and its descendants, whatever the policies say.
+    #[must_use]
+    pub fn in_quota(trial: &Trial<'_>, quotas: &[QuotaNo]) -> Self {
+        let mut candidates = Self::default();
+        for no in quotas
+            .iter()
+            .flat_map(|quota| trial.state.running[quota.at()].iter().copied())
+            .filter(|no| !trial.is_gone(*no))
+        {
+            let is_in_quota =
+                trial.state.jobs[no].placed().is_some_and(|placed| trial.charge_of(no, placed) == Charge::InQuota);
+            if is_in_quota {
+                candidates.add(trial, no, Charge::InQuota);
+            }
+        }
+        candidates.sort();
+        candidates
+    }
+
+    fn sort(&mut self) {
+        self.list.sort_by(|a, b| a.class.cmp(&b.class).then_with(|| a.worth.cmp(&b.worth)));
+    }
+
+    fn add_in_quota(&mut self, trial: &Trial<'_>, quest: &Quest<'_>, no: JobNo) {
+        let job = &trial.state.jobs[no];
+        let Phase::Running { placed, started, .. } = &job.phase else { return };
+        if trial.charge_of(no, placed) != Charge::InQuota {
+            return;
+        }
+        let (priority, module) = (job.spec.priority, job.spec.module);
+        let (may_take, is_right_module) = match quest.rule {
+            Rule::Reclaim => (true, true),
+            Rule::ChildLevel(policy) => (policy.may_take(priority, module), policy.modules.contains(module)),
+            Rule::SelfLevel(policy) => (policy.may_take(priority, module), policy.modules.contains(module)),
+        };
+        if !may_take {
+            let safe = if is_right_module { &mut self.considered.by_priority } else { &mut self.considered.by_module };
+            *safe += 1;
+            return;
+        }
+        let until = *started + trial.state.quotas[job.spec.quota.at()].settings.min_runtime;
+        if until > trial.now {
+            self.considered.by_min_runtime += 1;
+            self.protected.extend(gang(trial, no, job).map(|candidate| (until, candidate)));
+            return;
+        }
+        self.add(trial, no, Charge::InQuota);
+    }
+
+    /// Adds a job's gang if it has this charge, and its extra pods: with the gang all of them, otherwise those that
+    /// have this charge themselves.
+    fn add(&mut self, trial: &Trial<'_>, no: JobNo, charge: Charge) {
+        let job = &trial.state.jobs[no];
+        let Phase::Running { placed, extra, .. } = &job.phase else { return };
+        let takes_gang = trial.charge_of(no, placed) == charge;
+        self.list.extend(gang(trial, no, job).filter(|_| takes_gang));
+        for (at, pod) in trial.extra_of(no, extra) {
+            let is_listed = self.list.iter().any(|other| other.job == no && other.pod == Some(at));
+            if !is_listed && (takes_gang || pod.charge == charge) {
+                let amount = job.spec.shape.extra_amount();
+                let run = work::unsaved_run(trial.state, job, trial.now);
+                self.list.push(Candidate {
+                    job: no,
+                    pod: Some(at),
+                    quota: job.spec.quota,
+                    class: ValueClass::of(pod.charge, job.spec.priority, false),
+                    worth: worth(trial, job, Some(at), &amount, run.min(trial.now - pod.started), pod.started),
+                    charge: pod.charge,
+                    amount,
+                    pods: pod.at.map(|place| (place, amount)).into_iter().collect(),
+                });
+            }
+        }
+    }
+}
+
+fn gang(trial: &Trial<'_>, no: JobNo, job: &Job) -> impl Iterator<Item = Candidate> + use<> {
+    let placed = job.placed();
+    let started = match &job.phase {
+        Phase::Running { started, .. } => *started,
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Stopping { .. } | Phase::Ended { .. } => trial.now,
+    };
+    let amount = job.spec.shape.gang_amount();
+    let candidate = placed.map(|placed| Candidate {
+        job: no,
+        pod: None,
+        quota: job.spec.quota,
+        class: ValueClass::of(trial.charge_of(no, placed), job.spec.priority, true),
+        worth: worth(trial, job, None, &amount, work::unsaved_run(trial.state, job, trial.now), started),
+        charge: trial.charge_of(no, placed),
+        amount,
+        pods: Trial::gang_pods(&job.spec.shape, placed)
+            .into_iter()
+            .filter_map(|(place, amount)| Some((place?, amount)))
+            .collect(),
+    });
+    candidate.into_iter()
+}
+
+fn worth(
+    trial: &Trial<'_>,
+    job: &Job,
+    pod: Option<u32>,
+    amount: &Amount,
+    run: crate::unit::time::Millis,
+    started: Timestamp,
+) -> Worth {
+    Worth {
+        lost: work::gpu_ms(trial.state, amount, run),
+        started: Reverse(started),
+        id: job.spec.id.clone(),
+        pod: Reverse(pod),
+    }
+}
+
+/// Whose in-quota jobs the rule looks at.
+fn in_quota_scope(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<QuotaNo> {
+    let state = trial.state;
+    let quota = quest.policy_quota;
+    let level = || match state.quotas[quota.at()].parent {
+        Some(parent) => state.children(parent).map(|(no, _)| no).collect(),
+        None => vec![quota],
+    };
+    match quest.rule {
+        Rule::Reclaim => draining(trial, state.domains.of_quota(quota)).filter(|no| *no != quota).collect(),
+        Rule::ChildLevel(_) => state.subtree(quota).into_iter().skip(1).collect(),
+        Rule::SelfLevel(policy) => match policy.scope {
+            Scope::Own => vec![quota],
+            Scope::SameLevel => level(),
+            Scope::SiblingsIdle => Vec::new(),
+        },
+    }
+}

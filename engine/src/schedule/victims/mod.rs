@@ -1,0 +1,161 @@
+//! Victims: the optimal preemption policy (semantics section 5).
+//!
+//! A legal set of victims is one after whose release the job fits, quota and nodes together. The cheapest legal set
+//! is taken; cost is compared class by class from the most valuable.
+//!
+//! 1. [`candidate`]: who may be taken under the rule, and why the others are safe;
+//! 2. [`need`]: what has to be freed, and whether a set frees it;
+//! 3. [`search`]: the cheapest set that does.
+
+pub mod candidate;
+pub mod cost;
+pub mod need;
+pub mod search;
+
+use crate::job::hold::Blocker;
+use crate::job::phase::Phase;
+use crate::job::phase::Placed;
+use crate::job::phase::Source;
+use crate::job::spec::IdlePolicy;
+use crate::job::spec::JobSpec;
+use crate::job::story::Cause;
+use crate::ledger;
+use crate::quota::policy::ChildLevelPreemption;
+use crate::quota::policy::SelfLevelPreemption;
+use crate::schedule::decision::Offer;
+use crate::schedule::source::find_room;
+use crate::schedule::trial::Trial;
+use crate::schedule::victims::candidate::Candidates;
+use crate::schedule::victims::need::Need;
+use crate::unit::amount::Amount;
+use crate::unit::id::DomainNo;
+use crate::unit::id::JobNo;
+use crate::unit::id::QuotaNo;
+use crate::unit::slots::Slots;
+
+/// Whom a rule allows to take.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule<'a> {
+    /// Idle jobs, and jobs of quotas that were scaled below their use.
+    Reclaim,
+    /// Idle jobs, and jobs of descendants that the policy names.
+    ChildLevel(&'a ChildLevelPreemption),
+    /// Idle jobs, and jobs of the same level that the policy names.
+    SelfLevel(&'a SelfLevelPreemption),
+}
+
+/// A job in search of victims.
+pub struct Quest<'a> {
+    /// The job.
+    pub job: &'a JobSpec,
+    /// What it would hold, its pods' places excepted.
+    pub placed: Placed,
+    /// The rule.
+    pub rule: Rule<'a>,
+    /// What in-quota victims have to free in quota.
+    pub quota_need: Amount,
+    /// The quota with the policy.
+    pub policy_quota: QuotaNo,
+}
+
+/// The cheapest offer under a rule.
+pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer, Blocker> {
+    let need = Need::of(trial, quest);
+    if need.is_met_by_nothing() {
+        return Ok(offer(trial, quest, Vec::new(), Vec::new(), cause));
+    }
+    let promoted = promotable(trial, quest);
+    let mut promoted_trial = trial.clone();
+    for no in &promoted {
+        promoted_trial.promote(*no);
+    }
+    let trial = &promoted_trial;
+    let candidates = Candidates::of(trial, quest);
+    let victims =
+        search::cheapest(trial, quest, &candidates).map_err(|blocker| refine(trial, quest, &candidates, blocker))?;
+    Ok(offer(trial, quest, promoted, victims, cause))
+}
+
+fn offer(
+    trial: &Trial<'_>,
+    quest: &Quest<'_>,
+    promoted: Vec<JobNo>,
+    victims: Vec<crate::schedule::decision::Victim>,
+    cause: Cause,
+) -> Offer {
+    let mut after = trial.clone();
+    for victim in &victims {
+        after.evict(victim);
+    }
+    let domain = trial.state.domains.of_group(quest.placed.home);
+    let pods = find_room(&after, domain, &quest.job.shape).unwrap_or_default();
+    let cause = (!victims.is_empty()).then_some(cause);
+    Offer { placed: Placed { pods, ..quest.placed.clone() }, promoted, victims, cause }
+}
+
+/// *Acceptable* jobs that run on idle amounts while their own quota has room: they are entitled to it, so they go in
+/// quota before anybody is evicted. The most important first, then the earliest start.
+fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
+    let state = trial.state;
+    let domain = state.domains.of_group(quest.placed.home);
+    let mut waiting: Vec<(std::cmp::Reverse<u8>, crate::unit::time::Timestamp, &crate::unit::id::JobId, JobNo)> =
+        Vec::new();
+    for no in state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
+        let job = &state.jobs[no];
+        let Phase::Running { placed, started, .. } = &job.phase else { continue };
+        let is_idle = trial.charge_of(no, placed) == crate::job::phase::Charge::Idle;
+        if is_idle && job.spec.idle == IdlePolicy::Acceptable && state.domains.of_quota(job.spec.quota) == domain {
+            waiting.push((std::cmp::Reverse(job.spec.priority.get()), *started, &job.spec.id, no));
+        }
+    }
+    waiting.sort();
+    let mut after = trial.clone();
+    after.book(quest.job.quota, domain, quest.placed.charge, quest.job.shape.gang_amount(), ledger::Sign::Add);
+    let mut promoted = Vec::new();
+    for (_, _, _, no) in waiting {
+        let spec = &state.jobs[no].spec;
+        let asked = spec.shape.gang_amount();
+        if ledger::fits_in_quota(&state.quotas, &after.quotas, spec.quota, &asked, ledger::Reach::Own).is_ok() {
+            after.promote(no);
+            promoted.push(no);
+        }
+    }
+    promoted
+}
+
+/// Whether some quota below `ancestor` uses more than its amount because it was scaled down.
+#[must_use]
+pub fn is_any_draining(trial: &Trial<'_>, ancestor: QuotaNo) -> bool {
+    let state = trial.state;
+    draining(trial, state.domains.of_quota(ancestor)).any(|no| ledger::is_within(&state.quotas, no, ancestor))
+}
+
+/// Quotas of a domain that use more than their amount because they were scaled down. What self-level preemption
+/// put above an amount is somebody's right, and does not count.
+pub fn draining<'a>(trial: &'a Trial<'_>, domain: DomainNo) -> impl Iterator<Item = QuotaNo> + 'a {
+    let state = trial.state;
+    state.over.iter().copied().filter(move |no| state.domains.of_quota(*no) == domain).filter(move |no| {
+        let by_right =
+            state.running[no.at()].iter().filter(|job| !trial.is_gone(**job)).fold(Amount::ZERO, |sum, job| {
+                let is_above = state.jobs[*job].placed().is_some_and(|placed| placed.source == Source::SelfLevel);
+                if is_above { sum.plus(&state.jobs[*job].spec.shape.gang_amount()) } else { sum }
+            });
+        let min = &state.quotas[no.at()].min;
+        !min.masked(&trial.quotas.get(no.at()).used.minus(&by_right)).fits_in(&min.amount)
+    })
+}
+
+/// Whether waiting would serve as well as taking: victims that are protected for now.
+fn refine(trial: &Trial<'_>, quest: &Quest<'_>, candidates: &Candidates, blocker: Blocker) -> Blocker {
+    let mut protected = candidates.protected.clone();
+    protected.sort_by_key(|(until, _)| *until);
+    let mut widened = candidates.clone();
+    for (until, candidate) in protected {
+        let quota = trial.state.quotas[candidate.quota.at()].id.clone();
+        widened.list.push(candidate);
+        if search::is_enough(trial, quest, &widened) {
+            return Blocker::VictimProtected { quota, until, considered: candidates.considered };
+        }
+    }
+    blocker
+}

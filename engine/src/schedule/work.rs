@@ -1,0 +1,40 @@
+//! Work done, saved and lost (semantics sections 5 and 7).
+
+use crate::job::phase::Phase;
+use crate::state::cluster::Execution;
+use crate::state::jobs::Job;
+use crate::state::world::State;
+use crate::unit::amount::Amount;
+use crate::unit::amount::GPU;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
+
+/// How much of the current run a checkpoint keeps: the last one that was reported, or that the interval implies.
+#[must_use]
+pub fn saved_run(state: &State, job: &Job, now: Timestamp) -> Millis {
+    let Phase::Running { started, checkpointed, .. } = &job.phase else { return Millis::ZERO };
+    if let Some(reported) = checkpointed {
+        return *reported - *started;
+    }
+    match (state.cluster.execution, job.spec.checkpoint) {
+        (Execution::Simulated, Some(interval)) => {
+            let run = now - *started;
+            Millis(run.0 - run.0.rem_euclid(interval.0.max(1)))
+        }
+        (Execution::Simulated, None) | (Execution::Reported, _) => Millis::ZERO,
+    }
+}
+
+/// How much of the current run would have to be repeated.
+#[must_use]
+pub fn unsaved_run(state: &State, job: &Job, now: Timestamp) -> Millis {
+    let Phase::Running { started, .. } = &job.phase else { return Millis::ZERO };
+    Millis((now - *started).0 - saved_run(state, job, now).0)
+}
+
+/// A run time on an amount's GPUs, in GPU-milliseconds.
+#[must_use]
+pub fn gpu_ms(state: &State, amount: &Amount, run: Millis) -> i64 {
+    let product = i128::from(state.cluster.gpus(amount)) * i128::from(run.0) / i128::from(GPU);
+    i64::try_from(product).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,177 @@
+//! Booking what jobs hold: charges in the ledger, pods on the floor, and the lists of who runs where.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::job::phase::Charge;
+use crate::job::phase::Phase;
+use crate::job::phase::Placed;
+use crate::job::phase::PodAt;
+use crate::job::shape::Shape;
+use crate::ledger;
+use crate::ledger::Sign;
+use crate::state::world::State;
+use crate::unit::amount::Amount;
+use crate::unit::id::DomainNo;
+use crate::unit::id::JobNo;
+use crate::unit::id::NodeNo;
+use crate::unit::id::QuotaNo;
+
+impl State {
+    /// Books what a job holds, or takes it off the books: charge, machines, and the lists of running jobs.
+    pub fn book(&mut self, no: JobNo, sign: Sign) {
+        let Some(job) = self.jobs.get(no) else { return };
+        let (quota, shape) = (job.spec.quota, Arc::clone(&job.spec.shape));
+        match job.phase.clone() {
+            Phase::Running { placed, extra, .. } => {
+                self.book_charge(quota, &placed, shape.gang_amount(), sign);
+                self.occupy(&placed, &shape, sign);
+                for pod in &extra {
+                    self.book_extra(quota, &placed, pod.charge, &shape, sign);
+                    self.occupy_extra(&placed, pod.at, &shape, sign);
+                }
+                self.list_running(no, quota, &placed, extra.iter().map(|pod| pod.charge), sign);
+                if extra.len() < shape.extra_pods() as usize && sign == Sign::Add {
+                    self.growing.insert(no);
+                } else {
+                    self.growing.remove(&no);
+                }
+            }
+            Phase::Starting { placed, waits_for, .. } => {
+                self.book_charge(quota, &placed, shape.gang_amount(), sign);
+                self.occupy_granted(&placed, &shape, &waits_for, sign);
+            }
+            Phase::Stopping { placed, extra, .. } => {
+                match sign {
+                    Sign::Add => self.stopping.insert(no),
+                    Sign::Remove => self.stopping.remove(&no),
+                };
+                self.occupy(&placed, &shape, sign);
+                for pod in &extra {
+                    self.occupy_extra(&placed, pod.at, &shape, sign);
+                }
+            }
+            Phase::Queued { .. } | Phase::Ended { .. } => {}
+        }
+    }
+
+    /// Books an amount of a job's gang against its quota or against idle amounts.
+    pub fn book_charge(&mut self, quota: QuotaNo, placed: &Placed, amount: Amount, sign: Sign) {
+        self.book_amount(quota, placed, placed.charge, amount, sign);
+    }
+
+    fn book_extra(&mut self, quota: QuotaNo, placed: &Placed, charge: Charge, shape: &Shape, sign: Sign) {
+        self.book_amount(quota, placed, charge, shape.extra_amount(), sign);
+    }
+
+    fn book_amount(&mut self, quota: QuotaNo, placed: &Placed, charge: Charge, amount: Amount, sign: Sign) {
+        match charge {
+            Charge::InQuota => {
+                let domain = self.domains.of_quota(quota);
+                let book = &mut self.ledger.domains[domain.at()];
+                ledger::book_in_quota(&self.quotas, &mut self.ledger.quotas, book, quota, amount, sign);
+                self.note_over(quota);
+            }
+            Charge::Idle => {
+                ledger::book_idle(&mut self.ledger.domains, self.domains.of_group(placed.home), amount, sign);
+            }
+        }
+    }
+
+    /// Keeps the list of quotas that use more than their amount, from a quota up to its root.
+    fn note_over(&mut self, quota: QuotaNo) {
+        let mut next = Some(quota);
+        while let Some(no) = next {
+            let min = &self.quotas[no.at()].min;
+            if min.masked(&self.ledger.quotas[no.at()].used).fits_in(&min.amount) {
+                self.over.remove(&no);
+            } else {
+                self.over.insert(no);
+            }
+            next = self.quotas[no.at()].parent;
+        }
+    }
+
+    fn occupy(&mut self, placed: &Placed, shape: &Shape, sign: Sign) {
+        let domain = self.domains.of_group(placed.home);
+        if placed.pods.is_empty() {
+            self.occupy_pool(domain, shape.gang_amount(), sign);
+            return;
+        }
+        let amounts = shape.gang().flat_map(|role| std::iter::repeat_n(role.amount, role.count as usize));
+        for (pod, amount) in placed.pods.iter().zip(amounts) {
+            self.occupy_node(pod.node, &amount, pod.gpus, sign);
+        }
+    }
+
+    fn occupy_extra(&mut self, placed: &Placed, at: Option<PodAt>, shape: &Shape, sign: Sign) {
+        match at {
+            Some(pod) => self.occupy_node(pod.node, &shape.extra_amount(), pod.gpus, sign),
+            None => self.occupy_pool(self.domains.of_group(placed.home), shape.extra_amount(), sign),
+        }
+    }
+
+    /// On nodes a granted job takes its place at once, on top of its victims. In a pool it takes what its victims
+    /// do not hold any more: the larger of both counts.
+    fn occupy_granted(&mut self, placed: &Placed, shape: &Shape, waits_for: &[JobNo], sign: Sign) {
+        if placed.pods.is_empty() {
+            let held = waits_for.iter().fold(Amount::ZERO, |sum, victim| sum.plus(&self.held_by(*victim)));
+            let amount = shape.gang_amount().minus(&held).positive();
+            self.occupy_pool(self.domains.of_group(placed.home), amount, sign);
+        } else {
+            self.occupy(placed, shape, sign);
+        }
+    }
+
+    /// What a job occupies in all.
+    #[must_use]
+    pub fn held_by(&self, no: JobNo) -> Amount {
+        let Some(job) = self.jobs.get(no) else { return Amount::ZERO };
+        let shape = &job.spec.shape;
+        match &job.phase {
+            Phase::Running { extra, .. } | Phase::Stopping { extra, .. } => {
+                let pods = u32::try_from(extra.len()).unwrap_or(u32::MAX);
+                shape.gang_amount().plus(&shape.extra_amount().times(pods))
+            }
+            Phase::Starting { .. } => shape.gang_amount(),
+            Phase::Queued { .. } | Phase::Ended { .. } => Amount::ZERO,
+        }
+    }
+
+    fn occupy_pool(&mut self, domain: DomainNo, amount: Amount, sign: Sign) {
+        let pool = &mut self.floor.pools[domain.at()];
+        match sign {
+            Sign::Add => *pool -= amount,
+            Sign::Remove => *pool += amount,
+        }
+    }
+
+    fn occupy_node(&mut self, node: NodeNo, amount: &Amount, gpus: u16, sign: Sign) {
+        match sign {
+            Sign::Add => self.floor.take(node, amount, gpus),
+            Sign::Remove => self.floor.give(node, amount, gpus),
+        }
+    }
+
+    fn list_running(
+        &mut self,
+        no: JobNo,
+        quota: QuotaNo,
+        placed: &Placed,
+        extra: impl Iterator<Item = Charge>,
+        sign: Sign,
+    ) {
+        let domain = self.domains.of_group(placed.home);
+        let mut charges: Vec<Charge> = extra.collect();
+        charges.push(placed.charge);
+        let set = |list: &mut BTreeSet<JobNo>, is_listed: bool| {
+            if is_listed && sign == Sign::Add {
+                list.insert(no)
+            } else {
+                list.remove(&no)
+            };
+        };
+        set(&mut self.running[quota.at()], true);
+        set(&mut self.idle_running[domain.at()], charges.contains(&Charge::Idle));
+    }
+}

@@ -1,0 +1,114 @@
+//! Domains: resource groups with the root quotas that draw on them.
+//!
+//! Roots that share a resource group share all of theirs, so groups and roots fall into disjoint domains. A gang
+//! never spans two of them.
+
+use crate::quota::tree::Quota;
+use crate::state::cluster::Group;
+use crate::state::cluster::Node;
+use crate::state::cluster::ResourceType;
+use crate::unit::amount::Amount;
+use crate::unit::id::DomainNo;
+use crate::unit::id::GroupNo;
+use crate::unit::id::NodeNo;
+use crate::unit::id::QuotaNo;
+
+/// Groups, roots and nodes that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// The first of its groups, by which allocations name it.
+    pub home: GroupNo,
+    /// The kind of machines.
+    pub resource_type: ResourceType,
+    /// Whether any split fits.
+    pub is_pool: bool,
+    /// What its machines have in all, cordoned ones included.
+    pub amount: Amount,
+    /// Its groups.
+    pub groups: Vec<GroupNo>,
+    /// The roots that draw on it.
+    pub roots: Vec<QuotaNo>,
+    /// Its nodes.
+    pub nodes: Vec<NodeNo>,
+}
+
+/// The domains of a cluster, and the way to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Domains {
+    /// All domains, by their first group.
+    pub list: Vec<Domain>,
+    of_group: Vec<DomainNo>,
+    of_quota: Vec<DomainNo>,
+}
+
+impl Domains {
+    /// The domains of these groups, nodes and quotas.
+    #[must_use]
+    pub fn of(groups: &[Group], nodes: &[Node], quotas: &[Quota]) -> Self {
+        let mut domains = Self { of_group: vec![DomainNo(u32::MAX); groups.len()], ..Self::default() };
+        for (at, quota) in quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted && quota.parent.is_none()) {
+            let Some(first) = quota.groups.first() else { continue };
+            if domains.of_group[first.at()].0 == u32::MAX {
+                domains.add(&quota.groups, groups);
+            }
+            let domain = domains.of_group[first.at()];
+            domains.list[domain.at()].roots.push(QuotaNo::from_index(at));
+        }
+        for at in 0..groups.len() {
+            if domains.of_group[at].0 == u32::MAX {
+                domains.add(&[GroupNo::from_index(at)], groups);
+            }
+        }
+        for (at, node) in nodes.iter().enumerate() {
+            let domain = &mut domains.list[domains.of_group[node.group.at()].at()];
+            domain.nodes.push(NodeNo::from_index(at));
+            domain.amount += node.amount;
+        }
+        domains.of_quota = (0..quotas.len())
+            .map(|at| domains.of_group[root_of(quotas, at).groups.first().map_or(0, |group| group.at())])
+            .collect();
+        domains
+    }
+
+    fn add(&mut self, members: &[GroupNo], groups: &[Group]) {
+        let mut members = members.to_vec();
+        members.sort_unstable();
+        let first = &groups[members[0].at()];
+        let amount = members
+            .iter()
+            .filter_map(|member| groups[member.at()].pool)
+            .fold(Amount::ZERO, |sum, pool| sum.plus(&pool));
+        for member in &members {
+            self.of_group[member.at()] = DomainNo::from_index(self.list.len());
+        }
+        self.list.push(Domain {
+            home: members[0],
+            resource_type: first.resource_type,
+            is_pool: first.pool.is_some(),
+            amount,
+            groups: members,
+            roots: Vec::new(),
+            nodes: Vec::new(),
+        });
+    }
+
+    /// The domain of a group.
+    #[must_use]
+    pub fn of_group(&self, group: GroupNo) -> DomainNo {
+        self.of_group[group.at()]
+    }
+
+    /// The domain that a quota's root draws on.
+    #[must_use]
+    pub fn of_quota(&self, quota: QuotaNo) -> DomainNo {
+        self.of_quota[quota.at()]
+    }
+}
+
+fn root_of(quotas: &[Quota], at: usize) -> &Quota {
+    let mut quota = &quotas[at];
+    while let Some(parent) = quota.parent {
+        quota = &quotas[parent.at()];
+    }
+    quota
+}

@@ -1,0 +1,8 @@
+//! The state of a cluster: ground facts, and what is kept beside them so that a round need not recompute it.
+
+mod booking;
+pub mod cluster;
+pub mod domain;
+pub mod jobs;
+pub mod queue;
+pub mod world;

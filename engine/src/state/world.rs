@@ -1,0 +1,267 @@
+//! The whole state: what is true, and what is kept beside it.
+//!
+//! Ground facts are what the events say. Everything else here can be recomputed from them by [`State::rebuild`]
+//! and is kept so that a round costs only what changed; it never changes what is decided.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use crate::job::phase::Phase;
+use crate::ledger::Ledger;
+use crate::ledger::Sign;
+use crate::placement::floor::Floor;
+use crate::quota::tree::Quota;
+use crate::state::cluster::Cluster;
+use crate::state::cluster::Group;
+use crate::state::cluster::Node;
+use crate::state::domain::Domains;
+use crate::state::jobs::Job;
+use crate::state::jobs::Jobs;
+use crate::state::queue::Place;
+use crate::state::queue::Queue;
+use crate::unit::id::DomainNo;
+use crate::unit::id::GroupId;
+use crate::unit::id::GroupNo;
+use crate::unit::id::JobNo;
+use crate::unit::id::NodeId;
+use crate::unit::id::NodeNo;
+use crate::unit::id::QuotaId;
+use crate::unit::id::QuotaNo;
+use crate::unit::time::Timestamp;
+
+/// The state of one cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// How many events made it.
+    pub revision: u64,
+    /// What the cluster declares.
+    pub cluster: Cluster,
+    /// Resource groups by number.
+    pub groups: Vec<Group>,
+    /// Nodes by number.
+    pub nodes: Vec<Node>,
+    /// Quotas by number, deleted ones included.
+    pub quotas: Vec<Quota>,
+    /// Jobs.
+    pub jobs: Jobs,
+    /// The last slot whose round was decided.
+    pub last_slot: Option<i64>,
+    /// Slots that nobody decided.
+    pub missed_slots: i64,
+
+    /// Kept: groups, roots and nodes that belong together.
+    pub domains: Domains,
+    /// Kept: who uses what.
+    pub ledger: Ledger,
+    /// Kept: what is free where.
+    pub floor: Floor,
+    /// Kept: who waits.
+    pub queue: Queue,
+    /// Kept: when time alone changes something, and for which job.
+    pub timers: BTreeSet<(Timestamp, JobNo)>,
+    /// Kept: running jobs with a charge, by quota.
+    pub running: Vec<BTreeSet<JobNo>>,
+    /// Kept: jobs whose gang or pods run on idle amounts, by domain.
+    pub idle_running: Vec<BTreeSet<JobNo>>,
+    /// Kept: running elastic jobs that could have more pods.
+    pub growing: BTreeSet<JobNo>,
+    /// Kept: ended jobs, the earliest first.
+    pub ended: BTreeSet<(Timestamp, JobNo)>,
+    /// Kept: jobs that have been told to stop.
+    pub stopping: BTreeSet<JobNo>,
+    /// Kept: quotas that use more than their amount.
+    pub over: BTreeSet<QuotaNo>,
+    children: Vec<Vec<QuotaNo>>,
+    quota_names: BTreeMap<QuotaId, QuotaNo>,
+    group_names: BTreeMap<GroupId, GroupNo>,
+    node_names: BTreeMap<NodeId, NodeNo>,
+}
+
+impl State {
+    /// The quota named so, if it has not been deleted.
+    #[must_use]
+    pub fn quota_no(&self, id: &QuotaId) -> Option<QuotaNo> {
+        self.quota_names.get(id).copied()
+    }
+
+    /// The resource group named so.
+    #[must_use]
+    pub fn group_no(&self, id: &GroupId) -> Option<GroupNo> {
+        self.group_names.get(id).copied()
+    }
+
+    /// The node named so.
+    #[must_use]
+    pub fn node_no(&self, id: &NodeId) -> Option<NodeNo> {
+        self.node_names.get(id).copied()
+    }
+
+    /// Quotas that have not been deleted, by number.
+    pub fn live_quotas(&self) -> impl Iterator<Item = (QuotaNo, &Quota)> {
+        self.quotas
+            .iter()
+            .enumerate()
+            .filter(|(_, quota)| !quota.is_deleted)
+            .map(|(at, quota)| (QuotaNo::from_index(at), quota))
+    }
+
+    /// The children of a quota, by number.
+    pub fn children(&self, parent: QuotaNo) -> impl Iterator<Item = (QuotaNo, &Quota)> {
+        self.children[parent.at()].iter().map(|no| (*no, &self.quotas[no.at()]))
+    }
+
+    /// Whether a quota has children.
+    #[must_use]
+    pub fn has_children(&self, quota: QuotaNo) -> bool {
+        !self.children[quota.at()].is_empty()
+    }
+
+    /// A quota and all its descendants, parents before their children.
+    #[must_use]
+    pub fn subtree(&self, quota: QuotaNo) -> Vec<QuotaNo> {
+        let mut subtree = vec![quota];
+        let mut at = 0;
+        while at < subtree.len() {
+            subtree.extend(&self.children[subtree[at].at()]);
+            at += 1;
+        }
+        subtree
+    }
+
+    /// Jobs with a gang or pods on idle amounts of a domain.
+    pub fn idle_jobs(&self, domain: DomainNo) -> impl Iterator<Item = JobNo> + '_ {
+        self.idle_running[domain.at()].iter().copied()
+    }
+
+    /// The next time at which time alone changes something.
+    #[must_use]
+    pub fn next_wakeup(&self) -> Option<Timestamp> {
+        let protected = self.queue.restless.iter().filter_map(|class| self.queue.classes[class.at()].hold.as_ref());
+        let ends =
+            protected.flat_map(|hold| hold.attempts.iter().filter_map(|attempt| attempt.blocker.passes_with_time()));
+        self.timers.first().map(|(at, _)| *at).into_iter().chain(ends).min()
+    }
+
+    /// Recomputes everything that is kept beside the ground facts, the holds of waiting classes excepted.
+    pub fn rebuild(&mut self) {
+        self.rebuild_structure();
+        let holds = std::mem::take(&mut self.queue);
+        self.timers.clear();
+        self.ended.clear();
+        let numbers: Vec<JobNo> = self.jobs.iter().map(|(no, _)| no).collect();
+        for no in numbers {
+            self.index(no);
+        }
+        for class in &mut self.queue.classes {
+            let known = holds.classes.iter().find(|known| known.key == class.key);
+            class.hold = known.and_then(|known| known.hold.clone()).filter(|_| !class.waiting.is_empty());
+        }
+        self.queue.restless = holds.restless;
+        self.queue.is_released = true;
+    }
+
+    /// Recomputes what depends on quotas, groups and nodes, after one of them was changed.
+    pub fn rebuild_structure(&mut self) {
+        let live = self.quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted);
+        self.quota_names = live.map(|(at, quota)| (quota.id.clone(), QuotaNo::from_index(at))).collect();
+        self.group_names =
+            self.groups.iter().enumerate().map(|(at, group)| (group.id.clone(), GroupNo::from_index(at))).collect();
+        self.node_names =
+            self.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), NodeNo::from_index(at))).collect();
+        self.children = vec![Vec::new(); self.quotas.len()];
+        for (at, quota) in self.quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted) {
+            if let Some(parent) = quota.parent {
+                self.children[parent.at()].push(QuotaNo::from_index(at));
+            }
+        }
+        self.domains = Domains::of(&self.groups, &self.nodes, &self.quotas);
+        self.ledger = Ledger::empty(&self.quotas, &self.domains);
+        self.floor = Floor::empty(&self.cluster, &self.nodes, &self.domains);
+        self.running = vec![BTreeSet::new(); self.quotas.len()];
+        self.idle_running = vec![BTreeSet::new(); self.domains.list.len()];
+        self.growing.clear();
+        self.stopping.clear();
+        self.over.clear();
+        let holding: Vec<JobNo> =
+            self.jobs.iter().filter(|(_, job)| job.placed().is_some()).map(|(no, _)| no).collect();
+        for no in holding {
+            self.book(no, Sign::Add);
+        }
+        self.queue.is_released = true;
+    }
+
+    /// Takes a job into everything that is kept about its phase, but for what it holds.
+    fn index(&mut self, no: JobNo) {
+        let job = &self.jobs[no];
+        match &job.phase {
+            Phase::Queued { .. } => self.enter_queue(no),
+            Phase::Running { .. } | Phase::Stopping { .. } | Phase::Starting { .. } => self.set_timer(no),
+            Phase::Ended { at, .. } => {
+                self.ended.insert((*at, no));
+            }
+        }
+    }
+
+    /// Puts a waiting job into the queue, or sets its timer while it is not to be judged.
+    pub fn enter_queue(&mut self, no: JobNo) {
+        let job = &self.jobs[no];
+        let Phase::Queued { not_before } = &job.phase else { return };
+        if let Some(until) = not_before {
+            self.timers.insert((*until, no));
+            return;
+        }
+        let place = queue_place(no, job);
+        let spec = std::sync::Arc::clone(&job.spec);
+        let class = self.queue.class_of(&spec);
+        if let Some(job) = self.jobs.get_mut(no) {
+            job.class = Some(class);
+        }
+        self.queue.enter(class, place);
+    }
+
+    /// Takes a waiting job out of the queue and its timer away.
+    pub fn leave_queue(&mut self, no: JobNo) {
+        let job = &self.jobs[no];
+        let Phase::Queued { not_before } = &job.phase else { return };
+        if let Some(until) = not_before {
+            self.timers.remove(&(*until, no));
+        } else if let Some(class) = job.class {
+            let place = queue_place(no, job);
+            self.queue.leave(class, &place);
+        }
+    }
+
+    /// When time alone changes a job.
+    #[must_use]
+    pub fn timer_of(&self, job: &Job) -> Option<Timestamp> {
+        match &job.phase {
+            Phase::Queued { not_before } => *not_before,
+            Phase::Running { started, .. } if self.cluster.execution == crate::state::cluster::Execution::Simulated => {
+                job.spec
+                    .duration
+                    .map(|duration| *started + crate::unit::time::Millis(duration.0 - job.progress.saved_ms.0))
+            }
+            Phase::Stopping { until, .. } => Some(*until),
+            Phase::Running { .. } | Phase::Starting { .. } | Phase::Ended { .. } => None,
+        }
+    }
+
+    /// Sets the timer of a job.
+    pub fn set_timer(&mut self, no: JobNo) {
+        if let Some(at) = self.timer_of(&self.jobs[no]) {
+            self.timers.insert((at, no));
+        }
+    }
+
+    /// Takes the timer of a job away.
+    pub fn clear_timer(&mut self, no: JobNo) {
+        if let Some(at) = self.timer_of(&self.jobs[no]) {
+            self.timers.remove(&(at, no));
+        }
+    }
+}
+
+/// A job's place in the queue of its class.
+fn queue_place(no: JobNo, job: &Job) -> Place {
+    (job.waiting_since, job.spec.id.clone(), no)
+}

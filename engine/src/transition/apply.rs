@@ -1,0 +1,265 @@
+//! From an event to the state after it. No judgement: whatever is to happen stands in the event.
+
+use crate::job::phase::AfterStop;
+use crate::job::phase::Charge;
+use crate::job::phase::ExtraPod;
+use crate::job::phase::Outcome;
+use crate::job::phase::Phase;
+use crate::job::phase::Placed;
+use crate::job::phase::Progress;
+use crate::job::story::Cause;
+use crate::job::story::Episode;
+use crate::ledger::Sign;
+use crate::message::event::Event;
+use crate::state::cluster::Cluster;
+use crate::state::jobs::Job;
+use crate::state::world::State;
+use crate::unit::id::JobNo;
+use crate::unit::time::Timestamp;
+
+/// Applies what has happened; the only mutation of a state.
+pub fn apply(state: &mut State, event: &Event) {
+    state.revision += 1;
+    match event {
+        Event::ClusterCreated { dimensions, execution } => {
+            state.cluster = Cluster { dimensions: dimensions.clone(), execution: *execution };
+        }
+        Event::GroupPut { no, group } => {
+            set(&mut state.groups, no.at(), group.clone());
+            state.rebuild_structure();
+        }
+        Event::NodePut { no, node } => {
+            set(&mut state.nodes, no.at(), node.clone());
+            state.rebuild_structure();
+        }
+        Event::QuotaCreated { no, quota } => {
+            set(&mut state.quotas, no.at(), quota.clone());
+            state.rebuild_structure();
+        }
+        Event::QuotaUpdated { no, settings } => {
+            let changes_lending = state.quotas[no.at()].settings.lends != settings.lends;
+            state.quotas[no.at()].settings = settings.clone();
+            if changes_lending {
+                state.rebuild_structure();
+            }
+            state.queue.is_released = true;
+        }
+        Event::QuotasScaled { targets } => {
+            for (no, min) in targets {
+                state.quotas[no.at()].min = *min;
+            }
+            state.rebuild_structure();
+        }
+        Event::QuotaDeleted { no } => {
+            state.quotas[no.at()].is_deleted = true;
+            state.rebuild_structure();
+        }
+        Event::JobSubmitted { no, at, spec } => {
+            let job = Job {
+                spec: spec.clone().into(),
+                submitted: *at,
+                waiting_since: *at,
+                phase: Phase::Queued { not_before: None },
+                progress: Progress::default(),
+                story: Vec::new(),
+                class: None,
+            };
+            state.jobs.insert(*no, job);
+            state.enter_queue(*no);
+        }
+        Event::Forgotten { jobs } => {
+            for no in jobs {
+                if let Phase::Ended { at, .. } = state.jobs[*no].phase {
+                    state.ended.remove(&(at, *no));
+                }
+                state.jobs.remove(*no);
+            }
+        }
+        Event::Held { job, hold, .. } => {
+            if let Some(class) = state.jobs[*job].class {
+                state.queue.set_hold(class, hold.clone());
+            }
+        }
+        Event::Rounded { slot, missed, .. } => {
+            state.last_slot = slot.or(state.last_slot);
+            state.missed_slots += missed;
+            state.queue.settle();
+        }
+        Event::PriorityChanged { .. }
+        | Event::Promoted { .. }
+        | Event::Evicted { .. }
+        | Event::Shrunk { .. }
+        | Event::Granted { .. }
+        | Event::Started { .. }
+        | Event::Grown { .. }
+        | Event::Stopped { .. }
+        | Event::Returned { .. }
+        | Event::Checkpointed { .. }
+        | Event::Ended { .. } => apply_to_job(state, event),
+    }
+}
+
+/// Numbers are given in order, so a new thing is the next one.
+fn set<T>(list: &mut Vec<T>, at: usize, value: T) {
+    if at < list.len() {
+        list[at] = value;
+    } else {
+        list.push(value);
+    }
+}
+
+/// Events of one job: it leaves everything that is kept about it, changes, and enters again.
+fn apply_to_job(state: &mut State, event: &Event) {
+    match event {
+        Event::PriorityChanged { job, at, priority } => change(state, *job, |job| {
+            std::sync::Arc::make_mut(&mut job.spec).priority = *priority;
+            job.tell(*at, Episode::PriorityChanged);
+        }),
+        Event::Promoted { job, at } => change(state, *job, |job| {
+            if let Phase::Running { placed, .. } = &mut job.phase {
+                placed.charge = Charge::InQuota;
+            }
+            job.tell(*at, Episode::Promoted);
+        }),
+        Event::Evicted { job, .. } => change(state, *job, |job| evict(job, event)),
+        Event::Shrunk { job, at, pods, cause } => change(state, *job, |job| shrink(job, *at, pods, cause)),
+        Event::Granted { job, at, placed, waits_for } => change(state, *job, |job| {
+            job.tell(*at, Episode::Granted(placed.source));
+            job.phase = Phase::Starting { placed: placed.clone(), waits_for: waits_for.clone() };
+        }),
+        Event::Started { job, at, placed } => change(state, *job, |job| start(job, *at, placed.clone())),
+        Event::Grown { job, at, charge, pods } => change(state, *job, |job| {
+            if let Phase::Running { extra, .. } = &mut job.phase {
+                extra.extend(pods.iter().map(|place| ExtraPod { charge: *charge, at: *place, started: *at }));
+            }
+            job.tell(*at, Episode::Grown { pods: u32::try_from(pods.len()).unwrap_or(u32::MAX), charge: *charge });
+        }),
+        Event::Stopped { job, at, not_before } => stop(state, *job, *at, *not_before),
+        Event::Returned { job, .. } => change(state, *job, |job| job.phase = Phase::Queued { not_before: None }),
+        Event::Checkpointed { job, at } => change(state, *job, |job| {
+            if let Phase::Running { checkpointed, .. } = &mut job.phase {
+                *checkpointed = Some(*at);
+            }
+        }),
+        Event::Ended { job, at, outcome } => with_heir(state, *job, |state| end(state, *job, *at, outcome)),
+        Event::ClusterCreated { .. }
+        | Event::GroupPut { .. }
+        | Event::NodePut { .. }
+        | Event::QuotaCreated { .. }
+        | Event::QuotaUpdated { .. }
+        | Event::QuotasScaled { .. }
+        | Event::QuotaDeleted { .. }
+        | Event::JobSubmitted { .. }
+        | Event::Forgotten { .. }
+        | Event::Held { .. }
+        | Event::Rounded { .. } => {}
+    }
+}
+
+/// Changes a job between taking it off everything that is kept and putting it back.
+fn change(state: &mut State, no: JobNo, change: impl FnOnce(&mut Job)) {
+    let releases = state.jobs[no].placed().is_some();
+    state.leave_queue(no);
+    if !state.jobs[no].is_queued() {
+        state.clear_timer(no);
+    }
+    state.book(no, Sign::Remove);
+    if let Some(job) = state.jobs.get_mut(no) {
+        change(job);
+    }
+    state.book(no, Sign::Add);
+    if state.jobs[no].is_queued() {
+        state.enter_queue(no);
+    } else {
+        state.set_timer(no);
+    }
+    // A start is no release, but it may change why others wait.
+    state.queue.is_released |= releases || state.jobs[no].placed().is_some();
+}
+
+fn start(job: &mut Job, at: Timestamp, placed: Placed) {
+    job.tell(at, Episode::Started(placed.source, placed.charge));
+    job.phase = Phase::Running { placed, started: at, extra: Vec::new(), checkpointed: None };
+}
+
+fn evict(job: &mut Job, event: &Event) {
+    let Event::Evicted { at, until, evicted_for, cause, then, lost_gpu_ms, saved_gpu_ms, saved_ms, .. } = event else {
+        return;
+    };
+    let Phase::Running { placed, extra, .. } = &job.phase else { return };
+    let (placed, extra) = (placed.clone(), extra.clone());
+    job.progress.saved_ms = *saved_ms;
+    job.progress.evictions += 1;
+    job.tell(*at, Episode::Evicted { cause: cause.clone(), lost_gpu_ms: *lost_gpu_ms, saved_gpu_ms: *saved_gpu_ms });
+    job.phase = Phase::Stopping {
+        placed,
+        extra,
+        until: *until,
+        evicted_for: *evicted_for,
+        then: then.clone(),
+        cause: cause.clone(),
+    };
+}
+
+fn shrink(job: &mut Job, at: Timestamp, pods: &[u32], cause: &Cause) {
+    if let Phase::Running { extra, .. } = &mut job.phase {
+        for pod in pods.iter().rev() {
+            extra.remove(*pod as usize);
+        }
+    }
+    job.tell(at, Episode::Shrunk { cause: cause.clone(), pods: u32::try_from(pods.len()).unwrap_or(u32::MAX) });
+}
+
+/// A job that was told to stop has stopped: it is queued again or ends.
+fn stop(state: &mut State, no: JobNo, at: Timestamp, not_before: Option<Timestamp>) {
+    let Phase::Stopping { then, .. } = state.jobs[no].phase.clone() else { return };
+    with_heir(state, no, |state| match &then {
+        AfterStop::Requeue => change(state, no, |job| {
+            // The time that it ran does not count as waiting.
+            let ran = job
+                .story
+                .iter()
+                .rev()
+                .find_map(|(when, episode)| matches!(episode, Episode::Started(..)).then_some(*when));
+            job.waiting_since = job.waiting_since + (at - ran.unwrap_or(at));
+            job.phase = Phase::Queued { not_before };
+            job.tell(at, Episode::Requeued);
+        }),
+        AfterStop::End(outcome) => end(state, no, at, outcome),
+    });
+}
+
+/// Changes a job; who waits for it to stop waits for one less.
+fn with_heir(state: &mut State, no: JobNo, change: impl FnOnce(&mut State)) {
+    let heir = match &state.jobs[no].phase {
+        Phase::Stopping { evicted_for, .. } => evicted_for.filter(|heir| waits_for(state, *heir, no)),
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } | Phase::Ended { .. } => None,
+    };
+    if let Some(heir) = heir {
+        state.book(heir, Sign::Remove);
+    }
+    change(state);
+    if let Some(heir) = heir {
+        if let Some(Job { phase: Phase::Starting { waits_for, .. }, .. }) = state.jobs.get_mut(heir) {
+            waits_for.retain(|victim| *victim != no);
+        }
+        state.book(heir, Sign::Add);
+    }
+}
+
+fn waits_for(state: &State, heir: JobNo, victim: JobNo) -> bool {
+    match state.jobs.get(heir).map(|job| &job.phase) {
+        Some(Phase::Starting { waits_for, .. }) => waits_for.contains(&victim),
+        Some(Phase::Queued { .. } | Phase::Running { .. } | Phase::Stopping { .. } | Phase::Ended { .. }) | None => {
+            false
+        }
+    }
+}
+
+fn end(state: &mut State, no: JobNo, at: Timestamp, outcome: &Outcome) {
+    change(state, no, |job| {
+        job.phase = Phase::Ended { at, outcome: outcome.clone() };
+        job.tell(at, Episode::Ended(outcome.clone()));
+    });
+    state.ended.insert((at, no));
+}

@@ -1,0 +1,66 @@
+//! From a command to what happens.
+
+use crate::message::command::Command;
+use crate::message::command::CreateCluster;
+use crate::message::event::Event;
+use crate::message::rejection::Noun;
+use crate::message::rejection::Rejection;
+use crate::state::world::State;
+use crate::transition::execution;
+use crate::transition::job;
+use crate::transition::machines;
+use crate::transition::quota;
+use crate::transition::round;
+use crate::transition::scale;
+use crate::unit::amount::DIMENSIONS_MAX;
+use crate::unit::time::Timestamp;
+
+/// What the command comes to at this time, or why it is refused. Nothing is changed.
+pub fn decide(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    if let Command::CreateCluster(command) = command {
+        return create_cluster(state, command);
+    }
+    if state.cluster.dimensions.is_empty() {
+        return Err(Rejection::NotNow {
+            noun: Noun::Cluster,
+            name: String::new(),
+            reason: "has not been created; send create_cluster with its dimensions first".to_owned(),
+        });
+    }
+    match command {
+        Command::CreateCluster(_) => Ok(Vec::new()),
+        Command::PutGroup(command) => machines::put_group(state, command),
+        Command::PutNode(command) => machines::put_node(state, command),
+        Command::CreateQuota(command) => quota::create(state, command),
+        Command::UpdateQuota(command) => quota::update(state, command),
+        Command::DeleteQuota(command) => quota::delete(state, command),
+        Command::ScaleQuotas(command) => scale::scale(state, command, now),
+        Command::SubmitJob(command) => job::submit(state, command, now),
+        Command::CancelJob(command) => job::cancel(state, command, now),
+        Command::SetPriority(command) => job::set_priority(state, command, now),
+        Command::Report(command) => execution::report(state, command, now),
+        Command::Round(command) => round::round(state, *command, now),
+    }
+}
+
+fn create_cluster(state: &State, command: &CreateCluster) -> Result<Vec<Event>, Rejection> {
+    let CreateCluster { dimensions, execution } = command;
+    if !state.cluster.dimensions.is_empty() {
+        let is_same = state.cluster.dimensions == *dimensions && state.cluster.execution == *execution;
+        return if is_same {
+            Ok(Vec::new())
+        } else {
+            Err(Rejection::Taken { noun: Noun::Cluster, name: String::new() })
+        };
+    }
+    let count = dimensions.len();
+    if count == 0 || count > DIMENSIONS_MAX {
+        let value = i64::try_from(count).unwrap_or(i64::MAX);
+        return Err(Rejection::OutOfRange { what: "the number of dimensions".to_owned(), value, min: 1, max: 8 });
+    }
+    let is_repeated = |at: usize| dimensions[..at].iter().any(|earlier| earlier.name == dimensions[at].name);
+    if let Some(at) = (0..count).find(|&at| dimensions[at].name.is_empty() || is_repeated(at)) {
+        return Err(Rejection::Taken { noun: Noun::Dimension, name: dimensions[at].name.clone() });
+    }
+    Ok(vec![Event::ClusterCreated { dimensions: dimensions.clone(), execution: *execution }])
+}

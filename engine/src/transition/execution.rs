@@ -1,0 +1,97 @@
+//! What time and whoever runs the jobs do to them (semantics sections 3.1 and 7).
+
+use crate::job::phase::AfterStop;
+use crate::job::phase::Outcome;
+use crate::job::phase::Phase;
+use crate::message::command::Observation;
+use crate::message::command::Report;
+use crate::message::event::Event;
+use crate::message::rejection::Noun;
+use crate::message::rejection::Rejection;
+use crate::state::world::State;
+use crate::transition::names;
+use crate::unit::id::JobNo;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
+
+/// How many doublings of the backoff after an eviction there are at most: 60 s x 2^6 exceeds the hour.
+const BACKOFF_DOUBLINGS_MAX: u32 = 6;
+
+/// What time alone has changed until `now`: finished simulated jobs, ended grace periods and backoffs. A host applies
+/// this before it decides a round.
+#[must_use]
+pub fn elapse(state: &State, now: Timestamp) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut stopped = Vec::new();
+    for (due, no) in state.timers.iter().copied().take_while(|(due, _)| *due <= now) {
+        match &state.jobs[no].phase {
+            Phase::Running { .. } => events.push(Event::Ended { job: no, at: due, outcome: Outcome::Succeeded }),
+            Phase::Stopping { .. } => stopped.push(no),
+            Phase::Queued { .. } => events.push(Event::Returned { job: no, at: due }),
+            Phase::Starting { .. } | Phase::Ended { .. } => {}
+        }
+    }
+    events.extend(stops(state, &stopped, now));
+    events
+}
+
+/// Jobs have stopped: they are queued again or end, and who waited for the last of its victims starts.
+fn stops(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut heirs = Vec::new();
+    for no in stopped {
+        let job = &state.jobs[*no];
+        if let Phase::Stopping { then, evicted_for, .. } = &job.phase {
+            events.push(self::stopped(*no, now, then, job.progress.evictions));
+            heirs.extend(evicted_for.filter(|heir| !heirs.contains(heir)));
+        }
+    }
+    for heir in heirs {
+        if let Some(Phase::Starting { placed, waits_for }) = state.jobs.get(heir).map(|job| &job.phase) {
+            let is_last = waits_for.iter().any(|victim| stopped.contains(victim))
+                && waits_for.iter().all(|victim| stopped.contains(victim));
+            if is_last {
+                events.push(Event::Started { job: heir, at: now, placed: placed.clone() });
+            }
+        }
+    }
+    events
+}
+
+/// The event of a job that has stopped after so many evictions: when it is judged again, if it is queued again.
+pub(super) fn stopped(no: JobNo, now: Timestamp, then: &AfterStop, evictions: u32) -> Event {
+    let doublings = evictions.saturating_sub(1).min(BACKOFF_DOUBLINGS_MAX);
+    let backoff = Millis((Millis::MINUTE.0 << doublings).min(Millis::HOUR.0));
+    let not_before = matches!(then, AfterStop::Requeue).then(|| now + backoff);
+    Event::Stopped { job: no, at: now, not_before }
+}
+
+pub(super) fn report(state: &State, command: &Report, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let no = names::job(state, &command.job)?;
+    let job = &state.jobs[no];
+    let wrong =
+        |reason: &str| Rejection::NotNow { noun: Noun::Job, name: command.job.to_string(), reason: reason.to_owned() };
+    match (&command.observed, &job.phase) {
+        (Observation::Checkpointed, Phase::Running { .. }) => Ok(vec![Event::Checkpointed { job: no, at: now }]),
+        (Observation::Stopped, Phase::Stopping { .. }) => Ok(stops(state, &[no], now)),
+        (Observation::Finished, Phase::Running { .. }) => {
+            Ok(vec![Event::Ended { job: no, at: now, outcome: Outcome::Succeeded }])
+        }
+        (Observation::Failed { reason }, Phase::Running { .. }) => {
+            Ok(vec![Event::Ended { job: no, at: now, outcome: Outcome::Failed { reason: reason.clone() } }])
+        }
+        (Observation::Stopped, _) => Err(wrong("has not been told to stop; report finished or failed instead")),
+        (Observation::Checkpointed | Observation::Finished | Observation::Failed { .. }, _) => {
+            Err(wrong("does not run; only a running job writes checkpoints, finishes or fails"))
+        }
+    }
+}
+
+/// A job is cancelled. One that was stopping for another makes room for it at once.
+pub(super) fn cancelled(state: &State, no: JobNo, now: Timestamp) -> Vec<Event> {
+    let mut events = vec![Event::Ended { job: no, at: now, outcome: Outcome::Cancelled }];
+    if matches!(state.jobs[no].phase, Phase::Stopping { .. }) {
+        events.extend(stops(state, &[no], now).into_iter().filter(|event| matches!(event, Event::Started { .. })));
+    }
+    events
+}

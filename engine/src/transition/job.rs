@@ -1,0 +1,150 @@
+//! Submitting, cancelling and re-prioritising jobs.
+
+use std::sync::Arc;
+
+use crate::job::shape::Role;
+use crate::job::shape::Shape;
+use crate::job::spec::IdlePolicy;
+use crate::job::spec::JobSpec;
+use crate::message::command::CancelJob;
+use crate::message::command::PodGroup;
+use crate::message::command::SetPriority;
+use crate::message::command::SubmitJob;
+use crate::message::event::Event;
+use crate::message::rejection::Noun;
+use crate::message::rejection::Rejection;
+use crate::state::world::State;
+use crate::transition::execution;
+use crate::transition::names;
+use crate::unit::amount::GPU;
+use crate::unit::limit;
+use crate::unit::priority::Module;
+use crate::unit::time::Timestamp;
+
+pub(super) fn submit(state: &State, command: &SubmitJob, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let spec = spec(state, command)?;
+    if let Some(no) = state.jobs.find(&spec.id) {
+        let job = &state.jobs[no];
+        let asked = JobSpec { priority: job.spec.priority, ..spec.clone() };
+        let is_same = asked == *job.spec;
+        return if is_same {
+            Ok(Vec::new())
+        } else {
+            Err(Rejection::Taken { noun: Noun::Job, name: spec.id.to_string() })
+        };
+    }
+    names::within_limit("jobs", state.jobs.len() + 1, limit::JOBS_MAX)?;
+    Ok(vec![Event::JobSubmitted { no: state.jobs.next_no(), at: now, spec }])
+}
+
+fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
+    let SubmitJob {
+        job,
+        quota,
+        workspace,
+        user,
+        name,
+        module,
+        priority,
+        pods,
+        min_pods,
+        idle,
+        fault_tolerance,
+        duration_ms,
+        checkpoint_ms,
+    } = command;
+    let quota = names::quota(state, quota)?;
+    let what = format!("job {job}");
+    if *module == Module::Eas && *idle == IdlePolicy::Only {
+        return Err(Rejection::Structure {
+            reason: format!("{what} is an inference service; services do not run on idle amounts only"),
+        });
+    }
+    for (period, name) in [(duration_ms, "duration"), (checkpoint_ms, "checkpoint interval")] {
+        if let Some(period) = period {
+            names::in_range(&format!("the {name} of {what} in milliseconds"), period.0, 1, limit::PERIOD_MS_MAX)?;
+        }
+    }
+    if let Some(text) = name {
+        names::within_limit(&format!("bytes in the name of {what}"), text.len(), limit::TEXT_BYTES_MAX)?;
+    }
+    let shape = shape(state, &what, pods, *min_pods)?;
+    if shape.gang_amount().is_zero() {
+        return Err(Rejection::EmptyJob { job: job.to_string() });
+    }
+    Ok(JobSpec {
+        id: job.clone(),
+        quota,
+        workspace: workspace.clone(),
+        user: user.clone(),
+        name: name.clone(),
+        module: *module,
+        priority: *priority,
+        shape: Arc::new(shape),
+        idle: *idle,
+        fault_tolerance: *fault_tolerance,
+        duration: *duration_ms,
+        checkpoint: *checkpoint_ms,
+    })
+}
+
+fn shape(state: &State, what: &str, pods: &[PodGroup], min_pods: Option<u32>) -> Result<Shape, Rejection> {
+    names::within_limit(&format!("kinds of pods of {what}"), pods.len(), limit::ROLES_MAX)?;
+    let total: i64 = pods.iter().map(|group| i64::from(group.count)).sum();
+    names::in_range(&format!("the number of pods of {what}"), total, 1, i64::from(limit::PODS_MAX))?;
+    let mut roles = Vec::with_capacity(pods.len());
+    for PodGroup { count, amount } in pods {
+        names::in_range(
+            &format!("the number of pods of one kind of {what}"),
+            i64::from(*count),
+            1,
+            i64::from(limit::PODS_MAX),
+        )?;
+        let amount = names::amount(state, &format!("a pod of {what}"), amount)?;
+        let gpus: Vec<usize> = state.cluster.gpu_dimensions().filter(|&at| amount[at] > 0).collect();
+        if gpus.len() > 1 {
+            return Err(Rejection::Structure {
+                reason: format!("a pod of {what} asks for GPUs of two types; ask for one type in each kind of pods"),
+            });
+        }
+        if let Some(&at) = gpus.first().filter(|&&at| amount[at] > GPU && amount[at] % GPU != 0) {
+            let asked = amount[at];
+            return Err(Rejection::Structure {
+                reason: format!(
+                    "a pod of {what} asks for {asked} thousandths of a GPU; above one GPU it must be whole GPUs"
+                ),
+            });
+        }
+        roles.push(Role { count: *count, amount });
+    }
+    if let Some(min_pods) = min_pods {
+        if roles.len() > 1 {
+            return Err(Rejection::Structure {
+                reason: format!("{what} is elastic and has {} kinds of pods; an elastic job has one", roles.len()),
+            });
+        }
+        names::in_range(&format!("the minimum number of pods of {what}"), i64::from(min_pods), 1, total)?;
+    }
+    Ok(Shape { roles, min_pods: min_pods.filter(|min| i64::from(*min) < total) })
+}
+
+pub(super) fn cancel(state: &State, command: &CancelJob, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let no = names::job(state, &command.job)?;
+    if state.jobs[no].is_ended() {
+        return Ok(Vec::new());
+    }
+    Ok(execution::cancelled(state, no, now))
+}
+
+pub(super) fn set_priority(state: &State, command: &SetPriority, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let no = names::job(state, &command.job)?;
+    let job = &state.jobs[no];
+    if job.is_ended() {
+        let reason = "has ended; its priority cannot be changed".to_owned();
+        return Err(Rejection::NotNow { noun: Noun::Job, name: command.job.to_string(), reason });
+    }
+    if job.spec.priority == command.priority {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Event::PriorityChanged { job: no, at: now, priority: command.priority }])
+}

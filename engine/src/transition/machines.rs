@@ -1,0 +1,99 @@
+//! Resource groups and nodes (semantics section 1).
+
+use crate::message::command::PutGroup;
+use crate::message::command::PutNode;
+use crate::message::event::Event;
+use crate::message::rejection::Noun;
+use crate::message::rejection::Rejection;
+use crate::state::cluster::Group;
+use crate::state::cluster::Node;
+use crate::state::world::State;
+use crate::transition::names;
+use crate::transition::quota::check_tree;
+use crate::unit::amount::GPU;
+use crate::unit::id::GroupNo;
+use crate::unit::id::NodeNo;
+use crate::unit::limit;
+
+pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>, Rejection> {
+    let PutGroup { group: id, resource_type, pool } = command;
+    let pool = pool.as_ref().map(|pool| names::amount(state, &format!("group {id}"), pool)).transpose()?;
+    let group = Group { id: id.clone(), resource_type: *resource_type, pool };
+    let Some(no) = state.group_no(id) else {
+        names::within_limit("resource groups", state.groups.len() + 1, limit::GROUPS_MAX)?;
+        return Ok(vec![Event::GroupPut { no: GroupNo::from_index(state.groups.len()), group }]);
+    };
+    let before = &state.groups[no.at()];
+    if *before == group {
+        return Ok(Vec::new());
+    }
+    if before.resource_type != group.resource_type || before.pool.is_some() != group.pool.is_some() {
+        return Err(Rejection::Taken { noun: Noun::Group, name: id.to_string() });
+    }
+    let mut groups = state.groups.clone();
+    groups[no.at()] = group.clone();
+    check_tree(&state.cluster, &groups, &state.nodes, &state.quotas)?;
+    Ok(vec![Event::GroupPut { no, group }])
+}
+
+pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, Rejection> {
+    let PutNode { node: id, group, node_type, gpu_type, amount, status } = command;
+    let group = names::group(state, group)?;
+    if state.groups[group.at()].pool.is_some() {
+        return Err(Rejection::Structure {
+            reason: format!("group {} is a pool; a pool has an amount and no nodes", state.groups[group.at()].id),
+        });
+    }
+    let amount = names::amount(state, &format!("node {id}"), amount)?;
+    let gpu_dimensions: Vec<usize> = state.cluster.gpu_dimensions().filter(|&at| amount[at] > 0).collect();
+    if let [first, second, ..] = gpu_dimensions[..] {
+        let name = |at: usize| &state.cluster.dimensions[at].name;
+        return Err(Rejection::Structure {
+            reason: format!(
+                "node {id} has GPUs in {} and in {}; a node has GPUs of one type",
+                name(first),
+                name(second)
+            ),
+        });
+    }
+    for at in gpu_dimensions {
+        names::in_range(&format!("GPUs of node {id}"), amount[at] / GPU, 1, limit::NODE_GPUS_MAX_I64)?;
+        if amount[at] % GPU != 0 {
+            return Err(Rejection::Structure {
+                reason: format!(
+                    "node {id} has {} thousandths of a GPU; a node has whole GPUs, in thousandths",
+                    amount[at]
+                ),
+            });
+        }
+    }
+    let node = Node {
+        id: id.clone(),
+        group,
+        node_type: node_type.clone(),
+        gpu_type: gpu_type.clone(),
+        amount,
+        status: *status,
+    };
+    let Some(no) = state.node_no(id) else {
+        names::within_limit("nodes", state.nodes.len() + 1, limit::NODES_MAX)?;
+        return Ok(vec![Event::NodePut { no: NodeNo::from_index(state.nodes.len()), node }]);
+    };
+    let before = &state.nodes[no.at()];
+    if *before == node {
+        return Ok(Vec::new());
+    }
+    if before.group != node.group {
+        return Err(Rejection::Taken { noun: Noun::Node, name: id.to_string() });
+    }
+    let is_smaller = !before.amount.fits_in(&node.amount);
+    let is_used = state.floor.nodes[no.at()].free != before.amount;
+    if is_smaller && is_used {
+        let reason = "runs pods; cordon it, wait until it is empty, and then change its amount".to_owned();
+        return Err(Rejection::NotNow { noun: Noun::Node, name: id.to_string(), reason });
+    }
+    let mut nodes = state.nodes.clone();
+    nodes[no.at()] = node.clone();
+    check_tree(&state.cluster, &state.groups, &nodes, &state.quotas)?;
+    Ok(vec![Event::NodePut { no, node }])
+}

@@ -1,0 +1,15 @@
+//! The two functions that hold everything: [`decide`] judges and changes nothing, [`apply`] changes and judges nothing.
+
+mod apply;
+mod decide;
+mod execution;
+mod job;
+mod machines;
+mod names;
+mod quota;
+mod round;
+mod scale;
+
+pub use apply::apply;
+pub use decide::decide;
+pub use execution::elapse;

@@ -1,0 +1,63 @@
+//! From the names and numbers that people send to what the state holds.
+
+use crate::message::command::AmountByName;
+use crate::message::rejection::Noun;
+use crate::message::rejection::Rejection;
+use crate::state::world::State;
+use crate::unit::amount::Amount;
+use crate::unit::amount::Guarantee;
+use crate::unit::id::GroupId;
+use crate::unit::id::GroupNo;
+use crate::unit::id::JobId;
+use crate::unit::id::JobNo;
+use crate::unit::id::QuotaId;
+use crate::unit::id::QuotaNo;
+use crate::unit::limit;
+
+pub(super) fn quota(state: &State, id: &QuotaId) -> Result<QuotaNo, Rejection> {
+    state.quota_no(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Quota, name: id.to_string() })
+}
+
+pub(super) fn group(state: &State, id: &GroupId) -> Result<GroupNo, Rejection> {
+    state.group_no(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Group, name: id.to_string() })
+}
+
+pub(super) fn job(state: &State, id: &JobId) -> Result<JobNo, Rejection> {
+    state.jobs.find(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Job, name: id.to_string() })
+}
+
+/// The dimensions that `amount` names, with their values.
+fn entries(state: &State, what: &str, amount: &AmountByName) -> Result<Vec<(usize, i64)>, Rejection> {
+    let entry = |(name, &value): (&String, &i64)| {
+        let at = state
+            .cluster
+            .dimension(name)
+            .ok_or_else(|| Rejection::Unknown { noun: Noun::Dimension, name: name.clone() })?;
+        in_range(&format!("{name} of {what}"), value, 0, limit::AMOUNT_MAX)?;
+        Ok((at, value))
+    };
+    amount.iter().map(entry).collect()
+}
+
+pub(super) fn amount(state: &State, what: &str, by_name: &AmountByName) -> Result<Amount, Rejection> {
+    Ok(Guarantee::new(entries(state, what, by_name)?).amount)
+}
+
+pub(super) fn guarantee(state: &State, what: &str, by_name: &AmountByName) -> Result<Guarantee, Rejection> {
+    Ok(Guarantee::new(entries(state, what, by_name)?))
+}
+
+pub(super) fn in_range(what: &str, value: i64, min: i64, max: i64) -> Result<(), Rejection> {
+    if (min..=max).contains(&value) {
+        Ok(())
+    } else {
+        Err(Rejection::OutOfRange { what: what.to_owned(), value, min, max })
+    }
+}
+
+pub(super) fn within_limit(what: &str, count: usize, limit: usize) -> Result<(), Rejection> {
+    if count <= limit {
+        return Ok(());
+    }
+    Err(Rejection::Limit { what: what.to_owned(), count: count as u64, limit: limit as u64 })
+}

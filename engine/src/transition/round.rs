@@ -1,0 +1,164 @@
+//! A round as a command: its conclusions become events.
+
+use crate::job::phase::AfterStop;
+use crate::job::phase::Charge;
+use crate::job::phase::Outcome;
+use crate::job::phase::Phase;
+use crate::job::spec::JobSpec;
+use crate::job::story::Cause;
+use crate::message::command::Round;
+use crate::message::event::Event;
+use crate::message::rejection::Rejection;
+use crate::schedule;
+use crate::schedule::decision::Decision;
+use crate::schedule::decision::Offer;
+use crate::schedule::decision::Victim;
+use crate::schedule::work;
+use crate::state::world::State;
+use crate::unit::id::JobNo;
+use crate::unit::limit;
+use crate::unit::priority::Module;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
+
+pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let mut missed = 0;
+    if let (Some(slot), Some(last)) = (command.slot, state.last_slot) {
+        if slot <= last {
+            return Err(Rejection::SlotDone { slot, last });
+        }
+        missed = slot.saturating_sub(last).saturating_sub(1);
+    }
+    let mut events = Vec::new();
+    for decision in schedule::round::round(state, now) {
+        record(state, now, decision, &mut events);
+    }
+    events.extend(forget(state));
+    if command.slot.is_some() {
+        events.push(Event::Rounded { at: now, slot: command.slot, missed });
+    }
+    Ok(events)
+}
+
+fn record(state: &State, now: Timestamp, decision: Decision, events: &mut Vec<Event>) {
+    match decision {
+        Decision::Serve { job, offer } => serve(state, now, job, offer, events),
+        Decision::Grow { job, charge, pods, promoted, victims, cause } => {
+            promote(now, promoted, events);
+            for victim in &victims {
+                give_way(state, now, victim, None, cause.as_ref(), events);
+            }
+            events.push(Event::Grown { job, at: now, charge, pods });
+        }
+        Decision::Release { victims, cause } => {
+            for victim in &victims {
+                give_way(state, now, victim, None, Some(&cause), events);
+            }
+        }
+        Decision::Hold { class, hold } => {
+            let waiting = &state.queue.classes[class.at()].waiting;
+            let first = waiting.iter().map(|(_, _, no)| *no).find(|no| !events.iter().any(|event| starts(event, *no)));
+            if let Some(job) = first {
+                let started = waiting.iter().filter(|(_, _, no)| events.iter().any(|event| starts(event, *no))).count();
+                let jobs = u32::try_from(waiting.len() - started).unwrap_or(u32::MAX);
+                events.push(Event::Held { job, jobs, hold });
+            }
+        }
+    }
+}
+
+fn starts(event: &Event, no: JobNo) -> bool {
+    matches!(event, Event::Started { job, .. } | Event::Granted { job, .. } if *job == no)
+}
+
+fn promote(now: Timestamp, promoted: Vec<JobNo>, events: &mut Vec<Event>) {
+    events.extend(promoted.into_iter().map(|job| Event::Promoted { job, at: now }));
+}
+
+fn serve(state: &State, now: Timestamp, job: JobNo, offer: Offer, events: &mut Vec<Event>) {
+    let Offer { placed, promoted, victims, cause } = offer;
+    promote(now, promoted, events);
+    let mut waits_for = Vec::new();
+    for victim in &victims {
+        if give_way(state, now, victim, Some(job), cause.as_ref(), events) {
+            waits_for.extend(match victim {
+                Victim::Job(no) => Some(*no),
+                Victim::Pods(..) => None,
+            });
+        }
+    }
+    if waits_for.is_empty() {
+        events.push(Event::Started { job, at: now, placed });
+    } else {
+        events.push(Event::Granted { job, at: now, placed, waits_for });
+    }
+}
+
+/// A victim is told to stop; whether it takes time. Pods of elastic jobs stop at once.
+fn give_way(
+    state: &State,
+    now: Timestamp,
+    victim: &Victim,
+    heir: Option<JobNo>,
+    cause: Option<&Cause>,
+    events: &mut Vec<Event>,
+) -> bool {
+    let Some(cause) = cause else { return false };
+    match victim {
+        Victim::Pods(job, pods) => {
+            events.push(Event::Shrunk { job: *job, at: now, pods: pods.clone(), cause: cause.clone() });
+            false
+        }
+        Victim::Job(no) => evict(state, now, *no, heir, cause, events),
+    }
+}
+
+/// Tells a running job to stop; whether it takes time.
+pub(super) fn evict(
+    state: &State,
+    now: Timestamp,
+    no: JobNo,
+    heir: Option<JobNo>,
+    cause: &Cause,
+    events: &mut Vec<Event>,
+) -> bool {
+    let job = &state.jobs[no];
+    let Phase::Running { placed, .. } = &job.phase else { return false };
+    let is_promoted = events.iter().any(|event| matches!(event, Event::Promoted { job, .. } if *job == no));
+    let charge = if is_promoted { Charge::InQuota } else { placed.charge };
+    let grace = state.quotas[job.spec.quota.at()].settings.grace_period;
+    let held = state.held_by(no);
+    let saved_run = work::saved_run(state, job, now);
+    let then = after_stop(&job.spec, charge, job.progress.evictions);
+    events.push(Event::Evicted {
+        job: no,
+        at: now,
+        until: now + grace,
+        evicted_for: heir,
+        cause: cause.clone(),
+        then: then.clone(),
+        lost_gpu_ms: work::gpu_ms(state, &held, work::unsaved_run(state, job, now)),
+        saved_gpu_ms: work::gpu_ms(state, &held, saved_run),
+        saved_ms: Millis(job.progress.saved_ms.0.saturating_add(saved_run.0)),
+    });
+    if grace.0 > 0 {
+        return true;
+    }
+    events.push(super::execution::stopped(no, now, &then, job.progress.evictions + 1));
+    false
+}
+
+/// Whether an evicted job comes back (semantics section 7). What was in quota is guaranteed, so it is queued again in
+/// any case; services and development instances are, too; an idle job only with automatic fault tolerance, and not
+/// for ever.
+fn after_stop(spec: &JobSpec, charge: Charge, evictions: u32) -> AfterStop {
+    let is_guaranteed = charge == Charge::InQuota || spec.module != Module::Dlc;
+    let has_restart_left = spec.fault_tolerance.is_some_and(|tolerance| evictions < tolerance.max_restarts);
+    if is_guaranteed || has_restart_left { AfterStop::Requeue } else { AfterStop::End(Outcome::Preempted) }
+}
+
+/// The oldest ended jobs above the number that is kept.
+fn forget(state: &State) -> Option<Event> {
+    let above = state.ended.len().checked_sub(limit::ENDED_JOBS_KEPT).filter(|above| *above > 0)?;
+    Some(Event::Forgotten { jobs: state.ended.iter().take(above).map(|(_, no)| *no).collect() })
+}

@@ -1,0 +1,125 @@
+//! Names that senders choose, and the numbers by which the engine finds things at once.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+/// How many bytes a name may have.
+pub const NAME_BYTES_MAX: usize = 128;
+
+/// A name that is not acceptable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadName(String);
+
+impl fmt::Display for BadName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(name) = self;
+        let shown: String = name.chars().take(40).collect();
+        write!(f, "the name {shown:?} must have 1 to {NAME_BYTES_MAX} bytes, none of them a control character")
+    }
+}
+
+fn check(name: &str) -> Result<(), BadName> {
+    let is_good = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control);
+    if is_good { Ok(()) } else { Err(BadName(name.to_owned())) }
+}
+
+macro_rules! names {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The name, if it is acceptable: 1 to 128 bytes without control characters.
+            pub fn new(name: &str) -> Result<Self, BadName> {
+                check(name).map(|()| Self(name.into()))
+            }
+
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = BadName;
+            fn try_from(name: String) -> Result<Self, BadName> {
+                Self::new(&name)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.0.as_ref().to_owned()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+
+names! {
+    /// A job, named by whoever submits it, so that a retry is the same job.
+    JobId
+    /// A quota.
+    QuotaId
+    /// A node.
+    NodeId
+    /// A resource group.
+    GroupId
+    /// A command, named by its sender, so that a retry is the same command.
+    CommandId
+    /// A workspace.
+    WorkspaceId
+    /// A person or a program that sends commands.
+    UserId
+}
+
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// As an index into the list that this numbers.
+            #[must_use]
+            pub fn at(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The number of position `at`. Lists are limited far below 2^32 entries.
+            #[must_use]
+            pub fn from_index(at: usize) -> Self {
+                Self(u32::try_from(at).unwrap_or(u32::MAX))
+            }
+        }
+    )*};
+}
+
+numbers! {
+    /// A job's place in the state; free again when the job is forgotten.
+    JobNo
+    /// A quota's place in the state; free again when the quota is deleted.
+    QuotaNo
+    /// A node's place in the state.
+    NodeNo
+    /// A resource group's place in the state.
+    GroupNo
+    /// A domain: resource groups and the root quotas that draw on them.
+    DomainNo
+    /// A gang's shape, shared by all jobs that ask for the same pods.
+    ShapeNo
+    /// A class of jobs between which the rules see no difference but the time.
+    ClassNo
+}

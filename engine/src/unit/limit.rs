@@ -1,0 +1,32 @@
+//! Upper bounds of every collection, checked where data enters.
+
+/// Nodes of a cluster.
+pub const NODES_MAX: usize = 20_000;
+/// GPUs of one node.
+pub const NODE_GPUS_MAX: usize = 16;
+/// The same, as a value to compare amounts with.
+pub const NODE_GPUS_MAX_I64: i64 = 16;
+/// Quotas of a cluster.
+pub const QUOTAS_MAX: usize = 10_000;
+/// Levels of the quota tree, the root included (semantics section 2).
+pub const DEPTH_MAX: usize = 16;
+/// Resource groups of a cluster.
+pub const GROUPS_MAX: usize = 1_000;
+/// Jobs that the state holds, ended ones included.
+pub const JOBS_MAX: usize = 1_000_000;
+/// Pods of one job.
+pub const PODS_MAX: u32 = 10_000;
+/// Roles of one job.
+pub const ROLES_MAX: usize = 16;
+/// The largest value of any dimension of any amount: far above every machine, far below overflow.
+pub const AMOUNT_MAX: i64 = 1_000_000_000_000;
+/// The longest period that can be asked for, in milliseconds: 100 years.
+pub const PERIOD_MS_MAX: i64 = 100 * 365 * 24 * 3_600_000;
+/// Quotas that one scale command may name.
+pub const SCALE_TARGETS_MAX: usize = 1_000;
+/// Bytes of a job's display name or command.
+pub const TEXT_BYTES_MAX: usize = 4_096;
+/// Ended jobs that are kept for their story; the oldest beyond that are forgotten.
+pub const ENDED_JOBS_KEPT: usize = 20_000;
+/// Episodes that one job's history keeps; the oldest beyond that are counted only.
+pub const HISTORY_MAX: usize = 64;

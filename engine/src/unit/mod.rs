@@ -1,0 +1,9 @@
+//! The vocabulary of quantities: amounts, priorities, times, names, limits. No behaviour of the scheduler.
+
+pub mod amount;
+pub mod id;
+pub mod limit;
+pub mod priority;
+pub mod quantity;
+pub mod slots;
+pub mod time;
