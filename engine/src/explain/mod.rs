@@ -1,1 +1,32 @@
-//! Data to sentences.
+//! From data to sentences, in one place (semantics section 10). Nothing is decided here: whatever is said comes from
+//! a decision's own data, or from asking the same rules once more.
+
+mod blocker;
+mod consequence;
+mod event;
+mod policy;
+mod remedy;
+mod status;
+mod why;
+mod words;
+
+pub use blocker::blocker;
+pub use consequence::Consequence;
+pub use consequence::Consequences;
+pub use consequence::consequences;
+pub use event::episode;
+pub use event::event;
+pub use policy::PolicyWords;
+pub use policy::child_level;
+pub use policy::self_level;
+pub use remedy::Help;
+pub use remedy::remedy;
+pub use status::Status;
+pub use status::status;
+pub use why::Why;
+pub use why::why;
+pub use words::amount;
+pub use words::cause;
+pub use words::gpu_hours;
+pub use words::period;
+pub use words::source;

@@ -1,0 +1,144 @@
+//! What has happened, as sentences.
+
+use crate::explain::words::amount;
+use crate::explain::words::cause;
+use crate::explain::words::count;
+use crate::explain::words::gpu_hours;
+use crate::explain::words::name;
+use crate::explain::words::period;
+use crate::explain::words::source;
+use crate::job::phase::Charge;
+use crate::job::phase::Outcome;
+use crate::job::phase::Source;
+use crate::job::story::Episode;
+use crate::message::event::Event;
+use crate::state::world::State;
+use crate::unit::id::JobNo;
+
+/// The sentence of an event, read from the state after it; nothing for events that nobody reads.
+#[must_use]
+pub fn event(state: &State, event: &Event) -> Option<String> {
+    let quota = |no: &crate::unit::id::QuotaNo| state.quotas.get(no.at()).map_or("a quota", |quota| quota.id.as_str());
+    let sentence = match event {
+        Event::ClusterCreated { dimensions, .. } => {
+            format!("the cluster was created with {}", count(dimensions.len() as u64, "dimension", "dimensions"))
+        }
+        Event::GroupPut { group, .. } => format!("resource group {} was added or changed", group.id),
+        Event::NodePut { node, .. } => format!("node {} was added or changed", node.id),
+        Event::QuotaCreated { quota, .. } => {
+            format!("{} was created with {}", quota.id, amount(state, &quota.min.amount))
+        }
+        Event::QuotaUpdated { no, .. } => format!("settings of {} were changed", quota(no)),
+        Event::QuotasScaled { targets } => {
+            let parts: Vec<String> =
+                targets.iter().map(|(no, min)| format!("{} to {}", quota(no), amount(state, &min.amount))).collect();
+            format!("scaled {}", parts.join(" and "))
+        }
+        Event::QuotaDeleted { no } => format!("{} was deleted", quota(no)),
+        Event::JobSubmitted { no, spec, .. } => format!("{} was submitted to {}", name(state, *no), quota(&spec.quota)),
+        Event::Promoted { job, .. } => format!("{} is in quota now, without a restart", name(state, *job)),
+        Event::Evicted { job, at, until, cause: why, lost_gpu_ms, .. } => {
+            let stops = if until > at { format!("; it has {} to stop", period(*until - *at)) } else { String::new() };
+            format!("{} preempted {}; {} lost{stops}", name(state, *job), cause(why), gpu_hours(*lost_gpu_ms))
+        }
+        Event::Shrunk { job, pods, cause: why, .. } => {
+            format!("{} gave up {} {}", name(state, *job), count(pods.len() as u64, "pod", "pods"), cause(why))
+        }
+        Event::Granted { job, placed, waits_for, .. } => format!(
+            "{} gets {} by {} once {} stopped",
+            name(state, *job),
+            held(state, *job),
+            source(placed.source),
+            if waits_for.len() == 1 {
+                format!("{} has", name(state, waits_for[0]))
+            } else {
+                format!("{} have", count(waits_for.len() as u64, "job", "jobs"))
+            }
+        ),
+        Event::Started { job, placed, .. } => {
+            let by = match placed.source {
+                Source::Own => String::new(),
+                Source::Idle | Source::Reclaim | Source::ChildLevel | Source::SelfLevel => {
+                    format!(" by {}", source(placed.source))
+                }
+            };
+            let charge = match placed.charge {
+                Charge::InQuota => "in quota",
+                Charge::Idle => "not in quota",
+            };
+            format!("{} started on {}{by}, {charge}", name(state, *job), held(state, *job))
+        }
+        Event::Grown { job, pods, charge, .. } => {
+            let charge = if *charge == Charge::Idle { "not in quota" } else { "in quota" };
+            format!("{} grew by {}, {charge}", name(state, *job), count(pods.len() as u64, "pod", "pods"))
+        }
+        Event::Stopped { job, not_before: Some(_), .. } => format!("{} stopped and is queued again", name(state, *job)),
+        Event::Stopped { job, .. } => format!("{} stopped", name(state, *job)),
+        Event::Returned { job, .. } => format!("{} is looked at again", name(state, *job)),
+        Event::Checkpointed { job, .. } => format!("{} wrote a checkpoint", name(state, *job)),
+        Event::Ended { job, outcome: how, .. } => format!("{} {}", name(state, *job), outcome(how)),
+        Event::PriorityChanged { job, priority, .. } => format!("{} has priority {priority} now", name(state, *job)),
+        Event::Held { job, jobs, hold } => {
+            let others = jobs.saturating_sub(1);
+            let who = if others == 0 {
+                name(state, *job)
+            } else {
+                format!("{} and {} like it", name(state, *job), count(u64::from(others), "job", "jobs"))
+            };
+            let why =
+                hold.binding().map(|attempt| super::blocker(state, &attempt.blocker, crate::unit::time::Timestamp(0)));
+            let verb = if others == 0 { "waits" } else { "wait" };
+            format!("{who} {verb}: {}", why.unwrap_or_default())
+        }
+        Event::Forgotten { .. } | Event::Rounded { .. } => return None,
+    };
+    Some(sentence)
+}
+
+fn held(state: &State, no: JobNo) -> String {
+    state.jobs.get(no).map_or_else(String::new, |job| amount(state, &job.spec.shape.gang_amount()))
+}
+
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Succeeded => "finished".to_owned(),
+        Outcome::Failed { reason } => format!("failed: {reason}"),
+        Outcome::Preempted => "failed: preempted".to_owned(),
+        Outcome::Cancelled => "was cancelled".to_owned(),
+    }
+}
+
+/// The sentence of an entry in a job's timeline.
+#[must_use]
+pub fn episode(episode: &Episode) -> String {
+    match episode {
+        Episode::Granted(by) => format!("Gets its GPUs by {} once its victims have stopped", source(*by)),
+        Episode::Started(by, Charge::InQuota) => format!("Started by {}, in quota", source(*by)),
+        Episode::Started(by, Charge::Idle) => format!("Started by {}, not in quota", source(*by)),
+        Episode::Promoted => "In quota now, without a restart".to_owned(),
+        Episode::Evicted { cause: why, lost_gpu_ms, saved_gpu_ms } => {
+            let saved = if *saved_gpu_ms > 0 {
+                format!(", {} kept by a checkpoint", gpu_hours(*saved_gpu_ms))
+            } else {
+                String::new()
+            };
+            format!("Preempted {}; {} lost{saved}", cause(why), gpu_hours(*lost_gpu_ms))
+        }
+        Episode::Shrunk { cause: why, pods } => {
+            format!("Gave up {} {}", count(u64::from(*pods), "pod", "pods"), cause(why))
+        }
+        Episode::Grown { pods, charge: Charge::InQuota } => {
+            format!("Grew by {}, in quota", count(u64::from(*pods), "pod", "pods"))
+        }
+        Episode::Grown { pods, charge: Charge::Idle } => {
+            format!("Grew by {}, not in quota", count(u64::from(*pods), "pod", "pods"))
+        }
+        Episode::Requeued => "Queued again".to_owned(),
+        Episode::PriorityChanged => "Priority changed".to_owned(),
+        Episode::Ended(how) => {
+            let words = outcome(how);
+            let mut letters = words.chars();
+            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Why a job waits: the binding reason first, all others after it, its position, what would start it now, and when
+//! it would start by itself (semantics section 10).
+
+use crate::explain::blocker::blocker;
+use crate::explain::remedy::Help;
+use crate::explain::remedy::remedy;
+use crate::host::authority;
+use crate::job::hold::Attempt;
+use crate::job::hold::Blocker;
+use crate::job::hold::Hold;
+use crate::job::phase::Phase;
+use crate::job::phase::Source;
+use crate::message::command::Command;
+use crate::message::command::Round;
+use crate::schedule::judge::try_sources;
+use crate::schedule::order;
+use crate::schedule::trial::Trial;
+use crate::state::world::State;
+use crate::unit::id::JobNo;
+use crate::unit::time::Timestamp;
+
+/// How many rounds ahead a start is looked for.
+const ROUNDS_AHEAD: usize = 500;
+
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// The reasons as data, the binding one first.
+    pub hold: Hold,
+    /// The binding reason.
+    pub binding: String,
+    /// All others, each with the source that was tried.
+    pub others: Vec<(Source, String)>,
+    /// Its place in the queue of its quota, from 1; none during a backoff.
+    pub position: Option<usize>,
+    /// The smallest single change that would start it now.
+    pub help: Option<Help>,
+    /// When it would start by itself, if running jobs declare their durations.
+    pub estimate: Option<Timestamp>,
+}
+
+/// Why a waiting job waits; nothing for a job that does not.
+#[must_use]
+pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<Why> {
+    let hold = hold(state, no, now)?;
+    let job = &state.jobs[no];
+    let sentence = |attempt: &Attempt| blocker(state, &attempt.blocker, now);
+    let position = order::positions(state, job.spec.quota, now).iter().position(|other| *other == no);
+    Some(Why {
+        binding: hold.binding().map(sentence).unwrap_or_default(),
+        others: hold.attempts.iter().skip(1).map(|attempt| (attempt.source, sentence(attempt))).collect(),
+        position: position.map(|at| at + 1),
+        help: remedy(state, no, &hold, now),
+        estimate: estimate(state, no, now),
+        hold,
+    })
+}
+
+/// The reasons with today's numbers: the same sources are asked again. What a whole queue decides (a strict head, a
+/// reservation) is as the last round said.
+fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
+    let job = state.jobs.get(no)?;
+    let Phase::Queued { not_before } = &job.phase else { return None };
+    if let Some(until) = not_before {
+        return Some(Hold::of(vec![Attempt { source: Source::Own, blocker: Blocker::Backoff { until: *until } }]));
+    }
+    let told = job.class.and_then(|class| state.queue.classes[class.at()].hold.clone());
+    let by_queue = |hold: &Hold| {
+        matches!(
+            hold.binding().map(|attempt| &attempt.blocker),
+            Some(Blocker::BehindHead { .. } | Blocker::Reserved { .. } | Blocker::LargerThanQuota { .. })
+        )
+    };
+    match told {
+        Some(told) if by_queue(&told) => Some((*told).clone()),
+        told => try_sources(&Trial::new(state, now), &job.spec).err().or_else(|| told.map(|told| (*told).clone())),
+    }
+}
+
+/// When the job starts if nobody submits anything: rounds ahead on a copy, from one change of time to the next.
+fn estimate(state: &State, no: JobNo, now: Timestamp) -> Option<Timestamp> {
+    let mut ahead = state.clone();
+    let mut at = now;
+    for _ in 0..ROUNDS_AHEAD {
+        at = ahead.next_wakeup()?.max(at);
+        authority::step(&mut ahead, &Command::Round(Round::default()), at).ok()?;
+        match ahead.jobs.get(no).map(|job| &job.phase) {
+            Some(Phase::Queued { .. }) => {}
+            Some(Phase::Starting { .. } | Phase::Running { .. }) => return Some(at),
+            Some(Phase::Stopping { .. } | Phase::Ended { .. }) | None => return None,
+        }
+    }
+    None
+}
