@@ -1,11 +1,14 @@
 // The Worker's entry: hands the runtime's calls to the Wasm module.
 //
-// A panic aborts the Wasm instance. The call that panicked fails; the next one gets a new instance,
-// and Durable Objects made by the old instance are made again, from what they have stored.
+// A panic aborts the Wasm instance. Every call in progress fails, since none of them would ever be answered;
+// the next one gets a new instance, and Durable Objects made by the old instance are made again, from what
+// they have stored.
 import { WorkerEntrypoint } from "cloudflare:workers";
 import * as wasm from "./edge.js";
 
 const instance = wasm.__worker_init_state();
+const inProgress = new Set();
+let lastLoss;
 
 function renew() {
   if (!instance.criticalError) return;
@@ -15,21 +18,30 @@ function renew() {
 }
 
 function note(error) {
-  if (!(error instanceof WebAssembly.RuntimeError)) return;
+  // One loss is seen by several calls, and by some only when the next instance is already at work.
+  if (!(error instanceof WebAssembly.RuntimeError) || error === lastLoss) return;
+  lastLoss = error;
   console.error("the Wasm instance is lost", error);
   instance.criticalError = true;
+  for (const fail of inProgress) fail(error);
+  inProgress.clear();
 }
 
-// Some panics surface only as an uncaught error of a promise.
+// A panic after the first `await` of a call surfaces only here, and leaves the call's promise pending for ever.
 addEventListener("error", (event) => note(event.error));
 
 async function guarded(call) {
   renew();
+  let fail;
+  const lost = new Promise((_, reject) => (fail = reject));
+  inProgress.add(fail);
   try {
-    return await call();
+    return await Promise.race([call(), lost]);
   } catch (error) {
     note(error);
     throw error;
+  } finally {
+    inProgress.delete(fail);
   }
 }
 
