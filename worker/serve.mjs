@@ -183,6 +183,8 @@ async function main() {
 
   let isStopping = false;
   for (const signal of ["SIGINT", "SIGTERM"]) {
+    // The runtime's own listener would end this process before the runtime has shut down.
+    process.removeAllListeners(signal);
     process.on(signal, async () => {
       if (isStopping) return;
       isStopping = true;
