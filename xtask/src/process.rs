@@ -29,8 +29,13 @@ impl fmt::Display for Failure {
 }
 
 /// The repository's root: every path and every command is relative to it.
+///
+/// Asked of cargo at run time: a path compiled in would name another working copy where two of them share
+/// a target directory, and the build would be written there.
 pub(crate) fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask/ lies inside the repository").to_path_buf()
+    let manifest_dir =
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    manifest_dir.parent().expect("xtask/ lies inside the repository").to_path_buf()
 }
 
 /// A command that runs at the repository's root, and connects to nothing it was not told to.

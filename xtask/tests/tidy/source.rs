@@ -12,7 +12,9 @@ pub(crate) struct Source {
 impl Source {
     /// Every Rust file under the `src` of these crates, but files of tests.
     pub(crate) fn tree(crates: &[&str]) -> Vec<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask/ lies inside the repository");
+        // Cargo's word at run time: the path of the compilation may be that of another working copy.
+        let manifest_dir = std::env::var("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
+        let root = Path::new(&manifest_dir).parent().expect("xtask/ lies inside the repository");
         let mut sources = Vec::new();
         for name in crates {
             let before = sources.len();
