@@ -15,6 +15,11 @@ impl Failure {
         Self { what: what.into(), remedy: remedy.into() }
     }
 
+    /// The same failure, said to be of this step of the gate.
+    pub(crate) fn in_step(self, step: &str) -> Self {
+        Self { what: format!("step \"{step}\" failed: {}", self.what), ..self }
+    }
+
     /// A failure to read or write a file.
     pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::new(format!("{}: {error}", path.display()), "check that the file exists and may be written")
