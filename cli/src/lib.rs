@@ -1,0 +1,9 @@
+//! What the command `tidegate` is made of: scenarios, replays and figures, all through the one engine.
+//!
+//! Nothing here decides anything. Whatever happens to a job comes out of `engine`; this crate sends commands, moves
+//! the clock and reads the answers.
+
+pub mod decimal;
+pub mod session;
+
+pub mod scenario;

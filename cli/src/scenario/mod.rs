@@ -1,0 +1,6 @@
+//! Scenarios: small situations with the answer that is right.
+
+pub mod peer;
+pub mod place;
+pub mod report;
+pub mod script;

@@ -1,0 +1,80 @@
+//! What a case says about seconds: `[900, "signal v"]`, `[1020, "v stopped, in started"]`.
+
+use engine::message::event::Event;
+use engine::state::world::State;
+use engine::unit::id::JobNo;
+use engine::unit::time::Timestamp;
+
+use crate::scenario::peer::check;
+use crate::scenario::peer::run::Course;
+use crate::scenario::peer::stage::job_id;
+use crate::scenario::peer::stage::seconds;
+
+/// What can be seen of a job at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// It was told to stop.
+    Told,
+    /// It stopped.
+    Stopped,
+    /// It started.
+    Started,
+    /// It ended.
+    Ended,
+}
+
+/// When a job was seen so for the first time since the case began, in order.
+#[must_use]
+pub fn times(course: &Course, job: JobNo, moment: Moment) -> Vec<Timestamp> {
+    let time = |event: &Event| match (event, moment) {
+        (Event::Evicted { job: no, at, .. }, Moment::Told)
+        | (Event::Stopped { job: no, at, .. }, Moment::Stopped)
+        | (Event::Started { job: no, at, .. }, Moment::Started)
+        | (Event::Ended { job: no, at, .. }, Moment::Ended)
+            if *no == job =>
+        {
+            Some(*at)
+        }
+        _ => None,
+    };
+    course.all.iter().filter_map(time).collect()
+}
+
+/// Checks every entry, to the second.
+pub fn check(timeline: &[(i64, String)], course: &Course) -> Result<(), String> {
+    for (second, text) in timeline {
+        for phrase in text.split([',', ';']).map(str::trim) {
+            let (job, moment) = read(phrase, &course.rest)?;
+            let seen = times(course, job, moment);
+            if !seen.contains(&seconds(*second)) {
+                let seen: Vec<String> = seen.iter().map(|at| format!("at {} s", at.0 / 1000)).collect();
+                let got = if seen.is_empty() { "never".to_owned() } else { seen.join(" and ") };
+                return Err(format!("expected {phrase:?} at {second} s, got it {got}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read(phrase: &str, state: &State) -> Result<(JobNo, Moment), String> {
+    let words: Vec<&str> = phrase.split_whitespace().collect();
+    let known = |name: &str| job_id(name).ok().and_then(|id| state.jobs.find(&id));
+    let job = words.iter().find_map(|word| known(word));
+    let moment = words.iter().find_map(|word| match *word {
+        "signal" | "signalled" | "evict" | "evicted" | "preempt" | "preempted" | "victim" => Some(Moment::Told),
+        "stopped" | "stops" | "exits" | "exited" | "stop" => Some(Moment::Stopped),
+        "start" | "started" | "starts" | "run" | "runs" => Some(Moment::Started),
+        "ends" | "ended" | "finished" | "finishes" => Some(Moment::Ended),
+        _ => None,
+    });
+    match (job, moment) {
+        (Some(job), Some(moment)) => Ok((job, moment)),
+        _ => Err(format!("the timeline says {phrase:?}; name a job and one of signal, stopped, started, ended")),
+    }
+}
+
+/// The number of the job named so.
+pub fn number(course: &Course, name: &str) -> Result<JobNo, String> {
+    check::job(&course.rest, name)?;
+    course.rest.jobs.find(&job_id(name)?).ok_or_else(|| format!("there is no job {name}"))
+}

@@ -1,0 +1,168 @@
+//! Puts jobs where a scenario finds them: on the nodes and charges it names, by events and without a round.
+
+use engine::job::phase::AfterStop;
+use engine::job::phase::Charge;
+use engine::job::phase::Outcome;
+use engine::job::phase::Placed;
+use engine::job::phase::PodAt;
+use engine::job::phase::Source;
+use engine::job::story::Cause;
+use engine::ledger::Reach;
+use engine::ledger::fits_in_quota;
+use engine::message::event::Event;
+use engine::state::cluster::Execution;
+use engine::unit::amount::Amount;
+use engine::unit::id::JobNo;
+use engine::unit::id::NodeId;
+use engine::unit::id::NodeNo;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+
+use crate::scenario::peer::case::JobCase;
+use crate::scenario::peer::stage::job_id;
+use crate::scenario::peer::stage::seconds;
+use crate::session::Session;
+
+/// Starts a job that has been submitted, where and when the case says.
+pub fn run(session: &mut Session, case: &JobCase) -> Result<(), String> {
+    let no = find(session, &case.id)?;
+    let started = seconds(case.start.unwrap_or(0));
+    let nodes: Vec<Option<&str>> = case.pods.iter().map(|pod| pod.node.as_deref()).collect();
+    let gang_pods = usize::try_from(session.state.jobs[no].spec.shape.gang_pods()).unwrap_or(usize::MAX);
+    let charge = charge(session, no, case.charge.as_deref())?;
+    start(session, no, charge, &nodes[..gang_pods.min(nodes.len())], started)?;
+    for node in nodes.iter().skip(gang_pods) {
+        grow(session, no, case.charge.as_deref(), charge, *node, started)?;
+    }
+    let interval = case.checkpoint_interval_s.unwrap_or(0).saturating_mul(1000);
+    if interval > 0 && session.state.cluster.execution == Execution::Reported {
+        let intervals = (session.now - started).0 / interval;
+        if intervals > 0 {
+            session.apply(Event::Checkpointed { job: no, at: started + Millis(intervals * interval) });
+        }
+    }
+    Ok(())
+}
+
+fn find(session: &Session, name: &str) -> Result<JobNo, String> {
+    session.state.jobs.find(&job_id(name)?).ok_or_else(|| format!("there is no job {name}"))
+}
+
+/// What the gang counts against. Of a mixed job the gang is in quota as far as the quota goes.
+fn charge(session: &Session, no: JobNo, word: Option<&str>) -> Result<Charge, String> {
+    let job = &session.state.jobs[no];
+    match word.unwrap_or("in_quota") {
+        "in_quota" => Ok(Charge::InQuota),
+        "mixed" if fits(session, no, &job.spec.shape.gang_amount()) => Ok(Charge::InQuota),
+        "not_in_quota" | "mixed" => Ok(Charge::Idle),
+        other => Err(format!("charge {other:?} of {} is not one of in_quota, not_in_quota, mixed", job.spec.id)),
+    }
+}
+
+fn fits(session: &Session, no: JobNo, amount: &Amount) -> bool {
+    let state = &session.state;
+    fits_in_quota(&state.quotas, &state.ledger.quotas, state.jobs[no].spec.quota, amount, Reach::Own).is_ok()
+}
+
+/// Starts the gang of a waiting job on these nodes; where none is named, on the first on which the pod fits.
+pub fn start(
+    session: &mut Session,
+    no: JobNo,
+    charge: Charge,
+    nodes: &[Option<&str>],
+    at: Timestamp,
+) -> Result<(), String> {
+    let shape = std::sync::Arc::clone(&session.state.jobs[no].spec.shape);
+    let domain = session.state.domains.of_quota(session.state.jobs[no].spec.quota);
+    let home = session.state.domains.list[domain.at()].home;
+    let mut pods: Vec<PodAt> = Vec::new();
+    if !session.state.domains.list[domain.at()].is_pool {
+        let mut floor = session.state.floor.nodes.clone();
+        let amounts = shape.gang().flat_map(|role| std::iter::repeat_n(role.amount, role.count as usize));
+        for (at, amount) in amounts.enumerate() {
+            let named = nodes.get(at).copied().flatten();
+            let node = choose(session, &floor, named, &amount).ok_or_else(|| no_room(session, no, named))?;
+            let gpus = floor[node.at()].fit(&amount).unwrap_or(0);
+            floor[node.at()].take(&amount, gpus);
+            pods.push(PodAt { node, gpus });
+        }
+    }
+    let source = if charge == Charge::Idle { Source::Idle } else { Source::Own };
+    session.apply(Event::Started { job: no, at, placed: Placed { source, charge, home, pods: pods.into() } });
+    Ok(())
+}
+
+fn choose(
+    session: &Session,
+    floor: &[engine::placement::NodeUse],
+    named: Option<&str>,
+    pod: &Amount,
+) -> Option<NodeNo> {
+    let fits = |no: &NodeNo| floor[no.at()].fit(pod).is_some();
+    if let Some(name) = named {
+        return session.state.node_no(&NodeId::new(name).ok()?).filter(fits);
+    }
+    let ready =
+        (0..floor.len()).filter(|&at| session.state.nodes[at].status == engine::state::cluster::NodeStatus::Ready);
+    ready.map(NodeNo::from_index).filter(fits).min_by_key(|no| (floor[no.at()].free_gpus(), *no))
+}
+
+fn no_room(session: &Session, no: JobNo, node: Option<&str>) -> String {
+    let job = &session.state.jobs[no].spec.id;
+    match node {
+        Some(node) => {
+            format!("a pod of {job} does not fit on node {node}; check the node's name and what the case puts there")
+        }
+        None => format!("a pod of {job} fits on no node; check what the case puts there"),
+    }
+}
+
+fn grow(
+    session: &mut Session,
+    no: JobNo,
+    word: Option<&str>,
+    gang: Charge,
+    node: Option<&str>,
+    at: Timestamp,
+) -> Result<(), String> {
+    let amount = session.state.jobs[no].spec.shape.extra_amount();
+    let charge = match word {
+        Some("mixed") if fits(session, no, &amount) => Charge::InQuota,
+        Some("mixed") => Charge::Idle,
+        _ => gang,
+    };
+    let place = match session.state.jobs[no].placed() {
+        Some(placed) if !placed.pods.is_empty() => {
+            let floor = &session.state.floor.nodes;
+            let chosen = choose(session, floor, node, &amount).ok_or_else(|| no_room(session, no, node))?;
+            Some(PodAt { node: chosen, gpus: floor[chosen.at()].fit(&amount).unwrap_or(0) })
+        }
+        Some(_) | None => None,
+    };
+    session.apply(Event::Grown { job: no, at, charge, pods: vec![place] });
+    Ok(())
+}
+
+/// Tells a running job to stop, for nobody, with a deadline that far away.
+pub fn hang(session: &mut Session, name: &str, for_long: Millis) -> Result<(), String> {
+    let no = find(session, name)?;
+    let quota = session.state.quotas[session.state.jobs[no].spec.quota.at()].id.clone();
+    let then = if session.state.jobs[no].spec.fault_tolerance.is_some() {
+        AfterStop::Requeue
+    } else {
+        AfterStop::End(Outcome::Preempted)
+    };
+    let at = session.now;
+    session.apply(Event::Evicted {
+        job: no,
+        at,
+        until: at + for_long,
+        evicted_for: None,
+        cause: Cause::ScaledDown { quota },
+        then,
+        lost_gpu_ms: 0,
+        saved_gpu_ms: 0,
+        saved_ms: Millis::ZERO,
+    });
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! Scenarios as people write them: a heading, the rule in prose, and a block of lines with what the engine says.
+//!
+//! Setup lines first; lines that begin with `> ` are what the engine says about the lines above them.
+//!
+//! ```text
+//! node    NAME GPUS [cordoned]
+//! quota   NAME GPUS [in PARENT] [POLICY...]
+//! run     NAME QUOTA MODULE pPRIORITY PODS [JOB OPTION...] [idle] [since PERIOD] [on NODE,NODE]
+//! submit  NAME QUOTA MODULE pPRIORITY PODS [JOB OPTION...]
+//! round | advance PERIOD | scale QUOTA=GPUS... [evict] | update QUOTA POLICY...
+//! cancel JOB | priority JOB N | finish JOB | remedy JOB | status JOB
+//! POLICY      child-level SET MODULES | self-level SET over SET MODULES | scope SCOPE | grace PERIOD | min-runtime PERIOD
+//!             | strategy STRATEGY | no-lending
+//! JOB OPTION  acceptable | only | fault-tolerance | for PERIOD | checkpoint PERIOD | min PODS
+//! ```
+
+pub mod lines;
+pub mod play;
+pub mod words;

@@ -1,0 +1,72 @@
+//! A cluster under the hand of this command: a state, a clock, and all that has happened.
+//!
+//! Commands go through the authority, as in the worker. Time moves only forward, and never jumps over a moment at
+//! which time alone changes something.
+
+use engine::host::authority;
+use engine::message::command::Command;
+use engine::message::command::Round;
+use engine::message::event::Event;
+use engine::message::rejection::Rejection;
+use engine::state::world::State;
+use engine::transition;
+use engine::unit::time::Timestamp;
+
+/// A cluster with its clock and its log.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// The state now.
+    pub state: State,
+    /// The time now.
+    pub now: Timestamp,
+    /// What has happened.
+    pub log: Vec<Event>,
+}
+
+impl Session {
+    /// A session without a cluster, at this time.
+    #[must_use]
+    pub fn at(now: Timestamp) -> Self {
+        Self { now, ..Self::default() }
+    }
+
+    /// Sends a command to the authority; the events, the round at once included, are also kept in the log.
+    pub fn send(&mut self, command: &Command) -> Result<Vec<Event>, Rejection> {
+        let events = authority::step(&mut self.state, command, self.now)?;
+        self.log.extend(events.iter().cloned());
+        Ok(events)
+    }
+
+    /// Decides a command at any time, applies what it comes to, and runs no round: for setting the scene.
+    pub fn stage(&mut self, command: &Command, at: Timestamp) -> Result<Vec<Event>, Rejection> {
+        let events = transition::decide(&self.state, command, at)?;
+        for event in &events {
+            self.apply(event.clone());
+        }
+        Ok(events)
+    }
+
+    /// Applies an event: for setting the scene.
+    pub fn apply(&mut self, event: Event) {
+        transition::apply(&mut self.state, &event);
+        self.log.push(event);
+    }
+
+    /// Runs a round now.
+    pub fn round(&mut self) -> Result<Vec<Event>, Rejection> {
+        self.send(&Command::Round(Round { slot: None }))
+    }
+
+    /// Moves the clock to `to`, with a round whenever time alone changes something on the way.
+    pub fn advance(&mut self, to: Timestamp) -> Result<(), Rejection> {
+        while let Some(at) = self.state.next_wakeup().filter(|at| *at <= to) {
+            self.now = at.max(self.now);
+            self.round()?;
+            if self.state.next_wakeup() == Some(at) {
+                break;
+            }
+        }
+        self.now = to.max(self.now);
+        Ok(())
+    }
+}

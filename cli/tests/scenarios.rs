@@ -1,0 +1,162 @@
+//! Every scenario holds: ours, and those from the field where they stand beside the checkout.
+#![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use serde_json::json;
+use tidegate::scenario::peer::run;
+use tidegate::scenario::peer::run::CaseReport;
+use tidegate::scenario::peer::run::Verdict;
+use tidegate::scenario::report::run_file;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|other| other == extension));
+    files.sort();
+    files
+}
+
+/// The lines of the scenarios that fail.
+fn failures(files: &[PathBuf]) -> Vec<String> {
+    let reports = files.iter().flat_map(|file| run_file(file));
+    let line = |report: CaseReport| match report.verdict {
+        Verdict::Fail(difference) => Some(format!("{} {}: {difference}", report.id, report.title)),
+        Verdict::Pass | Verdict::Skip(_) => None,
+    };
+    reports.filter_map(line).collect()
+}
+
+#[test]
+fn our_scenarios_hold() {
+    let files = files(&root().join("scenarios"), "md");
+    assert!(files.len() > 10, "only {} scenarios were found", files.len());
+    assert_eq!(failures(&files), Vec::<String>::new());
+}
+
+#[test]
+fn scenarios_from_the_field_hold() {
+    let folder = root().join("../shared/scenarios");
+    let files = files(&folder, "json");
+    if files.is_empty() {
+        println!("no scenarios from the field: {} is not there", folder.display());
+    }
+    assert_eq!(failures(&files), Vec::<String>::new());
+}
+
+/// A case in which a job of priority 7 takes the GPUs of one of priority 3.
+fn small_case() -> Value {
+    json!({
+        "id": "T1", "title": "one for another", "now": 1000,
+        "cluster": {"gpu": 2},
+        "quotas": [{"id": "Q", "parent": null, "amount": {"gpu": 2},
+            "policy": {"self": {"high": [7], "low": [3], "modules": ["DLC"], "scope": "same_quota"}}}],
+        "jobs": [{"id": "low", "quota": "Q", "priority": 3, "module": "DLC", "kind": "regular",
+            "run": "running", "charge": "in_quota", "pods": [{"gpu": 2}]}],
+        "event": {"type": "submit", "jobs": [{"id": "in", "quota": "Q", "priority": 7, "module": "DLC",
+            "kind": "regular", "pods": [{"gpu": 1}], "run": "queued"}]},
+        "expect": {"victims": ["low"], "start": ["in"], "stay_queued": ["low"]},
+    })
+}
+
+/// The case with one field of its expectation replaced, and what the runner says of it.
+fn verdict(field: &str, value: Value) -> Verdict {
+    let mut case = small_case();
+    case["expect"][field] = value;
+    run::case(&case).verdict
+}
+
+#[track_caller]
+fn check_failure(field: &str, value: Value, expected: &str) {
+    match verdict(field, value) {
+        Verdict::Fail(difference) => assert!(difference.contains(expected), "{difference}"),
+        other @ (Verdict::Pass | Verdict::Skip(_)) => panic!("{field} should fail, got {other:?}"),
+    }
+}
+
+#[test]
+fn a_right_expectation_holds() {
+    assert_eq!(run::case(&small_case()).verdict, Verdict::Pass);
+}
+
+#[test]
+fn wrong_victims_fail() {
+    check_failure("victims", json!([]), "expected victims nobody, got low");
+}
+
+#[test]
+fn one_of_several_victim_sets_is_enough() {
+    assert_eq!(verdict("victims_any_of", json!([["other"], ["low"]])), Verdict::Pass);
+    check_failure("victims_any_of", json!([["other"]]), "got low");
+}
+
+#[test]
+fn wrong_starts_fail() {
+    check_failure("start", json!([]), "expected starts nobody, got in");
+}
+
+#[test]
+fn a_wrong_reason_fails() {
+    check_failure("reason", json!({"low": "quota_limit"}), "expected reason of low quota_limit");
+}
+
+#[test]
+fn a_wrong_state_fails() {
+    check_failure("state", json!({"in": "Preempted"}), "expected state of in Preempted, got In quota");
+}
+
+#[test]
+fn a_wrong_charge_fails() {
+    check_failure("charge", json!({"in": "not_in_quota"}), "got in_quota");
+}
+
+#[test]
+fn a_wrong_time_fails() {
+    check_failure("timeline", json!([[1001, "signal low"]]), "got it at 1000 s");
+}
+
+#[test]
+fn a_wrong_final_usage_fails() {
+    assert_eq!(verdict("final_usage", json!({"Q": {"gpu": 1}})), Verdict::Pass);
+    check_failure("final_usage", json!({"Q": {"gpu": 2}}), "got 1");
+}
+
+#[test]
+fn a_broken_invariant_fails() {
+    assert_eq!(verdict("invariants", json!(["evictions(low) == 1 over 20 cycles"])), Verdict::Pass);
+    check_failure("invariants", json!(["evictions(low) == 0"]), "got 1");
+    check_failure("invariants", json!(["low not evicted"]), "expected low never");
+    check_failure("invariants", json!(["in starts at +60 s"]), "got +0 s");
+}
+
+#[test]
+fn words_that_are_not_understood_fail() {
+    check_failure("invariants", json!(["all is well"]), "is not understood");
+    check_failure("timeline", json!([[1000, "all is well"]]), "name a job");
+}
+
+#[test]
+fn an_unknown_field_is_named() {
+    check_failure("verdict", json!(1), "unknown field `verdict`");
+}
+
+#[test]
+fn a_forbidden_eviction_fails() {
+    let mut case = small_case();
+    case["must_not"] = json!(["evict low"]);
+    assert!(matches!(run::case(&case).verdict, Verdict::Fail(_)));
+}
+
+#[test]
+fn a_spot_job_is_skipped() {
+    let mut case = small_case();
+    case["event"]["jobs"][0]["kind"] = json!("spot");
+    assert!(matches!(run::case(&case).verdict, Verdict::Skip(_)));
+}
