@@ -6,4 +6,5 @@
 pub mod decimal;
 pub mod session;
 
+pub mod replay;
 pub mod scenario;

@@ -1,14 +1,17 @@
 //! The command `tidegate`: arguments in, exit status out.
+#![expect(clippy::doc_markdown, reason = "the comments of arguments are the help text")]
 
 use std::io::Write;
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::Subcommand;
+use tidegate::replay;
 use tidegate::scenario;
 
-/// Runs Tidegate's engine without the network: scenarios.
+/// Runs Tidegate's engine without the network: scenarios, replays of real traces, figures.
 #[derive(Debug, Parser)]
 #[command(name = "tidegate", about, disable_version_flag = true)]
 struct Arguments {
@@ -26,6 +29,26 @@ enum Task {
         /// Also prints which alternatives were checked.
         #[arg(long, short)]
         verbose: bool,
+    },
+    /// Replays a trace of jobs and says how long they wait, what is used, and what evictions cost.
+    Replay {
+        /// The job table (.csv): job_id, submit_s, duration_s, gpus, group, and optional columns.
+        trace: PathBuf,
+        /// The quotas (.csv): group, parent, gpus.
+        #[arg(long)]
+        quotas: PathBuf,
+        /// The nodes (.csv): sn and gpu, or node_name and gpu_capacity_num. Without it the machines are one pool.
+        #[arg(long)]
+        nodes: Option<PathBuf>,
+        /// Makes as many nodes with this many GPUs as the root quotas need.
+        #[arg(long, conflicts_with = "nodes", value_parser = clap::value_parser!(i64).range(1..=16))]
+        gpus_per_node: Option<i64>,
+        /// Switches on preemption: self-level 6 to 9 over 1 to 4 on every leaf, child-level 1 to 4 on every parent.
+        #[arg(long)]
+        preemption: bool,
+        /// Prints one JSON object instead of text.
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -47,5 +70,32 @@ fn run(task: Task) -> Result<ExitCode, String> {
             let tally = scenario::report::run_files(&files, verbose, &mut out).map_err(|error| error.to_string())?;
             Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
+        Task::Replay { trace, quotas, nodes, gpus_per_node, preemption, json } => {
+            let setting = replay::machines::Setting {
+                quotas: &quotas,
+                nodes: nodes.as_deref(),
+                gpus_per_node,
+                has_preemption: preemption,
+            };
+            replay(&trace, &setting, json, &mut out)
+        }
     }
+}
+
+fn replay(
+    trace: &Path,
+    setting: &replay::machines::Setting<'_>,
+    is_json: bool,
+    out: &mut impl Write,
+) -> Result<ExitCode, String> {
+    let machines = replay::machines::Machines::read(setting)?;
+    let trace = replay::trace::Trace::read(trace, machines.node_gpus, &machines.quotas)?;
+    let figures = replay::run::replay(machines, trace, true)?;
+    let text = if is_json {
+        serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?
+    } else {
+        figures.to_string()
+    };
+    writeln!(out, "{text}").map_err(|error| error.to_string())?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,290 @@
+//! What a replay comes to: waits, use, evictions, work lost, speed, memory.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use engine::job::phase::Outcome;
+use engine::job::story::Cause;
+use engine::message::event::Event;
+use engine::state::world::State;
+use engine::unit::id::JobNo;
+use engine::unit::time::Timestamp;
+use serde::Serialize;
+
+/// Waits of some jobs, in milliseconds.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Waits {
+    pub started: u64,
+    pub p50_ms: i64,
+    pub p95_ms: i64,
+    pub p99_ms: i64,
+    #[serde(skip)]
+    all: Vec<i64>,
+}
+
+/// Evictions under one rule.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Rule {
+    pub evictions: u64,
+    pub lost_gpu_hours: f64,
+    #[serde(skip)]
+    lost_gpu_ms: i128,
+}
+
+/// Everything that is printed.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Figures {
+    pub submitted: u64,
+    pub started: u64,
+    pub restarted: u64,
+    pub finished: u64,
+    pub failed: u64,
+    pub preempted: u64,
+    pub waiting_at_end: u64,
+    pub wait: Waits,
+    pub wait_by_quota: BTreeMap<String, Waits>,
+    pub gpus: f64,
+    pub gpu_use: f64,
+    pub span_s: i64,
+    pub rules: BTreeMap<&'static str, Rule>,
+    pub rounds: u64,
+    pub decisions: u64,
+    pub job_events: u64,
+    pub elapsed_s: f64,
+    pub decisions_per_s: f64,
+    pub job_events_per_s: f64,
+    pub peak_memory_kib: Option<u64>,
+    pub remarks: Vec<String>,
+    #[serde(skip)]
+    submissions: BTreeMap<JobNo, (Timestamp, bool)>,
+    #[serde(skip)]
+    used: i64,
+    #[serde(skip)]
+    used_gpu_ms: i128,
+    #[serde(skip)]
+    capacity: i64,
+    #[serde(skip)]
+    first: Option<Timestamp>,
+    #[serde(skip)]
+    last: Timestamp,
+}
+
+impl Figures {
+    /// Nothing yet, on this many thousandths of GPUs.
+    #[must_use]
+    pub fn of(state: &State, capacity: i64) -> Self {
+        let wait_by_quota = state.live_quotas().map(|(_, quota)| (quota.id.to_string(), Waits::default())).collect();
+        Self { capacity, wait_by_quota, gpus: ratio(capacity, 1000), ..Self::default() }
+    }
+
+    /// Takes in what has happened up to now; the state is the one after it.
+    pub fn take(&mut self, state: &State, events: &[Event], now: Timestamp) {
+        self.first.get_or_insert(now);
+        self.used_gpu_ms += i128::from(self.used) * i128::from((now - self.last).0);
+        self.last = now;
+        self.rounds += 1;
+        for event in events {
+            self.event(state, event);
+        }
+        let in_quota: i64 = state
+            .domains
+            .list
+            .iter()
+            .flat_map(|domain| &domain.roots)
+            .map(|root| state.cluster.gpus(&state.ledger.quotas[root.at()].used))
+            .sum();
+        let idle: i64 = state.ledger.domains.iter().map(|domain| state.cluster.gpus(&domain.idle)).sum();
+        self.used = in_quota + idle;
+    }
+
+    fn event(&mut self, state: &State, event: &Event) {
+        let is_decision = matches!(
+            event,
+            Event::Promoted { .. }
+                | Event::Evicted { .. }
+                | Event::Shrunk { .. }
+                | Event::Granted { .. }
+                | Event::Started { .. }
+                | Event::Grown { .. }
+                | Event::Held { .. }
+        );
+        self.decisions += u64::from(is_decision);
+        self.job_events += 1;
+        if let Event::JobSubmitted { no, at, .. } = event {
+            self.submitted += 1;
+            self.submissions.insert(*no, (*at, false));
+        } else if let Event::Started { job, at, .. } = event {
+            self.start(state, *job, *at);
+        } else if let Event::Evicted { cause, lost_gpu_ms, .. } = event {
+            let rule = self.rules.entry(rule_of(cause)).or_default();
+            rule.evictions += 1;
+            rule.lost_gpu_ms += i128::from(*lost_gpu_ms);
+        } else if let Event::Ended { outcome, .. } = event {
+            match outcome {
+                Outcome::Succeeded => self.finished += 1,
+                Outcome::Failed { .. } | Outcome::Cancelled => self.failed += 1,
+                Outcome::Preempted => self.preempted += 1,
+            }
+        }
+    }
+
+    fn start(&mut self, state: &State, job: JobNo, at: Timestamp) {
+        let Some((submitted, has_started)) = self.submissions.get_mut(&job) else { return };
+        if *has_started {
+            self.restarted += 1;
+            return;
+        }
+        *has_started = true;
+        self.started += 1;
+        let wait = (at - *submitted).0;
+        self.wait.all.push(wait);
+        if let Some(job) = state.jobs.get(job) {
+            let quota = state.quotas[job.spec.quota.at()].id.as_str();
+            if let Some(waits) = self.wait_by_quota.get_mut(quota) {
+                waits.all.push(wait);
+            }
+        }
+    }
+
+    /// The replay has ended.
+    pub fn close(&mut self, state: &State, elapsed: Duration, remarks: Vec<String>) {
+        self.waiting_at_end = state.jobs.iter().filter(|(_, job)| job.is_queued()).count() as u64;
+        self.wait.close();
+        self.wait_by_quota.values_mut().for_each(Waits::close);
+        self.wait_by_quota.retain(|_, waits| waits.started > 0);
+        for rule in self.rules.values_mut() {
+            rule.lost_gpu_hours = gpu_hours(rule.lost_gpu_ms);
+        }
+        let span = self.first.map_or(0, |first| (self.last - first).0);
+        self.span_s = span / 1000;
+        let offered = i128::from(self.capacity) * i128::from(span);
+        self.gpu_use = if offered > 0 { wide_ratio(self.used_gpu_ms, offered) } else { 0.0 };
+        self.elapsed_s = elapsed.as_secs_f64();
+        self.decisions_per_s = per_second(self.decisions, elapsed);
+        self.job_events_per_s = per_second(self.job_events, elapsed);
+        self.peak_memory_kib = peak_memory_kib();
+        self.remarks = remarks;
+    }
+}
+
+impl Waits {
+    fn close(&mut self) {
+        self.all.sort_unstable();
+        self.started = self.all.len() as u64;
+        (self.p50_ms, self.p95_ms, self.p99_ms) = (self.rank(50), self.rank(95), self.rank(99));
+    }
+
+    /// The smallest wait that at least this many of a hundred jobs do not exceed.
+    fn rank(&self, percent: usize) -> i64 {
+        let at = (self.all.len() * percent).div_ceil(100);
+        self.all.get(at.saturating_sub(1)).copied().unwrap_or(0)
+    }
+}
+
+fn rule_of(cause: &Cause) -> &'static str {
+    match cause {
+        Cause::Reclaimed { .. } => "reclaim",
+        Cause::ChildLevel { .. } => "child-level preemption",
+        Cause::SelfLevel { .. } => "self-level preemption",
+        Cause::ScaledDown { .. } => "scale-down",
+        Cause::LendingEnded => "end of lending",
+    }
+}
+
+/// The most memory that this process has ever held, where the system says so.
+#[must_use]
+pub fn peak_memory_kib() -> Option<u64> {
+    status_kib("VmHWM:")
+}
+
+/// A line of the process's status, in KiB.
+#[must_use]
+pub fn status_kib(field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with(field))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people to read")]
+fn ratio(value: i64, unit: i64) -> f64 {
+    value as f64 / unit as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people to read")]
+fn wide_ratio(value: i128, unit: i128) -> f64 {
+    value as f64 / unit as f64
+}
+
+fn gpu_hours(gpu_ms: i128) -> f64 {
+    wide_ratio(gpu_ms, 3_600_000)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people to read")]
+fn per_second(count: u64, elapsed: Duration) -> f64 {
+    count as f64 / elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
+}
+
+/// `0 s`, `45 s`, `12.5 min`, `3.2 h`.
+fn period(ms: i64) -> String {
+    match ms {
+        ..120_000 => format!("{} s", ms / 1000),
+        120_000..7_200_000 => format!("{:.1} min", ratio(ms, 60_000)),
+        _ => format!("{:.1} h", ratio(ms, 3_600_000)),
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for remark in &self.remarks {
+            writeln!(f, "note: {remark}")?;
+        }
+        let Self { submitted, started, restarted, finished, failed, preempted, waiting_at_end, .. } = self;
+        writeln!(
+            f,
+            "jobs       {submitted} submitted, {started} started, {restarted} restarts, {finished} finished, {preempted} preempted for good, {failed} failed, {waiting_at_end} still waiting"
+        )?;
+        writeln!(
+            f,
+            "wait       p50 {}, p95 {}, p99 {}",
+            period(self.wait.p50_ms),
+            period(self.wait.p95_ms),
+            period(self.wait.p99_ms)
+        )?;
+        for (quota, waits) in &self.wait_by_quota {
+            writeln!(
+                f,
+                "  {quota:<16} {:>7} started, p50 {}, p95 {}, p99 {}",
+                waits.started,
+                period(waits.p50_ms),
+                period(waits.p95_ms),
+                period(waits.p99_ms)
+            )?;
+        }
+        writeln!(
+            f,
+            "GPU use    {:.1} % of {:.0} GPUs over {}",
+            self.gpu_use * 100.0,
+            self.gpus,
+            period(self.span_s.saturating_mul(1000))
+        )?;
+        let (evictions, lost) = self
+            .rules
+            .values()
+            .fold((0, 0.0), |(count, lost), rule| (count + rule.evictions, lost + rule.lost_gpu_hours));
+        writeln!(f, "evictions  {evictions}, {lost:.1} GPU-hours lost")?;
+        for (rule, Rule { evictions, lost_gpu_hours, .. }) in &self.rules {
+            writeln!(f, "  {rule:<24} {evictions}, {lost_gpu_hours:.1} GPU-hours lost")?;
+        }
+        writeln!(
+            f,
+            "engine     {} rounds, {} decisions, {} job events in {:.3} s",
+            self.rounds, self.decisions, self.job_events, self.elapsed_s
+        )?;
+        writeln!(f, "speed      {:.0} decisions/s, {:.0} job events/s", self.decisions_per_s, self.job_events_per_s)?;
+        match self.peak_memory_kib {
+            Some(kib) => write!(f, "memory     {:.1} MiB at most", ratio(i64::try_from(kib).unwrap_or(i64::MAX), 1024)),
+            None => write!(f, "memory     not known on this system"),
+        }
+    }
+}
