@@ -1,0 +1,279 @@
+//! One cluster: the lock, the sequence and the log.
+//!
+//! A [`Cluster`] owns its [`LogStore`]. [`Cluster::submit`] has no await in it: it looks the command's name up, lets the
+//! engine decide and apply, and commits the row. If the commit fails, memory is thrown away and the next call
+//! rebuilds it from the log, whatever the store has kept. A reply may leave only when the store is durable; in a
+//! Durable Object the runtime's output gate sees to that.
+//!
+//! The outbox is the log itself: everything after the published head's number is still to be published
+//! (see [`crate::publish`]), so a committed entry can never miss its place in it.
+
+use engine::host::authority;
+use engine::message::FORMAT;
+use engine::message::command::Command;
+use engine::message::command::Round;
+use engine::message::envelope::Entry;
+use engine::message::envelope::Envelope;
+use engine::message::envelope::Receipt;
+use engine::message::rejection::Noun;
+use engine::message::rejection::Rejection;
+use engine::message::snapshot::Snapshot;
+use engine::state::world::State;
+use engine::transition::apply;
+use engine::unit::id::CommandId;
+use engine::unit::time::Timestamp;
+
+use crate::digest;
+use crate::document::Head;
+use crate::fault::Failure;
+use crate::fault::Fault;
+use crate::log::Answered;
+use crate::log::LogStore;
+use crate::log::Meta;
+use crate::log::Record;
+use crate::log::Stored;
+use crate::log::Write;
+use crate::log::decode;
+use crate::log::digest_of;
+use crate::name::ClusterName;
+use crate::profile::Profile;
+use crate::publish::Sealed;
+
+/// How the names of scheduled rounds begin. Clients may not use it.
+pub const SLOT_PREFIX: &str = "slot:";
+/// The length of a slot.
+pub const SLOT_MS: i64 = 60_000;
+
+/// A cluster and its log.
+#[derive(Debug)]
+pub struct Cluster<S> {
+    /// Its name.
+    pub name: ClusterName,
+    /// How it publishes.
+    pub profile: Profile,
+    pub(crate) store: S,
+    memory: Option<Memory>,
+}
+
+/// What can be rebuilt from the log.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    /// The fold of the log.
+    pub(crate) state: State,
+    /// The last entry.
+    pub(crate) seq: u64,
+    /// When it was decided.
+    pub(crate) at: Timestamp,
+    /// The last entry that the newest snapshot in the log contains.
+    pub(crate) snapshot_seq: u64,
+    /// The head that is known to be published.
+    pub(crate) published: Option<Head>,
+    /// The publication under way.
+    pub(crate) sealed: Option<Sealed>,
+}
+
+/// What came of a command that was not refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The answer.
+    pub receipt: Receipt,
+    /// The new row of the log; none for a repeated command and for a dry run.
+    pub record: Option<Record>,
+}
+
+/// Where a cluster is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The last entry.
+    pub seq: u64,
+    /// The revision after it.
+    pub revision: u64,
+    /// The digest of the state.
+    pub hash: String,
+}
+
+/// Where a cluster is, without the digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The last entry.
+    pub seq: u64,
+    /// The revision after it.
+    pub revision: u64,
+    /// When it was decided.
+    pub at: Timestamp,
+}
+
+impl<S: LogStore> Cluster<S> {
+    /// The cluster in `store`. Nothing is read before the first call.
+    pub fn new(name: ClusterName, profile: Profile, store: S) -> Self {
+        Self { name, profile, store, memory: None }
+    }
+
+    /// Handles a command. `now` is the time of the worker; it is not allowed to go back.
+    pub fn submit(&mut self, envelope: &Envelope, now: Timestamp) -> Result<Done, Failure> {
+        if envelope.id.as_str().starts_with(SLOT_PREFIX) {
+            let reason = format!(
+                "command ids that begin with {SLOT_PREFIX:?} are kept for scheduled rounds; choose another one"
+            );
+            return Err(Rejection::Malformed { reason }.into());
+        }
+        if let Command::Round(Round { slot: Some(slot) }) = &envelope.command {
+            // A slot decided before its time would make all slots until then decided ones.
+            let max = now.0.div_euclid(SLOT_MS);
+            if *slot > max {
+                return Err(Rejection::OutOfRange { what: "the slot".to_owned(), value: *slot, min: 0, max }.into());
+            }
+        }
+        self.handle(envelope, now)
+    }
+
+    /// Runs the round of a scheduled slot. A second call for a slot gets the first answer and decides nothing; an
+    /// earlier slot that nobody decided in time is refused.
+    pub fn run_slot(&mut self, slot: i64, now: Timestamp) -> Result<Done, Failure> {
+        let id = CommandId::new(&format!("{SLOT_PREFIX}{slot}"))
+            .map_err(|error| Fault::damaged("the slot's name", error))?;
+        let command = Command::Round(Round { slot: Some(slot) });
+        let envelope = Envelope { format: FORMAT, id, by: None, base: None, dry_run: false, command };
+        self.handle(&envelope, now)
+    }
+
+    fn handle(&mut self, envelope: &Envelope, now: Timestamp) -> Result<Done, Failure> {
+        if !envelope.dry_run
+            && let Some(receipt) = self.first_answer(envelope)?
+        {
+            return Ok(Done { receipt, record: None });
+        }
+        let memory = self.memory()?;
+        let at = now.max(memory.at);
+        let receipt = authority::handle(&mut memory.state, envelope, at)?;
+        if envelope.dry_run {
+            return Ok(Done { receipt, record: None });
+        }
+        let seq = memory.seq + 1;
+        // The state is ahead of the log until the row is there. If that fails, nobody knows which of them is right.
+        let record = self.append(seq, envelope, &receipt).inspect_err(|_| self.forget())?;
+        let memory = self.memory()?;
+        memory.seq = seq;
+        memory.at = at;
+        Ok(Done { receipt, record: Some(record) })
+    }
+
+    fn append(&mut self, seq: u64, envelope: &Envelope, receipt: &Receipt) -> Result<Record, Fault> {
+        let Receipt { id: _, revision, at, events } = receipt.clone();
+        let entry = Entry { format: FORMAT, revision, at, envelope: envelope.clone(), events };
+        let record = Record::of(seq, &entry)?;
+        let answered = Answered::of(&entry)?;
+        self.store.commit(&[Write::Append(record.clone()), Write::Remember(record.id.clone(), answered)])?;
+        Ok(record)
+    }
+
+    /// The answer that a command got when it came first.
+    fn first_answer(&self, envelope: &Envelope) -> Result<Option<Receipt>, Failure> {
+        let Some(answered) = self.store.answered(&envelope.id)? else { return Ok(None) };
+        if digest_of(envelope)? != answered.body {
+            return Err(Rejection::Taken { noun: Noun::Command, name: envelope.id.to_string() }.into());
+        }
+        Ok(Some(decode("a stored receipt", &answered.receipt)?))
+    }
+
+    /// Reads with the state as it is.
+    pub fn with_state<T>(&mut self, read: impl FnOnce(&State) -> T) -> Result<T, Fault> {
+        Ok(read(&self.memory()?.state))
+    }
+
+    /// Where the cluster is, with the digest of its state.
+    pub fn position(&mut self) -> Result<Position, Fault> {
+        let memory = self.memory()?;
+        Ok(Position { seq: memory.seq, revision: memory.state.revision, hash: digest::of_state(&memory.state) })
+    }
+
+    /// Where the cluster is, without the digest.
+    pub fn mark(&mut self) -> Result<Mark, Fault> {
+        let memory = self.memory()?;
+        Ok(Mark { seq: memory.seq, revision: memory.state.revision, at: memory.at })
+    }
+
+    /// The head that is known to be published.
+    pub fn published(&mut self) -> Result<Option<Head>, Fault> {
+        Ok(self.memory()?.published.clone())
+    }
+
+    /// The rows that the log still has.
+    pub fn records(&self) -> Result<Vec<Record>, Fault> {
+        self.store.records(0)
+    }
+
+    /// Rows after a revision, as far as the log still has them; none if it does not have all of them.
+    pub fn records_after(&mut self, revision: u64) -> Result<Option<Vec<Record>>, Fault> {
+        let now = self.memory()?.state.revision;
+        let mut records = self.store.records(0)?;
+        let is_complete = match records.first() {
+            Some(first) => first.seq == 1 || first.revision <= revision,
+            None => now <= revision,
+        };
+        records.retain(|record| record.revision > revision);
+        Ok(is_complete.then_some(records))
+    }
+
+    /// Throws memory away; the next call rebuilds it.
+    pub fn forget(&mut self) {
+        self.memory = None;
+    }
+
+    /// The memory, rebuilt from the log if there is none.
+    pub(crate) fn memory(&mut self) -> Result<&mut Memory, Fault> {
+        if self.memory.is_none() {
+            self.memory = Some(load(&self.store)?);
+        }
+        self.memory.as_mut().ok_or_else(|| Fault::damaged("memory", "it is gone"))
+    }
+}
+
+/// The fold of a log: its newest snapshot and all rows since.
+fn load(store: &impl LogStore) -> Result<Memory, Fault> {
+    let (mut state, mut seq, mut at) = (State::default(), 0, Timestamp(0));
+    if let Some(Stored { seq: last, revision, at: decided, text }) = store.snapshot()? {
+        state = restore_state("the log's snapshot", &text)?;
+        if state.revision != revision {
+            return Err(Fault::damaged(
+                "the log's snapshot",
+                format!("revision {revision} was expected, {} is there", state.revision),
+            ));
+        }
+        (seq, at) = (last, decided);
+    }
+    let snapshot_seq = seq;
+    for record in store.records(seq)? {
+        if record.seq != seq + 1 {
+            return Err(Fault::damaged("the log", format!("entry {} follows {seq}", record.seq)));
+        }
+        replay(&mut state, &decode("an entry of the log", &record.entry)?)?;
+        (seq, at) = (record.seq, record.at);
+    }
+    let published = store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
+    let sealed = store.meta(Meta::Sealed)?.map(|text| decode("the sealed publication", &text)).transpose()?;
+    Ok(Memory { state, seq, at, snapshot_seq, published, sealed })
+}
+
+/// Applies an entry's events and checks where that leads.
+pub fn replay(state: &mut State, entry: &Entry) -> Result<(), Fault> {
+    for event in &entry.events {
+        apply(state, event);
+    }
+    if state.revision == entry.revision {
+        return Ok(());
+    }
+    Err(Fault::damaged(
+        "the log",
+        format!(
+            "the events of command {} lead to revision {}, not {}",
+            entry.envelope.id, state.revision, entry.revision
+        ),
+    ))
+}
+
+/// The state of a snapshot's bytes.
+pub fn restore_state(place: &str, text: &str) -> Result<State, Fault> {
+    let snapshot: Snapshot = decode(place, text)?;
+    snapshot.restore().map_err(|rejection| Fault::damaged(place, rejection))
+}

@@ -1,0 +1,91 @@
+//! What can go wrong on our side. A [`Fault`] is logged and retried; the client sees "internal".
+
+use std::fmt;
+
+use engine::message::rejection::Rejection;
+
+/// Our mistake, or that of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The log's storage failed. It may or may not have stored.
+    Log {
+        /// What it said.
+        reason: String,
+    },
+    /// KV failed. It may or may not have stored.
+    Kv {
+        /// The key.
+        key: String,
+        /// What it said.
+        reason: String,
+    },
+    /// KV does not show an object that is named; it may not be visible here yet.
+    Missing {
+        /// Its key.
+        key: String,
+    },
+    /// What is stored contradicts itself.
+    Damaged {
+        /// Where.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Fault {
+    /// A fault of the log's storage.
+    pub fn log(reason: impl fmt::Display) -> Self {
+        Self::Log { reason: reason.to_string() }
+    }
+
+    /// Something stored that contradicts itself.
+    pub fn damaged(place: impl fmt::Display, reason: impl fmt::Display) -> Self {
+        Self::Damaged { place: place.to_string(), reason: reason.to_string() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Log { reason } => write!(f, "the log's storage failed: {reason}"),
+            Self::Kv { key, reason } => write!(f, "KV failed at {key}: {reason}"),
+            Self::Missing { key } => write!(f, "KV does not show {key}; repeat it in a minute"),
+            Self::Damaged { place, reason } => write!(f, "{place} is damaged: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Why a command has no receipt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The client can mend it. Nothing was stored.
+    Refused(Rejection),
+    /// We have to. The same command may be sent again: it has one effect.
+    Broken(Fault),
+}
+
+impl From<Rejection> for Failure {
+    fn from(rejection: Rejection) -> Self {
+        Self::Refused(rejection)
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Broken(fault)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(rejection) => rejection.fmt(f),
+            Self::Broken(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

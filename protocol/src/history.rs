@@ -1,0 +1,142 @@
+//! Reading what was published: the newest state, and entries of the past. Old data is possible, wrong data is not:
+//! each object is checked against its name, and segments must follow each other.
+
+use engine::message::envelope::Entry;
+use engine::message::event::Event;
+use engine::state::world::State;
+
+use crate::cluster::replay;
+use crate::cluster::restore_state;
+use crate::document::Head;
+use crate::document::Page;
+use crate::document::Segment;
+use crate::document::SegmentRef;
+use crate::document::SnapshotRef;
+use crate::fault::Fault;
+use crate::kv::KvStore;
+use crate::kv::object;
+use crate::log::decode;
+use crate::name::ClusterName;
+
+/// The head as this reader sees it; none if nothing has been published.
+pub async fn head(kv: &impl KvStore, cluster: &ClusterName) -> Result<Option<Head>, Fault> {
+    let key = cluster.head();
+    kv.get(&key).await?.map(|text| decode(&key, &text)).transpose()
+}
+
+/// A snapshot's bytes.
+pub async fn snapshot_text(kv: &impl KvStore, reference: &SnapshotRef) -> Result<String, Fault> {
+    let mut text = String::new();
+    for key in &reference.parts {
+        text.push_str(&object(kv, key).await?);
+    }
+    Ok(text)
+}
+
+/// A segment's entries, each with its number.
+pub async fn segment(kv: &impl KvStore, reference: &SegmentRef) -> Result<Vec<(u64, Entry)>, Fault> {
+    let SegmentRef { first, last, revision, key } = reference;
+    let segment: Segment = decode(key, &object(kv, key).await?)?;
+    let entries: Vec<(u64, Entry)> = (*first..).zip(segment.entries).collect();
+    let end = entries.last().map(|(seq, entry)| (*seq, entry.revision));
+    if segment.first == *first && end == Some((*last, *revision)) {
+        Ok(entries)
+    } else {
+        Err(Fault::damaged(key, "it has other entries than its name says"))
+    }
+}
+
+/// Segments, the newest first, from the head back through the pages of history, as long as `is_wanted`; at most
+/// `pages_max` pages.
+pub async fn segments_back(
+    kv: &impl KvStore,
+    head: &Head,
+    pages_max: usize,
+    is_wanted: impl Fn(&SegmentRef) -> bool,
+) -> Result<Vec<SegmentRef>, Fault> {
+    let mut wanted = Vec::new();
+    let mut segments = head.segments.clone();
+    let mut next = head.history.clone();
+    let mut pages = 0;
+    loop {
+        for segment in segments.into_iter().rev() {
+            if !is_wanted(&segment) {
+                return Ok(wanted);
+            }
+            wanted.push(segment);
+        }
+        let Some(key) = next.filter(|_| pages < pages_max) else { return Ok(wanted) };
+        let page: Page = decode(&key, &object(kv, &key).await?)?;
+        (segments, next) = (page.segments, page.previous);
+        pages += 1;
+    }
+}
+
+/// The state that a head names.
+pub async fn state(kv: &impl KvStore, head: &Head) -> Result<State, Fault> {
+    let mut state = match &head.snapshot {
+        Some(reference) => restore_state("the published snapshot", &snapshot_text(kv, reference).await?)?,
+        None => State::default(),
+    };
+    for reference in &head.segments {
+        for (_, entry) in segment(kv, reference).await? {
+            replay(&mut state, &entry)?;
+        }
+    }
+    Ok(state)
+}
+
+/// The newest `count` entries that contain a round, the newest first; at most `pages_max` pages are searched.
+pub async fn rounds(kv: &impl KvStore, head: &Head, count: usize, pages_max: usize) -> Result<Vec<Entry>, Fault> {
+    let mut found = Vec::new();
+    for reference in segments_back(kv, head, pages_max, |_| true).await? {
+        let entries = segment(kv, &reference).await?.into_iter().map(|(_, entry)| entry);
+        found.extend(entries.rev().filter(is_round));
+        if found.len() >= count {
+            break;
+        }
+    }
+    found.truncate(count);
+    Ok(found)
+}
+
+/// Whether an entry contains a round.
+#[must_use]
+pub fn is_round(entry: &Entry) -> bool {
+    entry.events.iter().any(|event| matches!(event, Event::Rounded { .. }))
+}
+
+/// The entry that led to a revision.
+pub async fn entry_at(kv: &impl KvStore, head: &Head, revision: u64, pages_max: usize) -> Result<Option<Entry>, Fault> {
+    let candidates = segments_back(kv, head, pages_max, |segment| segment.revision >= revision).await?;
+    let Some(reference) = candidates.last() else { return Ok(None) };
+    let entries = segment(kv, reference).await?;
+    // An entry without events leaves the revision as it was; the one that reached it comes first.
+    Ok(entries.into_iter().map(|(_, entry)| entry).find(|entry| entry.revision == revision))
+}
+
+/// Entries after a revision with their numbers, in order; none if more than `pages_max` pages would have to be read.
+pub async fn entries_after(
+    kv: &impl KvStore,
+    head: &Head,
+    revision: u64,
+    pages_max: usize,
+) -> Result<Option<Vec<(u64, Entry)>>, Fault> {
+    let wanted = segments_back(kv, head, pages_max, |segment| segment.revision > revision).await?;
+    let mut entries = Vec::new();
+    for reference in wanted.iter().rev() {
+        entries.extend(segment(kv, reference).await?);
+    }
+    let is_complete = match entries.first() {
+        Some((seq, first)) => *seq == 1 || first.revision <= revision || starts_after(first, revision),
+        None => head.revision <= revision,
+    };
+    entries.retain(|(_, entry)| entry.revision > revision);
+    Ok(is_complete.then_some(entries))
+}
+
+/// Whether an entry's events begin right after a revision.
+fn starts_after(entry: &Entry, revision: u64) -> bool {
+    let events = u64::try_from(entry.events.len()).unwrap_or(u64::MAX);
+    entry.revision.saturating_sub(events) <= revision
+}

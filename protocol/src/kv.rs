@@ -1,0 +1,21 @@
+//! The store that the world reads.
+
+use std::future::Future;
+
+use crate::fault::Fault;
+use crate::name;
+
+/// A key-value store. A read may be old, or miss what has just been written; a write that fails may have happened.
+pub trait KvStore {
+    /// The value of a key, or none as far as this reader can see.
+    fn get(&self, key: &str) -> impl Future<Output = Result<Option<String>, Fault>>;
+    /// Sets the value of a key.
+    fn put(&self, key: &str, value: &str) -> impl Future<Output = Result<(), Fault>>;
+}
+
+/// An object that is named by its content.
+pub async fn object(kv: &impl KvStore, key: &str) -> Result<String, Fault> {
+    let text = kv.get(key).await?.ok_or_else(|| Fault::Missing { key: key.to_owned() })?;
+    name::verify(key, &text)?;
+    Ok(text)
+}

@@ -1,0 +1,142 @@
+//! The store that holds the truth.
+
+use engine::message::envelope::Entry;
+use engine::message::envelope::Envelope;
+use engine::message::envelope::Receipt;
+use engine::unit::id::CommandId;
+use engine::unit::time::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::digest::sha256;
+use crate::fault::Fault;
+
+/// A row of the log: one accepted command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Its number: the first is 1, and there are no gaps.
+    pub seq: u64,
+    /// The revision after it.
+    pub revision: u64,
+    /// When it was decided.
+    pub at: Timestamp,
+    /// The command's name.
+    pub id: CommandId,
+    /// The digest of the command's envelope.
+    pub body: String,
+    /// The entry, as JSON.
+    pub entry: String,
+}
+
+impl Record {
+    /// The row for an entry.
+    pub fn of(seq: u64, entry: &Entry) -> Result<Self, Fault> {
+        Ok(Self {
+            seq,
+            revision: entry.revision,
+            at: entry.at,
+            id: entry.envelope.id.clone(),
+            body: digest_of(&entry.envelope)?,
+            entry: encode(entry)?,
+        })
+    }
+}
+
+/// The digest by which a repeated command is recognised.
+pub fn digest_of(envelope: &Envelope) -> Result<String, Fault> {
+    Ok(sha256(encode(envelope)?.as_bytes()))
+}
+
+/// What the log remembers of an accepted command, for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// The digest of its envelope.
+    pub body: String,
+    /// Its receipt, as JSON.
+    pub receipt: String,
+}
+
+impl Answered {
+    /// What to remember of an entry.
+    pub fn of(entry: &Entry) -> Result<Self, Fault> {
+        let Entry { format: _, revision, at, envelope, events } = entry;
+        let receipt = Receipt { id: envelope.id.clone(), revision: *revision, at: *at, events: events.clone() };
+        Ok(Self { body: digest_of(envelope)?, receipt: encode(&receipt)? })
+    }
+}
+
+/// A snapshot in the log's storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The last entry that it contains.
+    pub seq: u64,
+    /// The revision of the state.
+    pub revision: u64,
+    /// When that entry was decided.
+    pub at: Timestamp,
+    /// Its bytes.
+    pub text: String,
+}
+
+/// A value that is kept beside the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Meta {
+    /// The head that was last known to be published.
+    Published,
+    /// The publication that is under way.
+    Sealed,
+}
+
+impl Meta {
+    /// The value's name in the storage.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Sealed => "sealed",
+        }
+    }
+}
+
+/// A change of the storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// Adds a row to the log. Refused when the number or the command's name exists.
+    Append(Record),
+    /// Remembers an accepted command. Refused when its name exists.
+    Remember(CommandId, Answered),
+    /// Adds a snapshot.
+    PutSnapshot(Stored),
+    /// Sets a value, or removes it.
+    SetMeta(Meta, Option<String>),
+    /// Drops rows of the log up to and including this number; their commands stay remembered.
+    DropEntries(u64),
+    /// Drops snapshots of states before this number.
+    DropSnapshots(u64),
+    /// Drops everything.
+    Clear,
+}
+
+/// The storage of one cluster's log. Synchronous: whatever is called between two awaits is one transaction.
+pub trait LogStore {
+    /// Makes all of the changes, or none of them. After an error it is unknown which.
+    fn commit(&mut self, writes: &[Write]) -> Result<(), Fault>;
+    /// Rows after a number, in order.
+    fn records(&self, after: u64) -> Result<Vec<Record>, Fault>;
+    /// What is remembered of a command.
+    fn answered(&self, id: &CommandId) -> Result<Option<Answered>, Fault>;
+    /// The newest snapshot.
+    fn snapshot(&self) -> Result<Option<Stored>, Fault>;
+    /// A value beside the log.
+    fn meta(&self, key: Meta) -> Result<Option<String>, Fault>;
+}
+
+/// A value as JSON.
+pub fn encode<T: Serialize>(value: &T) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(|error| Fault::damaged("a value to store", error))
+}
+
+/// A value from JSON that we wrote.
+pub fn decode<T: DeserializeOwned>(place: &str, text: &str) -> Result<T, Fault> {
+    serde_json::from_str(text).map_err(|error| Fault::damaged(place, error))
+}

@@ -1,0 +1,105 @@
+//! Names: of clusters, and of what they publish.
+//!
+//! | key | content | changes |
+//! |---|---|---|
+//! | `c/{cluster}/head` | [`crate::document::Head`] | with every publication |
+//! | `c/{cluster}/log/{first}-{last}-{sha256}` | [`crate::document::Segment`] | never |
+//! | `c/{cluster}/snapshot/{seq}.{part}-{sha256}` | a part of the snapshot's bytes | never |
+//! | `c/{cluster}/page/{last}-{sha256}` | [`crate::document::Page`] | never |
+//!
+//! Everything but the head ends with the digest of its content, so that storing it twice is storing it once, and
+//! that a reader can tell a damaged object.
+
+use std::fmt;
+
+use crate::digest::DIGEST_CHARS;
+use crate::digest::sha256;
+use crate::fault::Fault;
+
+/// How many characters a cluster's name may have.
+pub const CLUSTER_CHARS_MAX: usize = 63;
+
+/// A cluster's name: 1 to 63 lower-case letters, digits and hyphens, not beginning with a hyphen.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClusterName(String);
+
+impl ClusterName {
+    /// The name, if it is acceptable.
+    #[must_use]
+    pub fn new(name: &str) -> Option<Self> {
+        let is_known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let is_good =
+            (1..=CLUSTER_CHARS_MAX).contains(&name.len()) && name.chars().all(is_known) && !name.starts_with('-');
+        is_good.then(|| Self(name.to_owned()))
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The key of the head.
+    #[must_use]
+    pub fn head(&self) -> String {
+        format!("c/{self}/head")
+    }
+
+    /// The key of a log segment.
+    #[must_use]
+    pub fn segment(&self, first: u64, last: u64, text: &str) -> String {
+        format!("c/{self}/log/{first:012}-{last:012}-{}", sha256(text.as_bytes()))
+    }
+
+    /// The key of a part of a snapshot.
+    #[must_use]
+    pub fn snapshot_part(&self, seq: u64, part: usize, text: &str) -> String {
+        format!("c/{self}/snapshot/{seq:012}.{part}-{}", sha256(text.as_bytes()))
+    }
+
+    /// The key of a page of history.
+    #[must_use]
+    pub fn page(&self, last: u64, text: &str) -> String {
+        format!("c/{self}/page/{last:012}-{}", sha256(text.as_bytes()))
+    }
+}
+
+impl fmt::Display for ClusterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether an object's content is what its key promises.
+pub fn verify(key: &str, text: &str) -> Result<(), Fault> {
+    let promised = key.get(key.len().saturating_sub(DIGEST_CHARS)..).unwrap_or_default();
+    if promised == sha256(text.as_bytes()) {
+        Ok(())
+    } else {
+        Err(Fault::damaged(key, "its content has another digest"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ClusterName;
+    use super::verify;
+
+    #[test]
+    fn cluster_names() {
+        for good in ["a", "demo", "eu-1", "0"] {
+            assert!(ClusterName::new(good).is_some(), "{good}");
+        }
+        for bad in ["", "-a", "A", "a/b", "a_b", "ä", &"a".repeat(64)] {
+            assert!(ClusterName::new(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_key_tells_a_damaged_object() {
+        let key = ClusterName::new("demo").expect("a good name").segment(1, 2, "content");
+        assert!(verify(&key, "content").is_ok());
+        assert!(verify(&key, "Content").is_err());
+        assert!(verify("short", "content").is_err());
+    }
+}

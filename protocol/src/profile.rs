@@ -1,0 +1,39 @@
+//! How often a cluster publishes, and what it keeps.
+
+use engine::unit::time::Millis;
+
+/// When a publication may happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// After commands and rounds, but never within this time after the one before: KV takes one write a second and key.
+    AtMostEvery(Millis),
+    /// Once a scheduled round and not in between, for a plan with few writes a day.
+    EachRound,
+}
+
+/// The settings of a cluster's storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// When a publication may happen.
+    pub pace: Pace,
+    /// Entries after which a publication carries a new snapshot.
+    pub snapshot_every: u64,
+    /// Segments after which those since the snapshot are published again as one.
+    pub segments_max: usize,
+    /// Bytes after which a segment is full, and a snapshot is cut. KV takes 25 MiB a value.
+    pub object_bytes_max: usize,
+    /// Entries that the log keeps although a snapshot covers them, for readers that are a little behind.
+    pub entries_kept: u64,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            pace: Pace::AtMostEvery(Millis(1000)),
+            snapshot_every: 1000,
+            segments_max: 64,
+            object_bytes_max: 8 * 1024 * 1024,
+            entries_kept: 1000,
+        }
+    }
+}

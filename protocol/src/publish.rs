@@ -1,0 +1,259 @@
+//! Publication: from the log to KV.
+//!
+//! 1. [`Cluster::seal`] (synchronous, one transaction) fixes what the next publication consists of: segments with all
+//!    entries since the last head, now and then a snapshot and a page of history, and the head that names them. The
+//!    names hold the content's digests, so a retry after any fault stores the same objects under the same names.
+//! 2. [`put`] writes the objects, and the head last. It borrows nothing of the cluster: commands go on meanwhile.
+//! 3. [`Cluster::settle`] (synchronous) records that the head is there and drops what the log does not need any more.
+//!
+//! A crash between any two of these steps is mended by doing them again, by the next alarm or cron.
+//! At most one [`put`] of a cluster should run at a time: two heads written across each other would show readers an
+//! older one until the next publication.
+
+use engine::message::snapshot::Snapshot;
+use engine::unit::time::Timestamp;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cluster::Cluster;
+use crate::digest::sha256;
+use crate::document::FORMAT;
+use crate::document::Head;
+use crate::document::Page;
+use crate::document::SegmentRef;
+use crate::document::SnapshotRef;
+use crate::document::segment_text;
+use crate::fault::Fault;
+use crate::kv::KvStore;
+use crate::log::LogStore;
+use crate::log::Meta;
+use crate::log::Record;
+use crate::log::Stored;
+use crate::log::Write;
+use crate::log::encode;
+use crate::name::ClusterName;
+use crate::profile::Pace;
+
+/// A publication that has been decided on and may have been written in part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sealed {
+    /// The head to be.
+    pub head: Head,
+    /// The page that the head's history names, if it is new.
+    pub page: Option<Page>,
+    /// The segments that are new.
+    pub segments: Vec<SegmentRef>,
+    /// Whether the head's snapshot is new.
+    pub has_snapshot: bool,
+}
+
+/// A publication with everything that has to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Publication {
+    /// Keys and contents, in the order in which they have to be written.
+    pub objects: Vec<(String, String)>,
+    /// The key of the head.
+    pub head_key: String,
+    /// The head.
+    pub head: Head,
+}
+
+/// What calls for a publication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// A command, or an alarm after one.
+    Command,
+    /// The round of a scheduled slot.
+    Round,
+    /// Somebody insists.
+    Demand,
+}
+
+/// Whether to publish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Everything is published, or waits for the next round.
+    No,
+    /// Not before this time.
+    At(Timestamp),
+    /// Now.
+    Now,
+}
+
+impl<S: LogStore> Cluster<S> {
+    /// Whether there is something to publish, and when.
+    pub fn due(&mut self, occasion: Occasion, now: Timestamp) -> Result<Due, Fault> {
+        let name = self.name.as_str().to_owned();
+        let pace = self.profile.pace;
+        let memory = self.memory()?;
+        let is_complete =
+            memory.published.as_ref().map_or(memory.seq == 0, |head| head.seq == memory.seq && head.cluster == name);
+        if memory.sealed.is_none() && is_complete {
+            return Ok(Due::No);
+        }
+        let last = memory.published.as_ref().map(|head| head.published_at);
+        Ok(match (pace, occasion, last) {
+            (Pace::EachRound, Occasion::Command, _) => Due::No,
+            (Pace::AtMostEvery(period), _, Some(last)) if last <= now && now < last + period => Due::At(last + period),
+            _ => Due::Now,
+        })
+    }
+
+    /// Decides what the next publication is, or finds the one that is under way; none if all is published.
+    pub fn seal(&mut self, now: Timestamp) -> Result<Option<Publication>, Fault> {
+        if self.memory()?.sealed.is_none() {
+            if self.due(Occasion::Demand, now)? == Due::No {
+                return Ok(None);
+            }
+            let sealed = self.compose(now).inspect_err(|_| self.forget())?;
+            self.memory()?.sealed = Some(sealed);
+        }
+        let Some(sealed) = self.memory()?.sealed.clone() else { return Ok(None) };
+        self.contents(sealed).map(Some)
+    }
+
+    /// Records that a publication's head has been written.
+    pub fn settle(&mut self, head: &Head) -> Result<(), Fault> {
+        let kept = self.profile.entries_kept;
+        let memory = self.memory()?;
+        if memory.sealed.as_ref().is_none_or(|sealed| sealed.head != *head) {
+            return Ok(());
+        }
+        // What the log drops is in the published snapshot, and a little more is kept for readers close behind.
+        let covered = head.snapshot_seq().min(memory.seq.saturating_sub(kept));
+        let writes = [
+            Write::SetMeta(Meta::Published, Some(encode(head)?)),
+            Write::SetMeta(Meta::Sealed, None),
+            Write::DropEntries(covered),
+            Write::DropSnapshots(head.snapshot_seq()),
+        ];
+        self.store.commit(&writes).inspect_err(|_| self.forget())?;
+        let memory = self.memory()?;
+        memory.sealed = None;
+        memory.published = Some(head.clone());
+        Ok(())
+    }
+
+    /// Composes the next publication and stores it with its snapshot.
+    fn compose(&mut self, now: Timestamp) -> Result<Sealed, Fault> {
+        let (name, profile) = (self.name.clone(), self.profile);
+        let memory = self.memory()?;
+        let (seq, at, revision, snapshot_seq) = (memory.seq, memory.at, memory.state.revision, memory.snapshot_seq);
+        let published = memory.published.clone();
+        let last = published.as_ref().map_or(0, |head| head.seq);
+        let snapshot = (seq - snapshot_seq >= profile.snapshot_every).then(|| Snapshot::of(&memory.state).to_bytes());
+
+        let (old_snapshot, old_segments, history) =
+            published.map_or((None, Vec::new(), None), |head| (head.snapshot, head.segments, head.history));
+        let is_merged = snapshot.is_none() && old_segments.len() >= profile.segments_max;
+        let (first, kept) =
+            if is_merged { (old_snapshot.as_ref().map_or(0, |old| old.seq), Vec::new()) } else { (last, old_segments) };
+        let segments = cut(&name, &self.store.records(first)?, profile.object_bytes_max);
+        let segments: Vec<SegmentRef> = segments.into_iter().map(|(reference, _)| reference).collect();
+        let listed: Vec<SegmentRef> = kept.into_iter().chain(segments.iter().cloned()).collect();
+
+        let mut writes = Vec::new();
+        let mut page = None;
+        let has_snapshot = snapshot.is_some();
+        let mut head = Head {
+            format: FORMAT,
+            cluster: name.as_str().to_owned(),
+            seq,
+            revision,
+            at,
+            published_at: now,
+            snapshot: old_snapshot.clone(),
+            segments: Vec::new(),
+            history,
+        };
+        if let Some(bytes) = snapshot {
+            let text = String::from_utf8(bytes).map_err(|error| Fault::damaged("a snapshot", error))?;
+            let parts = parts(&name, seq, &text, profile.object_bytes_max).into_iter().map(|(key, _)| key).collect();
+            let closed =
+                Page { format: FORMAT, previous: head.history.take(), snapshot: old_snapshot, segments: listed };
+            head.snapshot = Some(SnapshotRef { seq, revision, hash: sha256(text.as_bytes()), parts });
+            head.history = Some(name.page(seq, &encode(&closed)?));
+            page = Some(closed);
+            writes.push(Write::PutSnapshot(Stored { seq, revision, at, text }));
+        } else {
+            head.segments = listed;
+        }
+        let sealed = Sealed { head, page, segments, has_snapshot };
+        writes.push(Write::SetMeta(Meta::Sealed, Some(encode(&sealed)?)));
+        self.store.commit(&writes)?;
+        if has_snapshot {
+            self.memory()?.snapshot_seq = seq;
+        }
+        Ok(sealed)
+    }
+
+    /// A sealed publication with its contents, which the log still has.
+    fn contents(&self, sealed: Sealed) -> Result<Publication, Fault> {
+        let Sealed { head, page, segments, has_snapshot } = sealed;
+        let mut objects = Vec::new();
+        if let Some(first) = segments.first() {
+            let mut records = self.store.records(first.first - 1)?;
+            records.retain(|record| record.seq <= head.seq);
+            objects = cut(&self.name, &records, self.profile.object_bytes_max)
+                .into_iter()
+                .map(|(segment, text)| (segment.key, text))
+                .collect();
+        }
+        if has_snapshot {
+            let stored =
+                self.store.snapshot()?.ok_or_else(|| Fault::damaged("the log", "the sealed snapshot is gone"))?;
+            objects.extend(parts(&self.name, stored.seq, &stored.text, self.profile.object_bytes_max));
+        }
+        if let (Some(page), Some(key)) = (&page, &head.history) {
+            objects.push((key.clone(), encode(page)?));
+        }
+        let is_promised =
+            |key: &str| segments.iter().any(|segment| segment.key == key) || head.keys().any(|named| named == key);
+        if let Some((key, _)) = objects.iter().find(|(key, _)| !is_promised(key)) {
+            return Err(Fault::damaged("the sealed publication", format!("it does not name {key}")));
+        }
+        Ok(Publication { objects, head_key: self.name.head(), head })
+    }
+}
+
+/// Writes a publication. After an error it is unknown what has been written; writing it again is safe.
+pub async fn put(kv: &impl KvStore, publication: &Publication) -> Result<(), Fault> {
+    for (key, text) in &publication.objects {
+        kv.put(key, text).await?;
+    }
+    // Last: whoever reads the head must find what it names.
+    kv.put(&publication.head_key, &encode(&publication.head)?).await
+}
+
+/// Rows cut into segments of limited size.
+fn cut(name: &ClusterName, records: &[Record], bytes_max: usize) -> Vec<(SegmentRef, String)> {
+    let mut segments = Vec::new();
+    let mut rest = records;
+    while let Some(first) = rest.first() {
+        let mut bytes = 0;
+        let fitting = rest.iter().take_while(|record| {
+            bytes += record.entry.len() + 1;
+            bytes <= bytes_max
+        });
+        let (taken, left) = rest.split_at(fitting.count().max(1));
+        rest = left;
+        let last = taken.last().unwrap_or(first);
+        let text = segment_text(first.seq, taken);
+        let key = name.segment(first.seq, last.seq, &text);
+        segments.push((SegmentRef { first: first.seq, last: last.seq, revision: last.revision, key }, text));
+    }
+    segments
+}
+
+/// A snapshot's bytes cut into parts of limited size, with their keys.
+fn parts(name: &ClusterName, seq: u64, text: &str, bytes_max: usize) -> Vec<(String, String)> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (part, left) = rest.split_at(rest.floor_char_boundary(bytes_max.max(4)));
+        rest = left;
+        parts.push((name.snapshot_part(seq, parts.len(), part), part.to_owned()));
+    }
+    parts
+}

@@ -1,0 +1,128 @@
+//! From KV alone to the same cluster.
+//!
+//! [`read`] folds what a head names into a state and collects the commands that have been answered, so that retries of
+//! them keep their first answers. [`Cluster::adopt`] makes that the content of a log, in one transaction. KV can be
+//! old: then an older state comes out, never a mixed one.
+
+use engine::message::envelope::Entry;
+use engine::state::world::State;
+
+use crate::cluster::Cluster;
+use crate::cluster::Position;
+use crate::cluster::replay;
+use crate::cluster::restore_state;
+use crate::digest;
+use crate::document::Head;
+use crate::fault::Fault;
+use crate::history;
+use crate::kv::KvStore;
+use crate::log::Answered;
+use crate::log::LogStore;
+use crate::log::Meta;
+use crate::log::Record;
+use crate::log::Stored;
+use crate::log::Write;
+use crate::log::encode;
+
+/// What KV has of a cluster.
+#[derive(Clone, Debug)]
+pub struct Restored {
+    /// The head that was read.
+    pub head: Head,
+    /// The state that it leads to.
+    pub state: State,
+    /// The snapshot's bytes, if there is one.
+    pub snapshot: Option<String>,
+    /// The entries since the snapshot.
+    pub tail: Vec<(u64, Entry)>,
+    /// Earlier entries, as far as they were asked for.
+    pub earlier: Vec<(u64, Entry)>,
+}
+
+impl Restored {
+    /// Where the restored cluster is.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position { seq: self.head.seq, revision: self.head.revision, hash: digest::of_state(&self.state) }
+    }
+}
+
+/// What came of a restore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Adopted {
+    /// The log is now what KV says.
+    Yes,
+    /// The log was the same already.
+    Same,
+    /// The log has something else, and nobody insisted. It was left alone.
+    Different(Position),
+}
+
+/// Reads what a head names. `pages_max` pages of history are searched for answered commands.
+pub async fn read(kv: &impl KvStore, head: Head, pages_max: usize) -> Result<Restored, Fault> {
+    let (mut state, mut seq, mut snapshot) = (State::default(), 0, None);
+    if let Some(reference) = &head.snapshot {
+        let text = history::snapshot_text(kv, reference).await?;
+        state = restore_state("the published snapshot", &text)?;
+        if digest::sha256(text.as_bytes()) != reference.hash || digest::of_state(&state) != reference.hash {
+            return Err(Fault::damaged("the published snapshot", "its state has another digest"));
+        }
+        (seq, snapshot) = (reference.seq, Some(text));
+    }
+    let start = seq;
+    let (mut earlier, mut tail) = (Vec::new(), Vec::new());
+    let references = history::segments_back(kv, &head, pages_max, |_| true).await?;
+    for reference in references.iter().rev() {
+        let list = if reference.last <= start { &mut earlier } else { &mut tail };
+        list.extend(history::segment(kv, reference).await?);
+    }
+    for (number, entry) in &tail {
+        if *number != seq + 1 {
+            return Err(Fault::damaged("the published log", format!("entry {number} follows {seq}")));
+        }
+        replay(&mut state, entry)?;
+        seq = *number;
+    }
+    if (seq, state.revision) != (head.seq, head.revision) {
+        return Err(Fault::damaged("the published head", format!("it leads to entry {seq}, not {}", head.seq)));
+    }
+    Ok(Restored { head, state, snapshot, tail, earlier })
+}
+
+impl<S: LogStore> Cluster<S> {
+    /// Makes what was restored the content of the log. A log with something else is replaced only by force.
+    pub fn adopt(&mut self, restored: &Restored, is_forced: bool) -> Result<Adopted, Fault> {
+        if !is_forced {
+            let here = self.position()?;
+            if here == restored.position() && here.seq > 0 {
+                return Ok(Adopted::Same);
+            }
+            if here.seq > 0 {
+                return Ok(Adopted::Different(here));
+            }
+        }
+        let Restored { head, state: _, snapshot, tail, earlier } = restored;
+        let mut writes = vec![Write::Clear];
+        for (_, entry) in earlier {
+            writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(entry)?));
+        }
+        if let (Some(text), Some(reference)) = (snapshot, &head.snapshot) {
+            let at = earlier.last().map_or(head.at, |(_, entry)| entry.at);
+            writes.push(Write::PutSnapshot(Stored {
+                seq: reference.seq,
+                revision: reference.revision,
+                at,
+                text: text.clone(),
+            }));
+        }
+        for (seq, entry) in tail {
+            writes.push(Write::Append(Record::of(*seq, entry)?));
+            writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(entry)?));
+        }
+        writes.push(Write::SetMeta(Meta::Published, Some(encode(head)?)));
+        self.forget();
+        self.store.commit(&writes)?;
+        self.memory()?;
+        Ok(Adopted::Yes)
+    }
+}
