@@ -1,0 +1,153 @@
+//! KV in memory as it is outside: reads may be old, writes may fail before or after they have stored, and every call
+//! gives others the time to do something.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Context;
+use std::task::Poll;
+use std::task::Waker;
+
+use protocol::document::Head;
+use protocol::document::Page;
+use protocol::fault::Fault;
+use protocol::kv::KvStore;
+
+use crate::random::Random;
+
+/// How often what goes wrong, in percent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Weather {
+    pub(crate) fail_before: u64,
+    pub(crate) fail_after: u64,
+    pub(crate) fail_read: u64,
+    pub(crate) stale_read: u64,
+}
+
+struct Inner {
+    /// All values that a key ever had, the newest last.
+    values: BTreeMap<String, Vec<String>>,
+    weather: Weather,
+    random: Random,
+    /// The heads in the order in which they were written.
+    heads: Vec<Head>,
+}
+
+/// A handle; clones are the same store.
+#[derive(Clone)]
+pub(crate) struct Air(Rc<RefCell<Inner>>);
+
+impl Air {
+    pub(crate) fn new(seed: u64) -> Self {
+        let random = Random::new(seed);
+        Self(Rc::new(RefCell::new(Inner {
+            values: BTreeMap::new(),
+            weather: Weather::default(),
+            random,
+            heads: Vec::new(),
+        })))
+    }
+
+    pub(crate) fn set_weather(&self, weather: Weather) {
+        self.0.borrow_mut().weather = weather;
+    }
+
+    pub(crate) fn heads(&self) -> Vec<Head> {
+        self.0.borrow().heads.clone()
+    }
+
+    pub(crate) fn n_objects(&self) -> usize {
+        self.0.borrow().values.len()
+    }
+}
+
+impl Inner {
+    fn put(&mut self, key: &str, value: &str) -> Result<(), Fault> {
+        let fault = |reason: &str| Err(Fault::Kv { key: key.to_owned(), reason: reason.to_owned() });
+        if self.random.percent(self.weather.fail_before) {
+            return fault("planned, before");
+        }
+        let values = self.values.entry(key.to_owned()).or_default();
+        if key.ends_with("/head") {
+            let head: Head = serde_json::from_str(value).expect("a head is JSON");
+            values.push(value.to_owned());
+            self.check_named(&head);
+            self.heads.push(head);
+        } else {
+            assert!(values.iter().all(|known| known == value), "{key} has changed");
+            values.push(value.to_owned());
+        }
+        if self.random.percent(self.weather.fail_after) { fault("planned, after") } else { Ok(()) }
+    }
+
+    /// I8: a head names only what was put before it, through all pages.
+    fn check_named(&self, head: &Head) {
+        let check = |key: &str| assert!(self.values.contains_key(key), "I8: the head names {key}, which was not put");
+        head.keys().for_each(check);
+        let mut next = head.history.clone();
+        while let Some(key) = next {
+            let page: Page = serde_json::from_str(&self.values[&key][0]).expect("a page is JSON");
+            page.segments.iter().for_each(|segment| check(&segment.key));
+            page.previous.iter().for_each(|key| check(key));
+            page.snapshot.iter().flat_map(|snapshot| &snapshot.parts).for_each(|key| check(key));
+            next = page.previous;
+        }
+    }
+
+    fn get(&mut self, key: &str) -> Result<Option<String>, Fault> {
+        if self.random.percent(self.weather.fail_read) {
+            return Err(Fault::Kv { key: key.to_owned(), reason: "planned".to_owned() });
+        }
+        let Some(values) = self.values.get(key) else { return Ok(None) };
+        if self.random.percent(self.weather.stale_read) {
+            let at = usize::try_from(self.random.below(values.len() as u64 + 1)).expect("small");
+            return Ok(at.checked_sub(1).map(|at| values[at].clone()));
+        }
+        Ok(values.last().cloned())
+    }
+}
+
+impl KvStore for Air {
+    async fn get(&self, key: &str) -> Result<Option<String>, Fault> {
+        Pause::default().await;
+        self.0.borrow_mut().get(key)
+    }
+
+    async fn put(&self, key: &str, value: &str) -> Result<(), Fault> {
+        Pause::default().await;
+        self.0.borrow_mut().put(key, value)
+    }
+}
+
+/// Gives way once.
+#[derive(Default)]
+struct Pause(bool);
+
+impl Future for Pause {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+/// Runs a future to its end; `between` is called whenever it gives way, and drops it by answering false.
+pub(crate) fn drive<T>(future: impl Future<Output = T>, mut between: impl FnMut() -> bool) -> Option<T> {
+    let mut future = Box::pin(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return Some(value);
+        }
+        if !between() {
+            return None;
+        }
+    }
+}
+
+/// Runs a future to its end.
+pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
+    drive(future, || true).expect("it is not dropped")
+}

@@ -1,0 +1,139 @@
+//! A log in memory that outlives its cluster, and fails on order: before it has stored, or after.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use engine::unit::id::CommandId;
+use protocol::fault::Fault;
+use protocol::log::Answered;
+use protocol::log::LogStore;
+use protocol::log::Meta;
+use protocol::log::Record;
+use protocol::log::Stored;
+use protocol::log::Write;
+
+/// What the next commit does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Plan {
+    #[default]
+    Work,
+    FailBefore,
+    FailAfter,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Tables {
+    log: BTreeMap<u64, Record>,
+    commands: BTreeMap<CommandId, Answered>,
+    snapshots: BTreeMap<u64, Stored>,
+    meta: BTreeMap<Meta, String>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    tables: Tables,
+    plan: Plan,
+    /// Every row that was ever added, dropped ones included.
+    history: Vec<Record>,
+}
+
+/// A handle; clones are the same disk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Disk(Rc<RefCell<Inner>>);
+
+impl Disk {
+    pub(crate) fn plan(&self, plan: Plan) {
+        self.0.borrow_mut().plan = plan;
+    }
+
+    /// The rows added since there were `seen` of them.
+    pub(crate) fn history_since(&self, seen: usize) -> Vec<Record> {
+        self.0.borrow().history[seen..].to_vec()
+    }
+
+    /// How many rows were ever added.
+    pub(crate) fn n_added(&self) -> usize {
+        self.0.borrow().history.len()
+    }
+
+    /// How many rows the log still has.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.0.borrow().tables.log.len()
+    }
+}
+
+impl Tables {
+    /// Whether all of the writes can be made.
+    fn check(&self, writes: &[Write]) -> Result<(), Fault> {
+        if writes.contains(&Write::Clear) {
+            return Ok(());
+        }
+        for write in writes {
+            match write {
+                Write::Append(record) if self.log.contains_key(&record.seq) => {
+                    return Err(Fault::log(format!("row {} exists", record.seq)));
+                }
+                Write::Append(Record { id, .. }) | Write::Remember(id, _) if self.commands.contains_key(id) => {
+                    return Err(Fault::log(format!("command {id} exists")));
+                }
+                Write::Append(_)
+                | Write::Remember(..)
+                | Write::PutSnapshot(_)
+                | Write::SetMeta(..)
+                | Write::DropEntries(_)
+                | Write::DropSnapshots(_)
+                | Write::Clear => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, write: &Write) {
+        match write {
+            Write::Append(record) => drop(self.log.insert(record.seq, record.clone())),
+            Write::Remember(id, answered) => drop(self.commands.insert(id.clone(), answered.clone())),
+            Write::PutSnapshot(stored) => drop(self.snapshots.insert(stored.seq, stored.clone())),
+            Write::SetMeta(key, Some(value)) => drop(self.meta.insert(*key, value.clone())),
+            Write::SetMeta(key, None) => drop(self.meta.remove(key)),
+            Write::DropEntries(through) => self.log.retain(|seq, _| seq > through),
+            Write::DropSnapshots(before) => self.snapshots.retain(|seq, _| seq >= before),
+            Write::Clear => *self = Self::default(),
+        }
+    }
+}
+
+impl LogStore for Disk {
+    fn commit(&mut self, writes: &[Write]) -> Result<(), Fault> {
+        let mut inner = self.0.borrow_mut();
+        let plan = std::mem::take(&mut inner.plan);
+        if plan == Plan::FailBefore {
+            return Err(Fault::log("planned, before"));
+        }
+        inner.tables.check(writes)?;
+        for write in writes {
+            inner.tables.execute(write);
+        }
+        let added = writes
+            .iter()
+            .filter_map(|write| if let Write::Append(record) = write { Some(record.clone()) } else { None });
+        inner.history.extend(added);
+        if plan == Plan::FailAfter { Err(Fault::log("planned, after")) } else { Ok(()) }
+    }
+
+    fn records(&self, after: u64) -> Result<Vec<Record>, Fault> {
+        Ok(self.0.borrow().tables.log.range(after + 1..).map(|(_, record)| record.clone()).collect())
+    }
+
+    fn answered(&self, id: &CommandId) -> Result<Option<Answered>, Fault> {
+        Ok(self.0.borrow().tables.commands.get(id).cloned())
+    }
+
+    fn snapshot(&self) -> Result<Option<Stored>, Fault> {
+        Ok(self.0.borrow().tables.snapshots.last_key_value().map(|(_, stored)| stored.clone()))
+    }
+
+    fn meta(&self, key: Meta) -> Result<Option<String>, Fault> {
+        Ok(self.0.borrow().tables.meta.get(&key).cloned())
+    }
+}

@@ -1,0 +1,71 @@
+//! Everything that can go wrong, in thousands of seeded steps: stores that fail before and after they have stored, stale
+//! reads, doubled and missing crons, crashes between any two steps. After each step the invariants hold.
+//!
+//! A failure prints its seed. `SIMULATION_SEED=n` runs that seed alone, `SIMULATION_SEEDS=n` runs more of them.
+
+mod air;
+mod disk;
+mod random;
+mod world;
+
+use engine::unit::time::Millis;
+use protocol::profile::Pace;
+use protocol::profile::Profile;
+use protocol::publish::Occasion;
+
+use crate::air::Weather;
+use crate::world::World;
+
+const STEPS: u32 = 1_200;
+const SEEDS: u64 = 3;
+
+/// Small limits, so that everything happens often.
+fn profile(seed: u64) -> Profile {
+    let pace = if seed.is_multiple_of(3) { Pace::EachRound } else { Pace::AtMostEvery(Millis(1000)) };
+    Profile { pace, snapshot_every: 40 + seed % 60, segments_max: 5, object_bytes_max: 3_000, entries_kept: seed % 30 }
+}
+
+fn simulate(seed: u64) {
+    let mut world = World::new(seed, profile(seed));
+    world.air.set_weather(Weather { fail_before: 4, fail_after: 4, fail_read: 2, stale_read: 20 });
+    for step in 0..STEPS {
+        match world.random.below(100) {
+            0..=44 => world.submit_new(),
+            45..=54 => world.submit_again(),
+            55..=57 => world.submit_other_body(),
+            58..=69 => world.tick(),
+            70..=84 => world.publish(Occasion::Command),
+            85..=88 => world.crash(),
+            89..=96 => world.pass(90_000),
+            97..=98 => world.drill(),
+            _ => world.check_all(),
+        }
+        world.pass(300);
+        world.check();
+        if step % 500 == 499 {
+            world.finish();
+            world.air.set_weather(Weather { fail_before: 4, fail_after: 4, fail_read: 2, stale_read: 20 });
+        }
+    }
+    world.finish();
+    println!(
+        "seed {seed}: {STEPS} steps, {} entries, {} acknowledged, {} rows kept, {} objects in KV",
+        world.n_entries(),
+        world.n_acknowledged(),
+        world.disk.n_rows(),
+        world.air.n_objects()
+    );
+}
+
+#[test]
+fn whatever_fails_the_invariants_hold() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seeds = match (number("SIMULATION_SEED"), number("SIMULATION_SEEDS")) {
+        (Some(seed), _) => seed..seed + 1,
+        (None, count) => 1..count.unwrap_or(SEEDS) + 1,
+    };
+    for seed in seeds {
+        let outcome = std::panic::catch_unwind(|| simulate(seed));
+        assert!(outcome.is_ok(), "the simulation failed: SIMULATION_SEED={seed} repeats it");
+    }
+}
