@@ -47,7 +47,7 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
         Blocker::IdleOnly => "The job uses idle resources only.".to_owned(),
         Blocker::IdleShort { dimension, asked, idle } => {
             format!(
-                "{} is idle and not lent yet; the job asks for {}.",
+                "Idle and not lent yet: {}; the job asks for {}.",
                 amount(dimension, &(*idle).max(0)),
                 amount(dimension, asked)
             )

@@ -78,15 +78,14 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::Checkpointed { job, .. } => format!("{} wrote a checkpoint", name(state, *job)),
         Event::Ended { job, outcome: how, .. } => format!("{} {}", name(state, *job), outcome(how)),
         Event::PriorityChanged { job, priority, .. } => format!("{} has priority {priority} now", name(state, *job)),
-        Event::Held { job, jobs, hold } => {
+        Event::Held { job, at, jobs, hold } => {
             let others = jobs.saturating_sub(1);
             let who = if others == 0 {
                 name(state, *job)
             } else {
                 format!("{} and {} like it", name(state, *job), count(u64::from(others), "job", "jobs"))
             };
-            let why =
-                hold.binding().map(|attempt| super::blocker(state, &attempt.blocker, crate::unit::time::Timestamp(0)));
+            let why = hold.binding().map(|attempt| super::blocker(state, &attempt.blocker, *at));
             let verb = if others == 0 { "waits" } else { "wait" };
             format!("{who} {verb}: {}", why.unwrap_or_default())
         }

@@ -123,7 +123,7 @@ fn idle(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
 /// The largest number of pods of a single kind that would start now.
 fn smaller(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
     let spec = &state.jobs[no].spec;
-    let [role] = &spec.shape.roles[..] else { return None };
+    let [role] = spec.shape.roles() else { return None };
     let with = |count: u32, gpus_kept: i64| {
         let mut role = role.clone();
         role.count = count;
@@ -131,7 +131,7 @@ fn smaller(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
             let at = state.cluster.gpu_dimension(&role.amount)?;
             role.amount[at] = gpus_kept;
         }
-        let changed = JobSpec { shape: Arc::new(Shape { roles: vec![role], min_pods: None }), ..(**spec).clone() };
+        let changed = JobSpec { shape: Arc::new(Shape::new(vec![role], None)), ..(**spec).clone() };
         try_sources(&Trial::new(state, now), &changed).ok().map(|_| changed.shape.gang_amount())
     };
     let fewer_pods = largest(role.count, |count| with(count, 0));

@@ -217,6 +217,12 @@ impl Hold {
         self.attempts.first()
     }
 
+    /// Whether nothing but a change of the machines or the quotas can help.
+    #[must_use]
+    pub fn is_for_ever(&self) -> bool {
+        self.attempts.iter().any(|attempt| attempt.blocker.is_for_ever())
+    }
+
     /// Whether both name the same reasons; the numbers may differ.
     #[must_use]
     pub fn is_same_kind(&self, other: &Self) -> bool {

@@ -17,15 +17,55 @@ pub struct Role {
 
 /// A gang: all its pods start together or none does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "Pods", into = "Pods")]
 pub struct Shape {
-    /// The kinds of pods, as submitted.
-    pub roles: Vec<Role>,
-    /// How many pods the gang has if the job is elastic; such a job has one role.
-    pub min_pods: Option<u32>,
+    roles: Vec<Role>,
+    min_pods: Option<u32>,
+    /// Kept: what the gang needs in all; every judgement asks for it.
+    gang_amount: Amount,
+}
+
+/// A shape as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pods {
+    roles: Vec<Role>,
+    min_pods: Option<u32>,
+}
+
+impl From<Pods> for Shape {
+    fn from(pods: Pods) -> Self {
+        Self::new(pods.roles, pods.min_pods)
+    }
+}
+
+impl From<Shape> for Pods {
+    fn from(shape: Shape) -> Self {
+        Self { roles: shape.roles, min_pods: shape.min_pods }
+    }
 }
 
 impl Shape {
+    /// A shape of these kinds of pods. An elastic job has one kind, and a gang of `min_pods` of them.
+    #[must_use]
+    pub fn new(roles: Vec<Role>, min_pods: Option<u32>) -> Self {
+        let mut shape = Self { roles, min_pods, gang_amount: Amount::ZERO };
+        shape.gang_amount = shape.gang().fold(Amount::ZERO, |sum, role| sum.plus(&role.amount.times(role.count)));
+        shape
+    }
+
+    /// The kinds of pods, as submitted.
+    #[must_use]
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// How many pods the gang has if the job is elastic.
+    #[must_use]
+    pub fn min_pods(&self) -> Option<u32> {
+        self.min_pods
+    }
+
     /// The roles of the gang: everything, or the minimum of an elastic job.
     pub fn gang(&self) -> impl Iterator<Item = Role> + '_ {
         self.roles.iter().map(|role| Role { count: self.min_pods.unwrap_or(role.count), amount: role.amount })
@@ -34,7 +74,7 @@ impl Shape {
     /// What the gang needs in all.
     #[must_use]
     pub fn gang_amount(&self) -> Amount {
-        self.gang().fold(Amount::ZERO, |sum, role| sum.plus(&role.amount.times(role.count)))
+        self.gang_amount
     }
 
     /// How many pods the gang has.

@@ -201,6 +201,8 @@ pub enum Event {
     Held {
         /// The first waiting job of the class.
         job: JobNo,
+        /// When.
+        at: Timestamp,
         /// How many wait for it.
         jobs: u32,
         /// Why.

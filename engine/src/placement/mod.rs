@@ -8,6 +8,7 @@ pub mod gang;
 
 use crate::state::cluster::Cluster;
 use crate::unit::amount::Amount;
+use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::amount::GPU;
 use crate::unit::limit::NODE_GPUS_MAX;
 
@@ -86,5 +87,23 @@ impl NodeUse {
     #[must_use]
     pub fn free_gpus(&self) -> i64 {
         self.gpu_dimension.map_or(0, |at| self.free[at])
+    }
+
+    /// How many pods of this amount would fit.
+    #[must_use]
+    pub fn slots(&self, pod: &Amount) -> i64 {
+        let by_amount =
+            (0..DIMENSIONS_MAX).filter(|&at| pod[at] > 0).map(|at| self.free[at].max(0) / pod[at]).min().unwrap_or(0);
+        let asked = self.gpu_dimension.map_or(0, |at| pod[at]);
+        if asked == 0 {
+            return by_amount;
+        }
+        let by_gpu: i64 = if asked < GPU {
+            self.gpus.iter().map(|free| i64::from(*free).max(0) / asked).sum()
+        } else {
+            let empty = self.gpus.iter().filter(|free| **free == 1000).count();
+            i64::try_from(empty).unwrap_or(i64::MAX) / (asked / GPU)
+        };
+        by_gpu.min(by_amount)
     }
 }

@@ -2,113 +2,152 @@
 //!
 //! A job that has waited longer than its quota's `starvation_after` holds a reservation: of its quota, and of the
 //! nodes on which it would start first. Later jobs of the same or a lower priority may use them only if their
-//! declared duration ends before the reservation's earliest start.
+//! declared duration ends before the reservation's earliest start. One job of a quota holds it: the first of them.
+//!
+//! A reservation matters only to a job that could start otherwise, so it is looked for when a source has made an
+//! offer, and its earliest start is computed only then.
+
+use std::collections::BTreeMap;
 
 use crate::job::hold::Blocker;
 use crate::job::phase::Phase;
+use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
+use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::state::jobs::Job;
+use crate::state::queue::Class;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
-/// What is reserved for a job that has waited too long.
-#[derive(Clone, Debug)]
-struct Reservation {
-    job: JobNo,
-    quota: QuotaNo,
-    priority: u8,
-    nodes: Vec<NodeNo>,
-    /// When it can start at the earliest; nothing if that is not known.
-    until: Option<Timestamp>,
-}
+/// When a job can start at the earliest, and on which nodes; nothing if that is not known.
+type EarliestStart = Option<(Timestamp, Vec<NodeNo>)>;
 
-/// The reservations of a round, one for each quota at most, in the order in which their jobs were judged.
+/// The reservations of a round, as far as they were asked for.
 #[derive(Clone, Debug, Default)]
-pub struct Reservations(Vec<Reservation>);
+pub struct Reservations {
+    known: BTreeMap<JobNo, EarliestStart>,
+    /// Of each quota that was asked for: the first job that has waited too long.
+    holders: BTreeMap<QuotaNo, Option<JobNo>>,
+    /// Jobs that wait for nodes and have waited too long, once asked for.
+    for_nodes: Option<Vec<JobNo>>,
+}
 
 impl Reservations {
-    /// Reserves for a waiting job, if it has waited too long.
-    pub fn consider(&mut self, trial: &Trial<'_>, no: JobNo) {
+    /// What keeps a job from taking an offer, if anything: a reservation of its quota.
+    pub fn blocker(&mut self, trial: &Trial<'_>, no: JobNo, offer: &Offer) -> Option<Blocker> {
         let job = &trial.state.jobs[no];
-        let quota = job.spec.quota;
-        let patience = trial.state.quotas[quota.at()].settings.starvation_after;
-        let is_starving = trial.now - job.waiting_since > patience;
-        if !is_starving || job.spec.idle == IdlePolicy::Only || self.0.iter().any(|other| other.quota == quota) {
-            return;
+        if offer.placed.source == Source::Idle {
+            return None;
         }
-        let (until, nodes) =
-            earliest_start(trial, &job.spec).map_or((None, Vec::new()), |(at, nodes)| (Some(at), nodes));
-        self.0.push(Reservation { job: no, quota, priority: job.spec.priority.get(), nodes, until });
+        let quota = job.spec.quota;
+        let holder = (*self.holders.entry(quota).or_insert_with(|| first_starving(trial, quota)))?;
+        let until = self.binding(trial, no, holder)?;
+        Some(Blocker::Reserved { job: trial.state.jobs[holder].spec.id.clone(), until })
     }
 
-    /// Nodes that a job must leave alone, sorted.
-    #[must_use]
-    pub fn forbidden(&self, trial: &Trial<'_>, job: &Job) -> Vec<NodeNo> {
-        let mut nodes: Vec<NodeNo> =
-            self.binding(trial, job).flat_map(|reservation| reservation.nodes.iter().copied()).collect();
+    /// Nodes of an offer that are reserved for others, sorted, and for whom first.
+    pub fn forbidden(&mut self, trial: &Trial<'_>, no: JobNo, offer: &Offer) -> Option<(Vec<NodeNo>, Blocker)> {
+        if offer.placed.pods.is_empty() {
+            return None;
+        }
+        let holders = self.for_nodes.get_or_insert_with(|| starving_for_nodes(trial)).clone();
+        let mut nodes = Vec::new();
+        let mut first = None;
+        for holder in holders {
+            if let Some(until) = self.binding(trial, no, holder) {
+                let reserved = self
+                    .known
+                    .get(&holder)
+                    .and_then(Option::as_ref)
+                    .map(|(_, nodes)| nodes.clone())
+                    .unwrap_or_default();
+                if offer.placed.pods.iter().any(|pod| reserved.contains(&pod.node)) && first.is_none() {
+                    first = Some(Blocker::Reserved { job: trial.state.jobs[holder].spec.id.clone(), until });
+                }
+                nodes.extend(reserved);
+            }
+        }
         nodes.sort_unstable();
         nodes.dedup();
-        nodes
+        first.map(|blocker| (nodes, blocker))
     }
 
-    /// What keeps a job from its own quota's amount, if anything.
-    #[must_use]
-    pub fn blocker(&self, trial: &Trial<'_>, job: &Job) -> Option<Blocker> {
-        let mut binding = self.binding(trial, job).filter(|reservation| reservation.quota == job.spec.quota);
-        binding.next().map(|reservation| as_blocker(trial, reservation))
-    }
-
-    /// The reservation of nodes that binds a job first.
-    #[must_use]
-    pub fn node_blocker(&self, trial: &Trial<'_>, job: &Job) -> Option<Blocker> {
-        let mut binding = self.binding(trial, job).filter(|reservation| !reservation.nodes.is_empty());
-        binding.next().map(|reservation| as_blocker(trial, reservation))
-    }
-
-    fn binding<'a>(&'a self, trial: &'a Trial<'_>, job: &'a Job) -> impl Iterator<Item = &'a Reservation> {
+    /// Whether the holder's reservation binds a job: when the holder can start, if that is known.
+    fn binding(&mut self, trial: &Trial<'_>, no: JobNo, holder: JobNo) -> Option<Option<Timestamp>> {
+        let (job, held_by) = (&trial.state.jobs[no], &trial.state.jobs[holder]);
+        let is_later = (held_by.waiting_since, &held_by.spec.id) < (job.waiting_since, &job.spec.id);
+        if holder == no || !is_later || job.spec.priority > held_by.spec.priority || trial.is_served(holder) {
+            return None;
+        }
+        let earliest = self.known.entry(holder).or_insert_with(|| earliest_start(trial, &held_by.spec));
+        let until = earliest.as_ref().map(|(at, _)| *at);
         let ends = job.spec.duration.map(|duration| trial.now + Millis(duration.0 - job.progress.saved_ms.0));
-        self.0.iter().filter(move |reservation| {
-            let is_back_in_time = matches!((ends, reservation.until), (Some(ends), Some(until)) if ends <= until);
-            job.spec.priority.get() <= reservation.priority && !is_back_in_time
-        })
+        let is_back_in_time = matches!((ends, until), (Some(ends), Some(until)) if ends <= until);
+        (!is_back_in_time).then_some(until)
     }
 }
 
-fn as_blocker(trial: &Trial<'_>, reservation: &Reservation) -> Blocker {
-    Blocker::Reserved { job: trial.state.jobs[reservation.job].spec.id.clone(), until: reservation.until }
+/// The first job of a quota that has waited too long and may start there one day.
+fn first_starving(trial: &Trial<'_>, quota: QuotaNo) -> Option<JobNo> {
+    let classes = trial.state.queue.of_quota.get(&quota)?;
+    let heads = classes.iter().filter_map(|class| starving(trial, &trial.state.queue.classes[class.at()]));
+    heads.min_by(|a, b| {
+        let key = |no: &JobNo| {
+            let job = &trial.state.jobs[*no];
+            (std::cmp::Reverse(job.spec.priority), job.waiting_since, job.spec.id.clone())
+        };
+        key(a).cmp(&key(b))
+    })
+}
+
+/// Jobs that have waited too long for nodes, not for their quota.
+fn starving_for_nodes(trial: &Trial<'_>) -> Vec<JobNo> {
+    let queue = &trial.state.queue;
+    let classes = queue.of_quota.values().flatten().map(|class| &queue.classes[class.at()]);
+    let waits_for_room = |class: &&Class| {
+        let binding = class.hold.as_ref().and_then(|hold| hold.binding());
+        binding.is_some_and(|attempt| matches!(attempt.blocker, Blocker::NoRoom { .. }))
+    };
+    classes.filter(waits_for_room).filter_map(|class| starving(trial, class)).collect()
+}
+
+/// The head of a class, if it has waited too long.
+fn starving(trial: &Trial<'_>, class: &Class) -> Option<JobNo> {
+    let (since, _, no) = class.waiting.first()?;
+    let patience = trial.state.quotas[class.key.quota.at()].settings.starvation_after;
+    let is_hopeless = class.hold.as_ref().is_some_and(|hold| hold.is_for_ever());
+    let may_hold = class.key.idle != IdlePolicy::Only && !is_hopeless;
+    (may_hold && trial.now - *since > patience).then_some(*no)
 }
 
 /// When a job could start if nobody else came: the declared ends of running jobs, one after the other.
-fn earliest_start(trial: &Trial<'_>, spec: &JobSpec) -> Option<(Timestamp, Vec<NodeNo>)> {
+fn earliest_start(trial: &Trial<'_>, spec: &JobSpec) -> EarliestStart {
     let state = trial.state;
     let domain = state.domains.of_quota(spec.quota);
-    let mut ends: Vec<(Timestamp, JobNo)> = Vec::new();
-    for (quota, running) in state.running.iter().enumerate() {
-        if state.domains.of_quota(QuotaNo::from_index(quota)) != domain {
-            continue;
-        }
-        for no in running.iter().copied().filter(|no| !trial.is_gone(*no)) {
-            let job = &state.jobs[no];
-            let Phase::Running { started, .. } = &job.phase else { continue };
-            if let Some(duration) = job.spec.duration {
-                ends.push((*started + Millis(duration.0 - job.progress.saved_ms.0), no));
-            }
-        }
-    }
+    let in_domain = |at: &usize| state.domains.of_quota(QuotaNo::from_index(*at)) == domain;
+    let running = (0..state.running.len()).filter(in_domain).flat_map(|at| state.running[at].iter().copied());
+    let mut ends: Vec<(Timestamp, JobNo)> =
+        running.filter(|no| !trial.is_gone(*no)).filter_map(|no| Some((declared_end(&state.jobs[no])?, no))).collect();
     ends.sort_unstable();
-    let mut later = trial.clone();
+    let mut later = trial.fork();
     for (at, no) in ends {
         later.evict(&Victim::Job(no));
-        if let Ok(offer) = source::offer(crate::job::phase::Source::Own, &later, spec) {
+        if let Ok(offer) = source::offer(Source::Own, &later, spec) {
             return Some((at.max(trial.now), offer.placed.pods.iter().map(|pod| pod.node).collect()));
         }
     }
     None
+}
+
+/// When a running job ends, if it says so.
+fn declared_end(job: &Job) -> Option<Timestamp> {
+    let Phase::Running { started, .. } = &job.phase else { return None };
+    job.spec.duration.map(|duration| *started + Millis(duration.0 - job.progress.saved_ms.0))
 }

@@ -77,5 +77,5 @@ fn grow_job(trial: &mut Trial<'_>, no: JobNo, gang: Charge, missing: u32) -> Vec
 /// One more pod, as a job of its own.
 fn pod_of(spec: &JobSpec) -> JobSpec {
     let role = Role { count: 1, amount: spec.shape.extra_amount() };
-    JobSpec { shape: Arc::new(Shape { roles: vec![role], min_pods: None }), ..spec.clone() }
+    JobSpec { shape: Arc::new(Shape::new(vec![role], None)), ..spec.clone() }
 }

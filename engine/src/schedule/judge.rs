@@ -7,6 +7,9 @@ use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::placement::NodeUse;
+use crate::placement::floor::Floor;
+use crate::placement::gang::NoRoom;
+use crate::placement::gang::Room;
 use crate::quota::policy::Scope;
 use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Offer;
@@ -21,28 +24,36 @@ use crate::unit::id::QuotaNo;
 use crate::unit::slots::Draft;
 
 /// What a waiting job gets now, or why it waits.
-pub fn judge(trial: &mut Trial<'_>, reservations: &Reservations, no: JobNo) -> Result<Offer, Hold> {
+pub fn judge(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobNo) -> Result<Offer, Hold> {
     let job = &trial.state.jobs[no];
     if let Some(blocker) = larger_than_quota(trial.state, &job.spec) {
         return Err(Hold::of(vec![Attempt { source: Source::Own, blocker }]));
     }
-    trial.forbidden = reservations.forbidden(trial, job);
-    let judged = try_sources(trial, &job.spec);
-    let is_restricted = !trial.forbidden.is_empty();
-    trial.forbidden.clear();
-    match judged {
-        Ok(offer) => match reservations.blocker(trial, job) {
-            Some(blocker) if offer.placed.source != Source::Idle => {
-                Err(Hold::of(vec![Attempt { source: offer.placed.source, blocker }]))
-            }
-            Some(_) | None => Ok(offer),
-        },
-        Err(hold) if is_restricted => match (try_sources(trial, &job.spec), reservations.node_blocker(trial, job)) {
-            (Ok(offer), Some(blocker)) => Err(Hold::of(vec![Attempt { source: offer.placed.source, blocker }])),
-            (Ok(_) | Err(_), _) => Err(hold),
-        },
-        Err(hold) => Err(hold),
+    let reserved = |source: Source, blocker: Blocker| Hold::of(vec![Attempt { source, blocker }]);
+    let offer = match try_sources(trial, &job.spec) {
+        Ok(offer) => offer,
+        Err(hold) => return Err(hopeless(trial.state, no, hold)),
+    };
+    if let Some(blocker) = reservations.blocker(trial, no, &offer) {
+        return Err(reserved(offer.placed.source, blocker));
     }
+    let Some((nodes, blocker)) = reservations.forbidden(trial, no, &offer) else { return Ok(offer) };
+    // Some of its nodes are somebody else's; others may do.
+    trial.forbidden = nodes;
+    let elsewhere = try_sources(trial, &job.spec);
+    trial.forbidden.clear();
+    elsewhere.map_err(|_| reserved(offer.placed.source, blocker))
+}
+
+/// A job that waits for room may be larger than the machines. That changes only with them, and then everybody is
+/// told anew; so it is looked at when the job's class has no reason yet.
+fn hopeless(state: &State, no: JobNo, mut hold: Hold) -> Hold {
+    let job = &state.jobs[no];
+    let is_told = job.class.is_some_and(|class| state.queue.classes[class.at()].hold.is_some());
+    if !is_told && let Some(blocker) = larger_than_nodes(state, &job.spec) {
+        hold.attempts.insert(0, Attempt { source: Source::Own, blocker });
+    }
+    hold
 }
 
 /// Tries the sources in their order.
@@ -58,10 +69,6 @@ pub fn try_sources(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
         if let Some(blocker) = is_short.then(|| released_soon(trial, job)).flatten() {
             return Err(Hold::of(vec![Attempt { source, blocker }]));
         }
-    }
-    let is_short_of_room = attempts.iter().any(|attempt| matches!(attempt.blocker, Blocker::NoRoom { .. }));
-    if is_short_of_room {
-        attempts.extend(larger_than_nodes(trial.state, job).map(|blocker| Attempt { source: Source::Own, blocker }));
     }
     Err(Hold::of(attempts))
 }
@@ -113,29 +120,32 @@ fn larger_than_nodes(state: &State, job: &JobSpec) -> Option<Blocker> {
             largest: domain.amount[at],
         });
     }
-    let ready = |node: &&crate::unit::id::NodeNo| state.nodes[node.at()].status == NodeStatus::Ready;
-    let total = domain.nodes.iter().filter(ready).fold(Amount::ZERO, |sum, no| sum.plus(&state.nodes[no.at()].amount));
-    let largest =
-        |at: usize| domain.nodes.iter().filter(ready).map(|no| state.nodes[no.at()].amount[at]).max().unwrap_or(0);
-    // Cheap and sufficient in most cases: all machines together, and the largest one for each kind of pods.
-    let is_plainly_small = asked.fits_in(&total)
-        && job.shape.gang().all(|role| (0..state.cluster.dimensions.len()).all(|at| role.amount[at] <= largest(at)));
-    if is_plainly_small && job.shape.gang_pods() == 1 {
-        return None;
-    }
-    let empty: Vec<NodeUse> = state.nodes.iter().map(|node| NodeUse::empty(&state.cluster, &node.amount)).collect();
-    let floor = crate::placement::floor::Floor::empty(&state.cluster, &state.nodes, &state.domains);
-    let roles: Vec<_> = job.shape.gang().collect();
-    let room =
-        crate::placement::gang::Room { floor: &floor, cluster: &state.cluster, domain: domain_no, forbidden: &[] };
-    let no_room = room.place(&mut Draft::over(&empty), &roles).err()?;
+    let ready = || domain.nodes.iter().map(|no| &state.nodes[no.at()]).filter(|node| node.status == NodeStatus::Ready);
+    let no_room = match job.shape.roles() {
+        [_] => {
+            let role = job.shape.gang().next()?;
+            let fit: i64 = ready().map(|node| NodeUse::empty(&state.cluster, &node.amount).slots(&role.amount)).sum();
+            let fit = u32::try_from(fit).unwrap_or(u32::MAX);
+            if fit >= role.count {
+                return None;
+            }
+            NoRoom { fit, pod: role.amount }
+        }
+        _several => {
+            let empty = Floor::empty(&state.cluster, &state.nodes, &state.domains);
+            let roles: Vec<_> = job.shape.gang().collect();
+            let room = Room { floor: &empty, cluster: &state.cluster, domain: domain_no, forbidden: &[] };
+            room.place(&mut Draft::over(&empty.nodes), &roles).err()?
+        }
+    };
     let at = state
         .cluster
         .gpu_dimension(&no_room.pod)
         .or_else(|| no_room.pod.values().position(|value| value > 0))
         .unwrap_or(0);
     let dimension = u8::try_from(at).unwrap_or(u8::MAX);
-    Some(Blocker::LargerThanNodes { pods, fit: no_room.fit, dimension, asked: no_room.pod[at], largest: largest(at) })
+    let largest = ready().map(|node| node.amount[at]).max().unwrap_or(0);
+    Some(Blocker::LargerThanNodes { pods, fit: no_room.fit, dimension, asked: no_room.pod[at], largest })
 }
 
 /// Whether jobs that are stopping already leave enough room: who, and until when.
@@ -154,7 +164,7 @@ fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<Blocker> {
         }
     }
     leaving.sort_unstable();
-    let mut later = trial.clone();
+    let mut later = trial.fork();
     for (until, no) in leaving {
         later.vacate(no);
         if source::find_room(&later, domain, &job.shape).is_ok() {

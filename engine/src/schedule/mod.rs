@@ -6,6 +6,7 @@ pub mod grow;
 pub mod judge;
 pub mod lending;
 pub mod order;
+pub mod recheck;
 pub mod round;
 pub mod source;
 pub mod trial;

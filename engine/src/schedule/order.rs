@@ -5,10 +5,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::collections::BinaryHeap;
 use std::collections::btree_set;
-use std::iter::Peekable;
 
 use crate::quota::settings::QueueStrategy;
 use crate::state::queue::Class;
@@ -45,13 +43,16 @@ pub fn effective_priority(
 /// A place in the order: the smallest comes first.
 type Rank<'s> = (Reverse<i64>, Timestamp, &'s JobId);
 
+/// The head of a class inside its quota's queue.
+type InQuota<'s> = Reverse<(Rank<'s>, ClassNo, JobNo, Timestamp)>;
+
 /// Waiting jobs, the next one first, while the round goes on.
 pub struct Heads<'s> {
     state: &'s State,
     now: Timestamp,
-    classes: BTreeMap<ClassNo, Peekable<btree_set::Iter<'s, Place>>>,
-    of_quota: BTreeMap<QuotaNo, BTreeSet<ClassNo>>,
-    heap: BinaryHeap<Reverse<(Rank<'s>, QuotaNo, ClassNo, JobNo)>>,
+    classes: BTreeMap<ClassNo, btree_set::Iter<'s, Place>>,
+    of_quota: BTreeMap<QuotaNo, BinaryHeap<InQuota<'s>>>,
+    across: BinaryHeap<Reverse<(Rank<'s>, QuotaNo)>>,
 }
 
 impl<'s> Heads<'s> {
@@ -59,11 +60,10 @@ impl<'s> Heads<'s> {
     #[must_use]
     pub fn of(state: &'s State, now: Timestamp, classes: impl IntoIterator<Item = ClassNo>) -> Self {
         let mut heads =
-            Self { state, now, classes: BTreeMap::new(), of_quota: BTreeMap::new(), heap: BinaryHeap::new() };
+            Self { state, now, classes: BTreeMap::new(), of_quota: BTreeMap::new(), across: BinaryHeap::new() };
         for no in classes {
-            let class = &state.queue.classes[no.at()];
-            heads.classes.insert(no, class.waiting.iter().peekable());
-            heads.of_quota.entry(class.key.quota).or_default().insert(no);
+            heads.classes.insert(no, state.queue.classes[no.at()].waiting.iter());
+            heads.move_up(no);
         }
         let quotas: Vec<QuotaNo> = heads.of_quota.keys().copied().collect();
         for quota in quotas {
@@ -72,76 +72,69 @@ impl<'s> Heads<'s> {
         heads
     }
 
-    /// The next job, with its class. It stays the head of its class until [`Self::pass`] or [`Self::close`].
+    /// The next job, with its class. The caller then says what becomes of it: [`Self::pass`], [`Self::close`] or
+    /// [`Self::close_quota`].
     pub fn head(&mut self) -> Option<(ClassNo, JobNo)> {
-        self.heap.pop().map(|Reverse((_, _, class, job))| (class, job))
+        let Reverse((_, quota)) = self.across.pop()?;
+        let Reverse((_, class, job, _)) = self.of_quota.get_mut(&quota)?.pop()?;
+        Some((class, job))
     }
 
-    /// The head of the class is done with; the next one of its class moves up.
+    /// The next one of the class moves up.
     pub fn pass(&mut self, class: ClassNo) {
-        if let Some(waiting) = self.classes.get_mut(&class) {
-            waiting.next();
-        }
+        self.move_up(class);
         self.offer(self.quota_of(class));
     }
 
     /// Nobody else of this class is looked at.
     pub fn close(&mut self, class: ClassNo) {
-        let quota = self.quota_of(class);
-        self.classes.remove(&class);
-        if let Some(classes) = self.of_quota.get_mut(&quota) {
-            classes.remove(&class);
-        }
-        self.offer(quota);
+        self.offer(self.quota_of(class));
     }
 
     /// Nobody else of this class's quota is looked at; the other classes with somebody waiting.
     pub fn close_quota(&mut self, class: ClassNo) -> Vec<ClassNo> {
         let closed = self.of_quota.remove(&self.quota_of(class)).unwrap_or_default();
-        let is_waiting =
-            |no: &ClassNo| *no != class && self.classes.get_mut(no).is_some_and(|waiting| waiting.peek().is_some());
-        closed.into_iter().filter(is_waiting).collect()
+        closed.into_iter().map(|Reverse((_, no, _, _))| no).collect()
     }
 
     fn quota_of(&self, class: ClassNo) -> QuotaNo {
         self.state.queue.classes[class.at()].key.quota
     }
 
+    /// Puts the class's next job into its quota's queue.
+    fn move_up(&mut self, no: ClassNo) {
+        let class = &self.state.queue.classes[no.at()];
+        if let Some((since, id, job)) = self.classes.get_mut(&no).and_then(Iterator::next) {
+            let strategy = self.state.quotas[class.key.quota.at()].settings.strategy;
+            let rank = rank_in_quota(strategy, class, *since, id, self.now);
+            self.of_quota.entry(class.key.quota).or_default().push(Reverse((rank, no, *job, *since)));
+        }
+    }
+
     /// Puts the quota's next job among the others.
     fn offer(&mut self, quota: QuotaNo) {
-        let Some(classes) = self.of_quota.get(&quota) else { return };
-        let strategy = self.state.quotas[quota.at()].settings.strategy;
-        let mut best: Option<((Rank<'s>, Rank<'s>), ClassNo, JobNo)> = None;
-        for no in classes {
-            let Some((since, id, job)) = self.classes.get_mut(no).and_then(|waiting| waiting.peek().copied()) else {
-                continue;
-            };
-            let key = rank_in_quota(strategy, &self.state.queue.classes[no.at()], *since, id, self.now);
-            if best.as_ref().is_none_or(|(other, _, _)| key.0 < other.0) {
-                best = Some((key, *no, *job));
-            }
-        }
-        if let Some(((_, across), class, job)) = best {
-            self.heap.push(Reverse((across, quota, class, job)));
+        if let Some(Reverse(((_, _, id), class, _, since))) = self.of_quota.get(&quota).and_then(BinaryHeap::peek) {
+            let strategy = self.state.quotas[quota.at()].settings.strategy;
+            let priority = self.state.queue.classes[class.at()].key.priority;
+            let effective = effective_priority(strategy, priority, *since, self.now);
+            self.across.push(Reverse(((Reverse(effective), *since, id), quota)));
         }
     }
 }
 
-/// A job's rank inside its quota, and its rank among the heads of all quotas.
 fn rank_in_quota<'s>(
     strategy: QueueStrategy,
     class: &Class,
     since: Timestamp,
     id: &'s JobId,
     now: Timestamp,
-) -> (Rank<'s>, Rank<'s>) {
-    let effective = Reverse(effective_priority(strategy, class.key.priority, since, now));
-    let across = (effective, since, id);
-    let inside = match strategy {
-        QueueStrategy::Intelligent | QueueStrategy::Balance => across,
+) -> Rank<'s> {
+    match strategy {
+        QueueStrategy::Intelligent | QueueStrategy::Balance => {
+            (Reverse(effective_priority(strategy, class.key.priority, since, now)), since, id)
+        }
         QueueStrategy::StrictFifo | QueueStrategy::RoundRobin => (Reverse(0), since, id),
-    };
-    (inside, across)
+    }
 }
 
 /// The queue of a quota in the order in which it is judged; jobs in backoff are left out.

@@ -6,6 +6,7 @@
 //! 4. elastic jobs grow where there is room;
 //! 5. every class that waits has a reason.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -16,10 +17,12 @@ use crate::job::phase::Charge;
 use crate::quota::settings::QueueStrategy;
 use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Decision;
+use crate::schedule::grow;
 use crate::schedule::judge::judge;
+use crate::schedule::lending;
 use crate::schedule::order::Heads;
+use crate::schedule::recheck;
 use crate::schedule::trial::Trial;
-use crate::schedule::{grow, lending};
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
@@ -67,11 +70,12 @@ fn judge_queue(
     started: &mut Vec<(JobNo, Charge)>,
 ) {
     let state = trial.state;
-    let mut heads = Heads::of(state, trial.now, classes);
+    let open = classes.into_iter().filter(|class| !still_blocked(trial, *class)).collect::<Vec<ClassNo>>();
+    let mut heads = Heads::of(state, trial.now, open);
     let mut reservations = Reservations::default();
-    let mut holds: Vec<(ClassNo, Hold)> = Vec::new();
+    let mut holds: BTreeMap<ClassNo, Hold> = BTreeMap::new();
     while let Some((class, no)) = heads.head() {
-        match judge(trial, &reservations, no) {
+        match judge(trial, &mut reservations, no) {
             Ok(offer) => {
                 trial.accept(no, &offer);
                 if state.jobs[no].spec.shape.extra_pods() > 0 && offer.victims.is_empty() {
@@ -81,27 +85,33 @@ fn judge_queue(
                 heads.pass(class);
             }
             Err(hold) => {
-                reservations.consider(trial, no);
                 let is_reserved = matches!(hold.binding(), Some(Attempt { blocker: Blocker::Reserved { .. }, .. }));
-                let strategy = state.quotas[state.jobs[no].spec.quota.at()].settings.strategy;
-                let is_hopeless = hold.attempts.iter().any(|attempt| attempt.blocker.is_for_ever());
-                if strategy == QueueStrategy::StrictFifo && !is_hopeless {
+                let is_strict =
+                    state.quotas[state.jobs[no].spec.quota.at()].settings.strategy == QueueStrategy::StrictFifo;
+                let is_hopeless = hold.is_for_ever();
+                if is_strict && !is_hopeless {
                     for behind in heads.close_quota(class) {
-                        holds.push((behind, behind_head(state, no)));
+                        holds.insert(behind, behind_head(state, no));
                     }
-                } else if is_reserved || (is_hopeless && strategy == QueueStrategy::StrictFifo) {
+                } else if is_reserved {
                     // Another job of the class may be short enough for the gap.
                     heads.pass(class);
                 } else {
                     heads.close(class);
                 }
-                if !holds.iter().any(|(other, _)| *other == class) {
-                    holds.push((class, hold));
-                }
+                holds.entry(class).or_insert(hold);
             }
         }
     }
     decisions.extend(holds.into_iter().filter_map(|(class, hold)| new_hold(state, class, hold)));
+}
+
+/// Whether the reasons that a class was given plainly hold still, before anything has started in this round. What a
+/// start in this round leaves over is offered in the next one.
+fn still_blocked(trial: &Trial<'_>, no: ClassNo) -> bool {
+    let class = &trial.state.queue.classes[no.at()];
+    let is_strict = trial.state.quotas[class.key.quota.at()].settings.strategy == QueueStrategy::StrictFifo;
+    !is_strict && class.hold.as_ref().is_some_and(|hold| recheck::holds_still(trial, &class.key, hold))
 }
 
 fn behind_head(state: &State, head: JobNo) -> Hold {

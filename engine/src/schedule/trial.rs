@@ -39,8 +39,9 @@ enum Machines {
 }
 
 /// The books of a round in progress.
-#[derive(Clone)]
 pub struct Trial<'s> {
+    /// The trial that this one continues; it stays as it is.
+    parent: Option<&'s Trial<'s>>,
     /// The state at the beginning of the round.
     pub state: &'s State,
     /// The time of the round.
@@ -53,6 +54,8 @@ pub struct Trial<'s> {
     pub nodes: Draft<'s, NodeUse>,
     /// What would be free in pools.
     pub pools: Draft<'s, Amount>,
+    /// Waiting jobs served in this round.
+    served: BTreeSet<JobNo>,
     /// Jobs evicted in this round.
     gone: BTreeSet<JobNo>,
     /// Extra pods taken in this round.
@@ -68,12 +71,14 @@ impl<'s> Trial<'s> {
     #[must_use]
     pub fn new(state: &'s State, now: Timestamp) -> Self {
         Self {
+            parent: None,
             state,
             now,
             quotas: Draft::over(&state.ledger.quotas),
             domains: Draft::over(&state.ledger.domains),
             nodes: Draft::over(&state.floor.nodes),
             pools: Draft::over(&state.floor.pools),
+            served: BTreeSet::new(),
             gone: BTreeSet::new(),
             taken: BTreeMap::new(),
             promoted: BTreeSet::new(),
@@ -81,22 +86,59 @@ impl<'s> Trial<'s> {
         }
     }
 
+    /// A further trial that starts where this one is. It costs what it changes.
+    #[must_use]
+    pub fn fork(&'s self) -> Self {
+        Self {
+            parent: Some(self),
+            state: self.state,
+            now: self.now,
+            quotas: self.quotas.fork(),
+            domains: self.domains.fork(),
+            nodes: self.nodes.fork(),
+            pools: self.pools.fork(),
+            served: BTreeSet::new(),
+            gone: BTreeSet::new(),
+            taken: BTreeMap::new(),
+            promoted: BTreeSet::new(),
+            forbidden: self.forbidden.clone(),
+        }
+    }
+
+    /// Whether something is true of this trial or of one that it continues.
+    fn any(&self, is_true: impl Fn(&Trial<'_>) -> bool) -> bool {
+        let mut layer = Some(self);
+        while let Some(trial) = layer {
+            if is_true(trial) {
+                return true;
+            }
+            layer = trial.parent;
+        }
+        false
+    }
+
+    /// Whether a waiting job has been served in this round.
+    #[must_use]
+    pub fn is_served(&self, no: JobNo) -> bool {
+        self.any(|trial| trial.served.contains(&no))
+    }
+
     /// Whether a job that runs at the beginning of the round still does.
     #[must_use]
     pub fn is_gone(&self, no: JobNo) -> bool {
-        self.gone.contains(&no)
+        self.any(|trial| trial.gone.contains(&no))
     }
 
     /// What the gang of a running job counts against by now.
     #[must_use]
     pub fn charge_of(&self, no: JobNo, placed: &Placed) -> Charge {
-        if self.promoted.contains(&no) { Charge::InQuota } else { placed.charge }
+        if self.any(|trial| trial.promoted.contains(&no)) { Charge::InQuota } else { placed.charge }
     }
 
     /// The extra pods that a running job still has, with their positions.
     pub fn extra_of<'a>(&'a self, no: JobNo, extra: &'a [ExtraPod]) -> impl Iterator<Item = (u32, &'a ExtraPod)> {
-        let taken = self.taken.get(&no);
-        (0u32..).zip(extra).filter(move |(at, _)| taken.is_none_or(|taken| !taken.contains(at)))
+        let is_taken = move |at: &u32| self.any(|trial| trial.taken.get(&no).is_some_and(|taken| taken.contains(at)));
+        (0u32..).zip(extra).filter(move |(at, _)| !is_taken(at))
     }
 
     /// Books an amount of a job of quota `quota`.
@@ -134,6 +176,7 @@ impl<'s> Trial<'s> {
     /// Does to the books what an accepted offer does. Victims with a grace period keep their machines until they have
     /// stopped; on nodes the job takes its place on top of them, in a pool it takes what they do not hold.
     pub fn accept(&mut self, job: JobNo, offer: &Offer) {
+        self.served.insert(job);
         let spec = &self.state.jobs[job].spec;
         for promoted in &offer.promoted {
             self.promote(*promoted);

@@ -131,6 +131,15 @@ impl Queue {
         self.classes[class.at()].hold = Some(hold);
     }
 
+    /// Forgets why classes wait, so that they are told anew.
+    pub fn forget_holds(&mut self) {
+        self.restless.clear();
+        for class in &mut self.classes {
+            class.hold = None;
+        }
+        self.is_released = true;
+    }
+
     /// Whether a round has anything to judge.
     #[must_use]
     pub fn is_settled(&self) -> bool {

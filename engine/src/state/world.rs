@@ -160,8 +160,15 @@ impl State {
         self.queue.is_released = true;
     }
 
-    /// Recomputes what depends on quotas, groups and nodes, after one of them was changed.
-    pub fn rebuild_structure(&mut self) {
+    /// Takes a change of quotas, groups or nodes into account: everything may start now, and everybody who still
+    /// waits is told the reasons anew.
+    pub fn restructure(&mut self) {
+        self.rebuild_structure();
+        self.queue.forget_holds();
+    }
+
+    /// Recomputes what depends on quotas, groups and nodes.
+    fn rebuild_structure(&mut self) {
         let live = self.quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted);
         self.quota_names = live.map(|(at, quota)| (quota.id.clone(), QuotaNo::from_index(at))).collect();
         self.group_names =

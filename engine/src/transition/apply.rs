@@ -26,33 +26,29 @@ pub fn apply(state: &mut State, event: &Event) {
         }
         Event::GroupPut { no, group } => {
             set(&mut state.groups, no.at(), group.clone());
-            state.rebuild_structure();
+            state.restructure();
         }
         Event::NodePut { no, node } => {
             set(&mut state.nodes, no.at(), node.clone());
-            state.rebuild_structure();
+            state.restructure();
         }
         Event::QuotaCreated { no, quota } => {
             set(&mut state.quotas, no.at(), quota.clone());
-            state.rebuild_structure();
+            state.restructure();
         }
         Event::QuotaUpdated { no, settings } => {
-            let changes_lending = state.quotas[no.at()].settings.lends != settings.lends;
             state.quotas[no.at()].settings = settings.clone();
-            if changes_lending {
-                state.rebuild_structure();
-            }
-            state.queue.is_released = true;
+            state.restructure();
         }
         Event::QuotasScaled { targets } => {
             for (no, min) in targets {
                 state.quotas[no.at()].min = *min;
             }
-            state.rebuild_structure();
+            state.restructure();
         }
         Event::QuotaDeleted { no } => {
             state.quotas[no.at()].is_deleted = true;
-            state.rebuild_structure();
+            state.restructure();
         }
         Event::JobSubmitted { no, at, spec } => {
             let job = Job {

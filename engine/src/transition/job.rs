@@ -125,7 +125,7 @@ fn shape(state: &State, what: &str, pods: &[PodGroup], min_pods: Option<u32>) ->
         }
         names::in_range(&format!("the minimum number of pods of {what}"), i64::from(min_pods), 1, total)?;
     }
-    Ok(Shape { roles, min_pods: min_pods.filter(|min| i64::from(*min) < total) })
+    Ok(Shape::new(roles, min_pods.filter(|min| i64::from(*min) < total)))
 }
 
 pub(super) fn cancel(state: &State, command: &CancelJob, now: Timestamp) -> Result<Vec<Event>, Rejection> {

@@ -1,5 +1,7 @@
 //! Resource groups and nodes (semantics section 1).
 
+use std::collections::BTreeSet;
+
 use crate::message::command::PutGroup;
 use crate::message::command::PutNode;
 use crate::message::event::Event;
@@ -32,7 +34,7 @@ pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>,
     }
     let mut groups = state.groups.clone();
     groups[no.at()] = group.clone();
-    check_tree(&state.cluster, &groups, &state.nodes, &state.quotas)?;
+    check_tree(&state.cluster, &groups, &state.nodes, &state.quotas, &BTreeSet::new())?;
     Ok(vec![Event::GroupPut { no, group }])
 }
 
@@ -94,6 +96,6 @@ pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, R
     }
     let mut nodes = state.nodes.clone();
     nodes[no.at()] = node.clone();
-    check_tree(&state.cluster, &state.groups, &nodes, &state.quotas)?;
+    check_tree(&state.cluster, &state.groups, &nodes, &state.quotas, &BTreeSet::new())?;
     Ok(vec![Event::NodePut { no, node }])
 }

@@ -1,5 +1,7 @@
 //! Quotas: the tree must add up (semantics section 2), policies must make sense (section 5).
 
+use std::collections::BTreeSet;
+
 use crate::message::command::CreateQuota;
 use crate::message::command::DeleteQuota;
 use crate::message::command::UpdateQuota;
@@ -43,7 +45,13 @@ pub(super) fn create(state: &State, command: &CreateQuota) -> Result<Vec<Event>,
     check_place(state, &quota)?;
     let mut quotas = state.quotas.clone();
     quotas.push(quota.clone());
-    check_tree(&state.cluster, &state.groups, &state.nodes, &quotas)?;
+    check_tree(
+        &state.cluster,
+        &state.groups,
+        &state.nodes,
+        &quotas,
+        &BTreeSet::from([QuotaNo::from_index(state.quotas.len())]),
+    )?;
     Ok(vec![Event::QuotaCreated { no: QuotaNo::from_index(state.quotas.len()), quota }])
 }
 
@@ -130,14 +138,19 @@ pub(super) fn delete(state: &State, command: &DeleteQuota) -> Result<Vec<Event>,
 }
 
 /// Whether the tree adds up: children within their parent, roots within their resource groups, in every dimension.
+/// Quotas that are about to change come last, so that a refusal names them and what the others leave.
 pub(super) fn check_tree(
     cluster: &Cluster,
     groups: &[Group],
     nodes: &[Node],
     quotas: &[Quota],
+    changed: &BTreeSet<QuotaNo>,
 ) -> Result<(), Rejection> {
     let mut left: Vec<Amount> = quotas.iter().map(|quota| quota.min.amount).collect();
-    for quota in quotas.iter().filter(|quota| !quota.is_deleted) {
+    let is_changed = |at: &usize| changed.contains(&QuotaNo::from_index(*at));
+    let (last, first): (Vec<usize>, Vec<usize>) =
+        (0..quotas.len()).filter(|&at| !quotas[at].is_deleted).partition(is_changed);
+    for quota in first.into_iter().chain(last).map(|at| &quotas[at]) {
         if let Some(parent) = quota.parent {
             let from = &quotas[parent.at()];
             check_stated(cluster, quota, from)?;
@@ -148,7 +161,8 @@ pub(super) fn check_tree(
     for domain in &domains.list {
         let mut left = domain.amount;
         let name = format!("resource group {}", groups[domain.home.at()].id);
-        for root in &domain.roots {
+        let (last, first): (Vec<QuotaNo>, Vec<QuotaNo>) = domain.roots.iter().partition(|root| changed.contains(root));
+        for root in first.iter().chain(&last) {
             let quota = &quotas[root.at()];
             take(cluster, quota, &mut left, Guarantee { amount: domain.amount, stated: u8::MAX }, &name)?;
         }

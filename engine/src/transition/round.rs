@@ -1,5 +1,7 @@
 //! A round as a command: its conclusions become events.
 
+use std::collections::BTreeSet;
+
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
@@ -30,8 +32,9 @@ pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec
         missed = slot.saturating_sub(last).saturating_sub(1);
     }
     let mut events = Vec::new();
+    let mut served = BTreeSet::new();
     for decision in schedule::round::round(state, now) {
-        record(state, now, decision, &mut events);
+        record(state, now, decision, &mut served, &mut events);
     }
     events.extend(forget(state));
     if command.slot.is_some() {
@@ -40,9 +43,12 @@ pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec
     Ok(events)
 }
 
-fn record(state: &State, now: Timestamp, decision: Decision, events: &mut Vec<Event>) {
+fn record(state: &State, now: Timestamp, decision: Decision, served: &mut BTreeSet<JobNo>, events: &mut Vec<Event>) {
     match decision {
-        Decision::Serve { job, offer } => serve(state, now, job, offer, events),
+        Decision::Serve { job, offer } => {
+            served.insert(job);
+            serve(state, now, job, offer, events);
+        }
         Decision::Grow { job, charge, pods, promoted, victims, cause } => {
             promote(now, promoted, events);
             for victim in &victims {
@@ -57,18 +63,13 @@ fn record(state: &State, now: Timestamp, decision: Decision, events: &mut Vec<Ev
         }
         Decision::Hold { class, hold } => {
             let waiting = &state.queue.classes[class.at()].waiting;
-            let first = waiting.iter().map(|(_, _, no)| *no).find(|no| !events.iter().any(|event| starts(event, *no)));
-            if let Some(job) = first {
-                let started = waiting.iter().filter(|(_, _, no)| events.iter().any(|event| starts(event, *no))).count();
-                let jobs = u32::try_from(waiting.len() - started).unwrap_or(u32::MAX);
-                events.push(Event::Held { job, jobs, hold });
+            let mut still = waiting.iter().map(|(_, _, no)| *no).filter(|no| !served.contains(no));
+            if let Some(job) = still.next() {
+                let jobs = u32::try_from(1 + still.count()).unwrap_or(u32::MAX);
+                events.push(Event::Held { job, at: now, jobs, hold });
             }
         }
     }
-}
-
-fn starts(event: &Event, no: JobNo) -> bool {
-    matches!(event, Event::Started { job, .. } | Event::Granted { job, .. } if *job == no)
 }
 
 fn promote(now: Timestamp, promoted: Vec<JobNo>, events: &mut Vec<Event>) {
@@ -124,7 +125,7 @@ pub(super) fn evict(
 ) -> bool {
     let job = &state.jobs[no];
     let Phase::Running { placed, .. } = &job.phase else { return false };
-    let is_promoted = events.iter().any(|event| matches!(event, Event::Promoted { job, .. } if *job == no));
+    let is_promoted = events.iter().rev().any(|event| matches!(event, Event::Promoted { job, .. } if *job == no));
     let charge = if is_promoted { Charge::InQuota } else { placed.charge };
     let grace = state.quotas[job.spec.quota.at()].settings.grace_period;
     let held = state.held_by(no);

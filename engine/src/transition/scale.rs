@@ -42,7 +42,7 @@ pub(super) fn scale(state: &State, command: &ScaleQuotas, now: Timestamp) -> Res
     if targets.is_empty() {
         return Ok(Vec::new());
     }
-    check_tree(&state.cluster, &state.groups, &state.nodes, &quotas)?;
+    check_tree(&state.cluster, &state.groups, &state.nodes, &quotas, &seen)?;
     let mut events = Vec::new();
     if command.mode == ScaleMode::Evict {
         for (no, _) in &targets {

@@ -23,42 +23,81 @@ impl<T> Slots<T> for Vec<T> {
     }
 }
 
-/// Changes over a list that stays as it is.
-#[derive(Clone, Debug)]
+/// Changes over a list, or over another draft, that stays as it is.
+#[derive(Debug)]
 pub struct Draft<'base, T> {
-    base: &'base [T],
+    base: Base<'base, T>,
     changed: BTreeMap<usize, T>,
+}
+
+#[derive(Debug)]
+enum Base<'base, T> {
+    List(&'base [T]),
+    Draft(&'base Draft<'base, T>),
 }
 
 impl<'base, T> Draft<'base, T> {
     /// A draft without changes.
     #[must_use]
     pub fn over(base: &'base [T]) -> Self {
-        Self { base, changed: BTreeMap::new() }
+        Self { base: Base::List(base), changed: BTreeMap::new() }
     }
 
-    /// The numbers and values that differ from the base, or may.
+    /// A further draft without changes of its own; it costs nothing.
+    #[must_use]
+    pub fn fork(&'base self) -> Self {
+        // A draft that has changed nothing is passed over, so that chains stay short.
+        match (&self.base, self.changed.is_empty()) {
+            (Base::List(list), true) => Self::over(list),
+            (Base::Draft(base), true) => Self { base: Base::Draft(base), changed: BTreeMap::new() },
+            (Base::List(_) | Base::Draft(_), false) => Self { base: Base::Draft(self), changed: BTreeMap::new() },
+        }
+    }
+
+    /// The numbers and values that differ from the list, or may.
     pub fn changes(&self) -> impl Iterator<Item = (usize, &T)> {
-        self.changed.iter().map(|(at, value)| (*at, value))
+        let mut all: BTreeMap<usize, &T> = BTreeMap::new();
+        let mut layer = Some(self);
+        while let Some(draft) = layer {
+            for (at, value) in &draft.changed {
+                all.entry(*at).or_insert(value);
+            }
+            layer = match &draft.base {
+                Base::List(_) => None,
+                Base::Draft(base) => Some(base),
+            };
+        }
+        all.into_iter()
     }
 
-    /// Whether the value at `at` may differ from the base.
+    /// Whether the value at `at` may differ from the list.
     #[must_use]
     pub fn is_changed(&self, at: usize) -> bool {
-        !self.changed.is_empty() && self.changed.contains_key(&at)
+        let is_here = !self.changed.is_empty() && self.changed.contains_key(&at);
+        is_here || matches!(&self.base, Base::Draft(base) if base.is_changed(at))
+    }
+
+    fn read(&self, at: usize) -> &T {
+        if let Some(value) = (!self.changed.is_empty()).then(|| self.changed.get(&at)).flatten() {
+            return value;
+        }
+        match &self.base {
+            Base::List(list) => &list[at],
+            Base::Draft(base) => base.read(at),
+        }
     }
 }
 
 impl<T: Clone> Slots<T> for Draft<'_, T> {
     fn get(&self, at: usize) -> &T {
-        if self.changed.is_empty() {
-            return &self.base[at];
-        }
-        self.changed.get(&at).unwrap_or_else(|| &self.base[at])
+        self.read(at)
     }
 
     fn get_mut(&mut self, at: usize) -> &mut T {
-        let base = self.base;
-        self.changed.entry(at).or_insert_with(|| base[at].clone())
+        let Self { base, changed } = self;
+        changed.entry(at).or_insert_with(|| match base {
+            Base::List(list) => list[at].clone(),
+            Base::Draft(base) => base.read(at).clone(),
+        })
     }
 }

@@ -73,7 +73,7 @@ pub fn loan_excess(trial: &Trial<'_>, quota: QuotaNo, domain: DomainNo, asked: &
     if book.idle.is_zero() || asked.fits_in(&book.unlent()) {
         return Amount::ZERO;
     }
-    let mut quotas = trial.quotas.clone();
+    let mut quotas = trial.quotas.fork();
     let mut after = book.clone();
     ledger::book_in_quota(&trial.state.quotas, &mut quotas, &mut after, quota, *asked, ledger::Sign::Add);
     let excess = Amount::ZERO.minus(&after.unlent());

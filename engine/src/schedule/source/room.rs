@@ -18,7 +18,7 @@ pub fn find_room(trial: &Trial<'_>, domain: DomainNo, shape: &Shape) -> Result<B
         let asked = shape.gang_amount();
         return fits_in_pool(trial.pools.get(domain.at()), shape, &asked).map(|()| Box::default());
     }
-    let mut nodes = trial.nodes.clone();
+    let mut nodes = trial.nodes.fork();
     place_on(trial, &mut nodes, domain, shape)
 }
 

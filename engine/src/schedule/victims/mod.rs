@@ -65,7 +65,7 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
         return Ok(offer(trial, quest, Vec::new(), Vec::new(), cause));
     }
     let promoted = promotable(trial, quest);
-    let mut promoted_trial = trial.clone();
+    let mut promoted_trial = trial.fork();
     for no in &promoted {
         promoted_trial.promote(*no);
     }
@@ -83,7 +83,7 @@ fn offer(
     victims: Vec<crate::schedule::decision::Victim>,
     cause: Cause,
 ) -> Offer {
-    let mut after = trial.clone();
+    let mut after = trial.fork();
     for victim in &victims {
         after.evict(victim);
     }
@@ -109,7 +109,7 @@ fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
         }
     }
     waiting.sort();
-    let mut after = trial.clone();
+    let mut after = trial.fork();
     after.book(quest.job.quota, domain, quest.placed.charge, quest.job.shape.gang_amount(), ledger::Sign::Add);
     let mut promoted = Vec::new();
     for (_, _, _, no) in waiting {

@@ -14,7 +14,6 @@ use crate::schedule::victims::Quest;
 use crate::schedule::victims::candidate::Candidate;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
-use crate::unit::amount::GPU;
 use crate::unit::id::DomainNo;
 use crate::unit::id::NodeNo;
 use crate::unit::slots::Draft;
@@ -69,7 +68,7 @@ impl Need {
             self.has_room = slots >= i64::from(role.count);
             self.pods_short = Some((role.clone(), i64::from(role.count) - slots));
         } else {
-            self.has_room = place_on(trial, &mut trial.nodes.clone(), self.domain, shape).is_ok();
+            self.has_room = place_on(trial, &mut trial.nodes.fork(), self.domain, shape).is_ok();
         }
     }
 
@@ -96,28 +95,10 @@ fn slots(trial: &Trial<'_>, no: NodeNo, node: &NodeUse, pod: &Amount) -> i64 {
     {
         return 0;
     }
-    let by_gpu = trial.state.cluster.gpu_dimension(pod).map(|at| gpu_slots(node, at, pod[at]));
-    let by_amount = (0..DIMENSIONS_MAX)
-        .filter(|&at| pod[at] > 0)
-        .map(|at| node.free[at].max(0) / pod[at])
-        .min()
-        .unwrap_or(i64::MAX);
-    by_gpu.unwrap_or(i64::MAX).min(by_amount)
-}
-
-fn gpu_slots(node: &NodeUse, dimension: usize, asked: i64) -> i64 {
-    if node.gpu_dimension != Some(dimension) {
-        return 0;
-    }
-    if asked < GPU {
-        return node.gpus.iter().map(|free| i64::from(*free).max(0) / asked).sum();
-    }
-    let empty = node.gpus.iter().filter(|free| **free == 1000).count();
-    i64::try_from(empty).unwrap_or(i64::MAX) / (asked / GPU)
+    node.slots(pod)
 }
 
 /// What a set of victims frees, kept while victims are added and spared.
-#[derive(Clone)]
 pub struct Freed<'t> {
     trial: &'t Trial<'t>,
     need: &'t Need,
@@ -131,7 +112,7 @@ impl<'t> Freed<'t> {
     /// Nothing yet.
     #[must_use]
     pub fn nothing(trial: &'t Trial<'t>, need: &'t Need) -> Self {
-        Self { trial, need, quota: Amount::ZERO, floor: Amount::ZERO, nodes: trial.nodes.clone(), slots: 0 }
+        Self { trial, need, quota: Amount::ZERO, floor: Amount::ZERO, nodes: trial.nodes.fork(), slots: 0 }
     }
 
     /// Adds a victim.
@@ -186,7 +167,7 @@ impl<'t> Freed<'t> {
     fn has_room(&self) -> bool {
         match (&self.need.pods_short, &self.need.shape) {
             (Some((_, short)), _) => self.slots >= *short,
-            (None, Some(shape)) => place_on(self.trial, &mut self.nodes.clone(), self.need.domain, shape).is_ok(),
+            (None, Some(shape)) => place_on(self.trial, &mut self.nodes.fork(), self.need.domain, shape).is_ok(),
             (None, None) => true,
         }
     }

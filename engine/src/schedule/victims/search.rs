@@ -10,8 +10,10 @@
 //! the best set found so far stands, which is never worse than the heuristic's.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::job::hold::Blocker;
+use crate::job::phase::Charge;
 use crate::job::phase::PodAt;
 use crate::job::phase::Source;
 use crate::schedule::decision::Victim;
@@ -66,53 +68,57 @@ pub fn is_enough(trial: &Trial<'_>, quest: &Quest<'_>, candidates: &Candidates) 
     freed.is_enough()
 }
 
-/// Takes in the order of cost until it is enough, then spares from the most valuable on.
+/// Takes in the order of cost until it is enough, then spares from the most valuable on, whole jobs before pods.
 fn heuristic(trial: &Trial<'_>, need: &Need, list: &[Candidate]) -> Option<Vec<bool>> {
     let mut chosen = vec![false; list.len()];
     let mut freed = Freed::nothing(trial, need);
-    let mut taken = 0;
-    while !freed.is_enough() {
-        freed.take(list.get(taken)?);
-        chosen[taken] = true;
-        taken += 1;
-    }
-    // Pods of a gang that goes have to go with it.
-    let mut forced = Forced::of(list, &chosen);
-    for at in (0..list.len()).filter(|&at| !chosen[at] && forced.contains(list, at)).collect::<Vec<_>>() {
+    for at in 0..list.len() {
+        if freed.is_enough() {
+            break;
+        }
         freed.take(&list[at]);
         chosen[at] = true;
     }
-    for at in (0..list.len())
-        .rev()
-        .filter(|&at| list[at].pod.is_none())
-        .chain((0..list.len()).rev().filter(|&at| list[at].pod.is_some()))
-    {
-        if !chosen[at] || forced.contains(list, at) {
+    if !freed.is_enough() {
+        return None;
+    }
+    let bound = Bound::of(list, &chosen);
+    for at in 0..list.len() {
+        if !chosen[at] && bound.contains(list, at) {
+            freed.take(&list[at]);
+            chosen[at] = true;
+        }
+    }
+    spare(list, &mut freed, &mut chosen, |candidate| candidate.pod.is_none());
+    spare(list, &mut freed, &mut chosen, |candidate| candidate.pod.is_some());
+    Some(chosen)
+}
+
+fn spare(list: &[Candidate], freed: &mut Freed<'_>, chosen: &mut [bool], is_meant: impl Fn(&Candidate) -> bool) {
+    let bound = Bound::of(list, chosen);
+    for at in (0..list.len()).rev().filter(|&at| is_meant(&list[at])) {
+        if !chosen[at] || bound.contains(list, at) {
             continue;
         }
         freed.spare(&list[at]);
         if freed.is_enough() {
             chosen[at] = false;
-            forced = Forced::of(list, &chosen);
         } else {
             freed.take(&list[at]);
         }
     }
-    Some(chosen)
 }
 
-/// Jobs whose gang goes: their extra pods go as well.
-struct Forced(std::collections::BTreeSet<JobNo>);
+/// Jobs whose gang goes: their extra pods are bound to go with it.
+struct Bound(BTreeSet<JobNo>);
 
-impl Forced {
+impl Bound {
     fn of(list: &[Candidate], chosen: &[bool]) -> Self {
-        Self(
-            list.iter()
-                .zip(chosen)
-                .filter(|(candidate, is_chosen)| **is_chosen && candidate.pod.is_none())
-                .map(|(candidate, _)| candidate.job)
-                .collect(),
-        )
+        if list.iter().all(|candidate| candidate.pod.is_none()) {
+            return Self(BTreeSet::new());
+        }
+        let gangs = list.iter().zip(chosen).filter(|(candidate, is_chosen)| **is_chosen && candidate.pod.is_none());
+        Self(gangs.map(|(candidate, _)| candidate.job).collect())
     }
 
     fn contains(&self, list: &[Candidate], at: usize) -> bool {
@@ -123,17 +129,20 @@ impl Forced {
 /// Replaces the choice in each class by the cheapest one.
 fn improve(trial: &Trial<'_>, need: &Need, list: &[Candidate], chosen: &mut [bool]) {
     let Some(top) = (0..list.len()).rev().find(|&at| chosen[at]) else { return };
-    let mut class = list[top].class;
-    loop {
-        let members: Vec<usize> = (0..list.len()).filter(|&at| list[at].class == class).collect();
+    let mut end = list.partition_point(|candidate| candidate.class <= list[top].class);
+    while end > 0 {
+        // The list is in the order of the classes: this one is list[start..end].
+        let start = list.partition_point(|candidate| candidate.class < list[end - 1].class);
         let mut freed = Freed::nothing(trial, need);
-        let above = (0..list.len()).filter(|&at| list[at].class > class && chosen[at]);
-        let below = (0..list.len()).filter(|&at| list[at].class < class);
-        above.chain(below).for_each(|at| freed.take(&list[at]));
-        let forced = Forced::of(list, chosen);
-        let (bound, open): (Vec<usize>, Vec<usize>) = members.iter().partition(|&&at| forced.contains(list, at));
-        for &at in &bound {
+        let above = (end..list.len()).filter(|&at| chosen[at]);
+        for at in above.chain(0..start) {
             freed.take(&list[at]);
+        }
+        let bound = Bound::of(list, chosen);
+        let (tied, open): (Vec<usize>, Vec<usize>) = (start..end).partition(|&at| bound.contains(list, at));
+        for &at in &tied {
+            freed.take(&list[at]);
+            chosen[at] = true;
         }
         let current: Vec<usize> = open.iter().copied().filter(|&at| chosen[at]).collect();
         if let Some(better) = Search::run(list, &open, freed, current) {
@@ -141,109 +150,97 @@ fn improve(trial: &Trial<'_>, need: &Need, list: &[Candidate], chosen: &mut [boo
                 chosen[at] = better.contains(&at);
             }
             // A cheaper choice here may need other ones below; those are searched next, with everything at hand.
-            (0..list.len()).filter(|&at| list[at].class < class).for_each(|at| chosen[at] = true);
+            chosen[..start].fill(true);
         }
-        for &at in &bound {
-            chosen[at] = true;
-        }
-        match list.iter().rev().map(|candidate| candidate.class).find(|lower| *lower < class) {
-            Some(lower) => class = lower,
-            None => return,
-        }
+        end = start;
     }
 }
 
-/// The cost of a choice within one class: unsaved work, number, and then who.
-type Cost = (i64, usize, Vec<usize>);
+/// What a choice costs within one class, before it is asked who: unsaved work, then number.
+type Cost = (i64, usize);
 
 /// Members of a class that free the same, the cheapest first.
 type Kind = Vec<usize>;
 
 /// What a victim frees: how much, whether in quota, and where.
-type Frees = (Amount, bool, Vec<(PodAt, Amount)>);
+type Frees<'a> = (Amount, bool, &'a [(PodAt, Amount)]);
 
 struct Search<'a, 't> {
     list: &'a [Candidate],
     kinds: Vec<Kind>,
     freed: Freed<'t>,
+    choice: Vec<usize>,
     steps: u32,
-    best: Option<(Cost, Vec<usize>)>,
+    best: (Cost, Vec<usize>),
 }
 
 impl<'a, 't> Search<'a, 't> {
     /// The cheapest sufficient subset of `open`, if it is cheaper than `current`.
-    fn run(list: &'a [Candidate], open: &[usize], freed: Freed<'t>, current: Vec<usize>) -> Option<Vec<usize>> {
-        let mut kinds: BTreeMap<Frees, Kind> = BTreeMap::new();
+    fn run(list: &'a [Candidate], open: &[usize], mut freed: Freed<'t>, current: Vec<usize>) -> Option<Vec<usize>> {
+        if current.is_empty() {
+            return None;
+        }
+        let mut kinds: BTreeMap<Frees<'_>, Kind> = BTreeMap::new();
         for &at in open {
+            freed.take(&list[at]);
             let candidate = &list[at];
-            let is_in_quota = candidate.charge == crate::job::phase::Charge::InQuota;
-            kinds.entry((candidate.amount, is_in_quota, candidate.pods.clone())).or_default().push(at);
+            kinds.entry((candidate.amount, candidate.charge == Charge::InQuota, &candidate.pods)).or_default().push(at);
         }
-        let before = Self::cost(list, &current);
-        let mut search =
-            Self { list, kinds: kinds.into_values().collect(), freed, steps: 0, best: Some((before.clone(), current)) };
-        search.kinds.sort_by_key(|kind| kind[0]);
-        for at in open {
-            search.freed.take(&list[*at]);
-        }
-        let everything = search.freed.clone();
-        search.descend(0, &mut Vec::new(), &everything);
-        search.best.filter(|(cost, _)| *cost < before).map(|(_, choice)| choice)
+        let mut kinds: Vec<Kind> = kinds.into_values().collect();
+        kinds.sort_by_key(|kind| kind[0]);
+        let best = (cost(list, &current), current.clone());
+        let mut search = Self { list, kinds, freed, choice: Vec::new(), steps: 0, best };
+        search.descend(0);
+        let Self { best: (_, choice), .. } = search;
+        (choice != current).then_some(choice)
     }
 
-    /// The lower the better; among equals who started last is taken, then by name.
-    fn cost(list: &[Candidate], choice: &[usize]) -> Cost {
-        let unsaved = choice.iter().fold(0i64, |sum, &at| sum.saturating_add(list[at].worth.lost));
-        let mut who = choice.to_vec();
-        who.sort_by(|&a, &b| {
-            let key = |at: usize| (list[at].worth.started, &list[at].worth.id, list[at].worth.pod);
-            key(a).cmp(&key(b))
-        });
-        (unsaved, choice.len(), who)
-    }
-
-    fn is_better(&self, cost: &Cost) -> bool {
-        let Some((best, _)) = &self.best else { return true };
-        let by_amount = (cost.0, cost.1).cmp(&(best.0, best.1));
-        let by_name = || {
-            let key =
-                |at: &usize| (self.list[*at].worth.started, self.list[*at].worth.id.clone(), self.list[*at].worth.pod);
-            cost.2.iter().map(key).cmp(best.2.iter().map(key))
-        };
-        by_amount.then_with(by_name).is_lt()
-    }
-
-    /// Spares more and more of each kind, the dearest first. `freed` is what everything not spared yet frees.
-    fn descend(&mut self, kind: usize, choice: &mut Vec<usize>, freed: &Freed<'t>) {
+    /// Decides how many of a kind are taken, from none on; what is not decided yet counts as taken.
+    fn descend(&mut self, kind: usize) {
         self.steps += 1;
-        if self.steps > STEPS_MAX || !freed.is_enough() {
+        let so_far = cost(self.list, &self.choice);
+        if self.steps > STEPS_MAX || so_far > self.best.0 || !self.freed.is_enough() {
             return;
         }
-        let lost: i64 = choice.iter().fold(0, |sum, &at| sum.saturating_add(self.list[at].worth.lost));
-        if self.best.as_ref().is_some_and(|(best, _)| (lost, choice.len()) > (best.0, best.1)) {
-            return;
-        }
-        let Some(members) = self.kinds.get(kind).cloned() else {
-            let cost = Self::cost(self.list, choice);
-            if self.is_better(&cost) {
-                self.best = Some((cost, choice.clone()));
+        if kind == self.kinds.len() {
+            if so_far < self.best.0 || is_first(self.list, &self.choice, &self.best.1) {
+                self.best = (so_far, self.choice.clone());
             }
             return;
-        };
-        let before = choice.len();
-        let mut left = freed.clone();
-        for &at in &members {
-            left.spare(&self.list[at]);
         }
-        for taken in 0..=members.len() {
-            if taken > 0 {
-                left.take(&self.list[members[taken - 1]]);
-                choice.push(members[taken - 1]);
-            }
-            self.descend(kind + 1, choice, &left);
+        let count = self.kinds[kind].len();
+        for at in 0..count {
+            self.freed.spare(&self.list[self.kinds[kind][at]]);
         }
-        choice.truncate(before);
+        self.descend(kind + 1);
+        let mut taken = 0;
+        while taken < count && cost(self.list, &self.choice) <= self.best.0 {
+            let member = self.kinds[kind][taken];
+            self.freed.take(&self.list[member]);
+            self.choice.push(member);
+            taken += 1;
+            self.descend(kind + 1);
+        }
+        for at in taken..count {
+            self.freed.take(&self.list[self.kinds[kind][at]]);
+        }
+        self.choice.truncate(self.choice.len() - taken);
     }
+}
+
+fn cost(list: &[Candidate], choice: &[usize]) -> Cost {
+    (choice.iter().fold(0i64, |sum, &at| sum.saturating_add(list[at].worth.lost)), choice.len())
+}
+
+/// Among choices of equal cost: whether this one takes who started later, then by name.
+fn is_first(list: &[Candidate], choice: &[usize], other: &[usize]) -> bool {
+    let who = |choice: &[usize]| {
+        let mut who: Vec<_> =
+            choice.iter().map(|&at| (list[at].worth.started, &list[at].worth.id, list[at].worth.pod)).collect();
+        who.sort();
+        who
+    };
+    who(choice) < who(other)
 }
 
 /// Holds the choice against the books themselves: amounts add up differently where a victim's quota does not lend.
@@ -254,8 +251,8 @@ fn settle(trial: &Trial<'_>, quest: &Quest<'_>, list: &[Candidate], chosen: &mut
         next += 1;
     }
     for at in (0..list.len()).rev() {
-        let forced = Forced::of(list, chosen);
-        if chosen[at] && !forced.contains(list, at) {
+        let bound = Bound::of(list, chosen);
+        if chosen[at] && !bound.contains(list, at) {
             chosen[at] = false;
             if !is_legal(trial, quest, list, chosen) {
                 chosen[at] = true;
@@ -265,15 +262,13 @@ fn settle(trial: &Trial<'_>, quest: &Quest<'_>, list: &[Candidate], chosen: &mut
 }
 
 fn is_legal(trial: &Trial<'_>, quest: &Quest<'_>, list: &[Candidate], chosen: &[bool]) -> bool {
-    let mut after = trial.clone();
+    let mut after = trial.fork();
     let mut in_quota = Amount::ZERO;
     for victim in victims(list, chosen) {
         after.evict(&victim);
     }
-    for (candidate, _) in list
-        .iter()
-        .zip(chosen)
-        .filter(|(candidate, is_chosen)| **is_chosen && candidate.charge == crate::job::phase::Charge::InQuota)
+    for (candidate, _) in
+        list.iter().zip(chosen).filter(|(candidate, is_chosen)| **is_chosen && candidate.charge == Charge::InQuota)
     {
         in_quota += candidate.amount;
     }
@@ -325,9 +320,9 @@ fn blocker(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need, candidates: &Candi
             let dimension = u8::try_from(at).unwrap_or(u8::MAX);
             Blocker::VictimsTooFew { quota, dimension, missing, could_free, considered }
         }
-        None if quest.job.shape.roles.len() > 1 => Blocker::NotSolved { quota, steps: 1 },
+        None if quest.job.shape.roles().len() > 1 => Blocker::NotSolved { quota, steps: 1 },
         None => {
-            let mut after = trial.clone();
+            let mut after = trial.fork();
             for victim in victims(&candidates.list, &vec![true; candidates.list.len()]) {
                 after.evict(&victim);
             }
