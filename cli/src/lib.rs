@@ -5,6 +5,8 @@
 
 pub mod decimal;
 pub mod session;
+pub mod workload;
 
+pub mod bench;
 pub mod replay;
 pub mod scenario;

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::Subcommand;
+use tidegate::bench;
+use tidegate::bench::figure::Figure;
 use tidegate::replay;
 use tidegate::scenario;
 
@@ -50,6 +52,18 @@ enum Task {
         #[arg(long)]
         json: bool,
     },
+    /// Measures the figures to reach, and prints each beside its target.
+    Bench {
+        /// Prints a JSON list instead of text.
+        #[arg(long)]
+        json: bool,
+        /// The folder with philly_week.csv; without it that figure is left out.
+        #[arg(long, default_value = "../shared/traces")]
+        traces: PathBuf,
+        /// Runs one full round of a cluster of this size and nothing else, for a profiler that counts instructions.
+        #[arg(long, num_args = 2, value_names = ["jobs=N", "quotas=M"])]
+        growth_step: Option<Vec<String>>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -79,6 +93,8 @@ fn run(task: Task) -> Result<ExitCode, String> {
             };
             replay(&trace, &setting, json, &mut out)
         }
+        Task::Bench { growth_step: Some(sizes), .. } => growth_step(&sizes, &mut out),
+        Task::Bench { json, traces, growth_step: None } => bench(&traces, json, &mut out),
     }
 }
 
@@ -97,5 +113,32 @@ fn replay(
         figures.to_string()
     };
     writeln!(out, "{text}").map_err(|error| error.to_string())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bench(traces: &Path, is_json: bool, out: &mut impl Write) -> Result<ExitCode, String> {
+    let mut problem = Ok(());
+    let mut tell = |figure: &Figure| {
+        if !is_json && problem.is_ok() {
+            problem = writeln!(out, "{figure}").and_then(|()| out.flush());
+        }
+    };
+    let figures = bench::measure::all(traces, &mut tell)?;
+    if is_json {
+        let text = serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?;
+        problem = writeln!(out, "{text}");
+    }
+    problem.map_err(|error| error.to_string())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn growth_step(sizes: &[String], out: &mut impl Write) -> Result<ExitCode, String> {
+    let size = |name: &str| {
+        let text = sizes.iter().find_map(|size| size.strip_prefix(name)?.strip_prefix('='));
+        let number = text.and_then(|text| text.replace('_', "").parse().ok());
+        number.ok_or_else(|| format!("{sizes:?} has no {name}; write --growth-step jobs=N quotas=M"))
+    };
+    let events = bench::measure::growth_step(size("jobs")?, size("quotas")?)?;
+    writeln!(out, "one full round, {events} events").map_err(|error| error.to_string())?;
     Ok(ExitCode::SUCCESS)
 }

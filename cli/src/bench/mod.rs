@@ -1,0 +1,4 @@
+//! The figures to reach, measured natively and printed beside their targets.
+
+pub mod figure;
+pub mod measure;
