@@ -101,14 +101,8 @@ impl Floor {
         domain: DomainNo,
         lane: usize,
         gpus: i64,
-    ) -> impl Iterator<Item = (i64, u32, NodeNo)> + '_ {
+    ) -> impl DoubleEndedIterator<Item = (i64, u32, NodeNo)> + '_ {
         self.by_free[domain.at()][lane].range((gpus, 0, NodeNo(0))..).copied()
-    }
-
-    /// The most that a node of the lane has free.
-    #[must_use]
-    pub fn most_free(&self, domain: DomainNo, lane: usize) -> i64 {
-        self.by_free[domain.at()][lane].last().map_or(0, |(free, _, _)| *free)
     }
 
     /// A node's place by name, among all nodes.

@@ -67,11 +67,10 @@ impl Room<'_> {
     /// The fullest node of a lane: the first unchanged one in the order, or a changed one that is fuller still.
     fn fullest(&self, nodes: &Draft<'_, NodeUse>, pod: &Amount, lane: usize) -> Option<(NodeNo, u16)> {
         let asked = if lane < DIMENSIONS_MAX { pod[lane] } else { 0 };
-        let is_open = |no: NodeNo| self.forbidden.binary_search(&no).is_err();
         let unchanged = self
             .floor
             .candidates(self.domain, lane, asked)
-            .filter(|(_, _, no)| !nodes.is_changed(no.at()) && is_open(*no))
+            .filter(|(_, _, no)| !nodes.is_changed(no.at()) && self.is_allowed(*no))
             .find_map(|(free, rank, no)| nodes.get(no.at()).fit(pod).map(|gpus| (free, rank, no, gpus)));
         let changed = nodes
             .changes()
@@ -79,7 +78,7 @@ impl Room<'_> {
             .filter(|(no, node)| {
                 node.gpu_dimension.unwrap_or(DIMENSIONS_MAX) == lane
                     && self.floor.is_open(*no, self.domain)
-                    && is_open(*no)
+                    && self.is_allowed(*no)
             })
             .filter_map(|(no, node)| node.fit(pod).map(|gpus| (node.free_gpus(), self.floor.rank(no), no, gpus)))
             .min();
@@ -88,5 +87,53 @@ impl Room<'_> {
             (a, b) => a.or(b),
         }
         .map(|(_, _, no, gpus)| (no, gpus))
+    }
+
+    /// How many pods of this amount find room in all. Nodes without enough free GPUs are not even looked at.
+    #[must_use]
+    pub fn slots(&self, nodes: &Draft<'_, NodeUse>, pod: &Amount) -> i64 {
+        let (lanes, asked) = match self.cluster.gpu_dimension(pod) {
+            Some(lane) => (lane..=lane, pod[lane]),
+            None => (0..=DIMENSIONS_MAX, i64::MIN),
+        };
+        let unchanged =
+            lanes.clone().flat_map(|lane| self.floor.candidates(self.domain, lane, asked)).map(|(_, _, no)| no);
+        let unchanged = unchanged
+            .filter(|no| !nodes.is_changed(no.at()) && self.is_allowed(*no))
+            .map(|no| nodes.get(no.at()).slots(pod));
+        let changed = nodes.changes().map(|(at, node)| (NodeNo::from_index(at), node));
+        let changed = changed
+            .filter(|(no, _)| self.floor.is_open(*no, self.domain) && self.is_allowed(*no))
+            .map(|(_, node)| node.slots(pod));
+        unchanged.chain(changed).sum()
+    }
+
+    /// The most that one node has free in a dimension: of GPUs by the order, otherwise by looking at all.
+    #[must_use]
+    pub fn most_free(&self, nodes: &Draft<'_, NodeUse>, dimension: usize) -> i64 {
+        let lanes = if self.cluster.gpu_dimensions().any(|at| at == dimension) {
+            dimension..=dimension
+        } else {
+            0..=DIMENSIONS_MAX
+        };
+        let is_gpus = lanes.clone().count() == 1;
+        let unchanged = lanes.flat_map(|lane| {
+            let by_free = self
+                .floor
+                .candidates(self.domain, lane, i64::MIN)
+                .rev()
+                .map(|(_, _, no)| no)
+                .filter(|no| !nodes.is_changed(no.at()));
+            by_free.take(if is_gpus { 1 } else { usize::MAX }).map(|no| nodes.get(no.at()).free[dimension])
+        });
+        let changed = nodes
+            .changes()
+            .filter(|(at, _)| self.floor.is_open(NodeNo::from_index(*at), self.domain))
+            .map(|(_, node)| node.free[dimension]);
+        unchanged.chain(changed).max().unwrap_or(0)
+    }
+
+    fn is_allowed(&self, no: NodeNo) -> bool {
+        self.forbidden.binary_search(&no).is_err()
     }
 }

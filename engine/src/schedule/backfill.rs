@@ -29,6 +29,14 @@ use crate::unit::time::Timestamp;
 /// When a job can start at the earliest, and on which nodes; nothing if that is not known.
 type EarliestStart = Option<(Timestamp, Vec<NodeNo>)>;
 
+/// Whether a reservation binds a job.
+enum Binding {
+    /// It does not.
+    No,
+    /// It does, until its holder can start, if that is known.
+    Until(Option<Timestamp>),
+}
+
 /// The reservations of a round, as far as they were asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Reservations {
@@ -48,7 +56,7 @@ impl Reservations {
         }
         let quota = job.spec.quota;
         let holder = (*self.holders.entry(quota).or_insert_with(|| first_starving(trial, quota)))?;
-        let until = self.binding(trial, no, holder)?;
+        let Binding::Until(until) = self.binding(trial, no, holder) else { return None };
         Some(Blocker::Reserved { job: trial.state.jobs[holder].spec.id.clone(), until })
     }
 
@@ -61,7 +69,7 @@ impl Reservations {
         let mut nodes = Vec::new();
         let mut first = None;
         for holder in holders {
-            if let Some(until) = self.binding(trial, no, holder) {
+            if let Binding::Until(until) = self.binding(trial, no, holder) {
                 let reserved = self
                     .known
                     .get(&holder)
@@ -79,18 +87,18 @@ impl Reservations {
         first.map(|blocker| (nodes, blocker))
     }
 
-    /// Whether the holder's reservation binds a job: when the holder can start, if that is known.
-    fn binding(&mut self, trial: &Trial<'_>, no: JobNo, holder: JobNo) -> Option<Option<Timestamp>> {
+    /// Whether the holder's reservation binds a job.
+    fn binding(&mut self, trial: &Trial<'_>, no: JobNo, holder: JobNo) -> Binding {
         let (job, held_by) = (&trial.state.jobs[no], &trial.state.jobs[holder]);
         let is_later = (held_by.waiting_since, &held_by.spec.id) < (job.waiting_since, &job.spec.id);
         if holder == no || !is_later || job.spec.priority > held_by.spec.priority || trial.is_served(holder) {
-            return None;
+            return Binding::No;
         }
         let earliest = self.known.entry(holder).or_insert_with(|| earliest_start(trial, &held_by.spec));
         let until = earliest.as_ref().map(|(at, _)| *at);
         let ends = job.spec.duration.map(|duration| trial.now + Millis(duration.0 - job.progress.saved_ms.0));
         let is_back_in_time = matches!((ends, until), (Some(ends), Some(until)) if ends <= until);
-        (!is_back_in_time).then_some(until)
+        if is_back_in_time { Binding::No } else { Binding::Until(until) }
     }
 }
 

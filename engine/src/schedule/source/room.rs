@@ -39,8 +39,7 @@ pub fn place_on(
     let room = Room { floor: &state.floor, cluster: &state.cluster, domain, forbidden: &trial.forbidden };
     room.place(nodes, &roles).map_err(|no_room| {
         let at = leading_dimension(state, &no_room.pod);
-        let free =
-            trial.state.domains.list[domain.at()].nodes.iter().map(|no| nodes.get(no.at()).free[at]).max().unwrap_or(0);
+        let free = room.most_free(nodes, at);
         Blocker::NoRoom {
             pods: shape.gang_pods(),
             fit: no_room.fit,

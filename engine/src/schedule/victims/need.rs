@@ -7,6 +7,7 @@ use crate::job::shape::Role;
 use crate::job::shape::Shape;
 use crate::ledger;
 use crate::placement::NodeUse;
+use crate::placement::gang::Room;
 use crate::schedule::source::place_on;
 use crate::schedule::source::reclaim::loan_excess;
 use crate::schedule::trial::Trial;
@@ -60,11 +61,10 @@ impl Need {
         self.shape = Some(Arc::clone(shape));
         let mut roles = shape.gang();
         if let (Some(role), None) = (roles.next(), roles.next()) {
-            let slots: i64 = trial.state.domains.list[self.domain.at()]
-                .nodes
-                .iter()
-                .map(|no| slots(trial, *no, trial.nodes.get(no.at()), &role.amount))
-                .sum();
+            let state = trial.state;
+            let room =
+                Room { floor: &state.floor, cluster: &state.cluster, domain: self.domain, forbidden: &trial.forbidden };
+            let slots = room.slots(&trial.nodes, &role.amount);
             self.has_room = slots >= i64::from(role.count);
             self.pods_short = Some((role.clone(), i64::from(role.count) - slots));
         } else {

@@ -145,7 +145,7 @@ fn improve(trial: &Trial<'_>, need: &Need, list: &[Candidate], chosen: &mut [boo
             chosen[at] = true;
         }
         let current: Vec<usize> = open.iter().copied().filter(|&at| chosen[at]).collect();
-        if let Some(better) = Search::run(list, &open, freed, current) {
+        if let Some(better) = Search::run(list, &open, freed, &current) {
             for &at in &open {
                 chosen[at] = better.contains(&at);
             }
@@ -176,7 +176,7 @@ struct Search<'a, 't> {
 
 impl<'a, 't> Search<'a, 't> {
     /// The cheapest sufficient subset of `open`, if it is cheaper than `current`.
-    fn run(list: &'a [Candidate], open: &[usize], mut freed: Freed<'t>, current: Vec<usize>) -> Option<Vec<usize>> {
+    fn run(list: &'a [Candidate], open: &[usize], mut freed: Freed<'t>, current: &[usize]) -> Option<Vec<usize>> {
         if current.is_empty() {
             return None;
         }
@@ -188,7 +188,7 @@ impl<'a, 't> Search<'a, 't> {
         }
         let mut kinds: Vec<Kind> = kinds.into_values().collect();
         kinds.sort_by_key(|kind| kind[0]);
-        let best = (cost(list, &current), current.clone());
+        let best = (cost(list, current), current.to_vec());
         let mut search = Self { list, kinds, freed, choice: Vec::new(), steps: 0, best };
         search.descend(0);
         let Self { best: (_, choice), .. } = search;
