@@ -1,16 +1,15 @@
-//! The console's entry point.
-use leptos::prelude::*;
+//! The console: a replica of the engine in the browser, and what people see of it.
+
+#![expect(unreachable_pub, reason = "the component macro makes public properties of components that are not")]
+
+mod api;
+mod model;
+mod pages;
+mod session;
+mod widgets;
 
 fn main() {
     console_error_panic_hook::set_once();
-    leptos::mount::mount_to_body(Console);
-}
-
-#[component]
-fn Console() -> impl IntoView {
-    view! {
-        <main id="console">
-            <h1>"Tidegate"</h1>
-        </main>
-    }
+    api::key::take_from_address();
+    leptos::mount::mount_to_body(pages::app::App);
 }

@@ -1,0 +1,90 @@
+//! The requests.
+
+use engine::message::envelope::Entry;
+use engine::message::envelope::Envelope;
+use engine::message::envelope::Receipt;
+use engine::message::rejection::Rejection;
+use engine::message::snapshot::Snapshot;
+use gloo::net::http::Request;
+use gloo::net::http::RequestBuilder;
+use gloo::net::http::Response;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::api::failure::Failure;
+use crate::api::key;
+use crate::api::path;
+
+/// The whole state, at least as new as `min_revision`.
+pub(crate) async fn snapshot(cluster: &str, min_revision: u64) -> Result<Snapshot, Failure> {
+    let request = signed(Request::get(&path::api(cluster, &format!("snapshot?min_revision={min_revision}"))));
+    read(request.send().await).await
+}
+
+/// What was decided after a revision.
+pub(crate) async fn entries(cluster: &str, after: u64) -> Result<Vec<Entry>, Failure> {
+    let request = signed(Request::get(&path::api(cluster, &format!("entries?after={after}"))));
+    read(request.send().await).await
+}
+
+/// The last entries that contain a round.
+pub(crate) async fn rounds(cluster: &str) -> Result<Vec<Entry>, Failure> {
+    let request = signed(Request::get(&path::api(cluster, "rounds?count=100")));
+    read(request.send().await).await
+}
+
+/// Sends the commands of the three-team example. They carry ids, so sending them again changes nothing.
+pub(crate) async fn load_example(cluster: &str) -> Result<(), Failure> {
+    let file = Request::get("/examples/three-teams.jsonl").send().await.map_err(|_| Failure::Unreachable)?;
+    let lines = file.text().await.map_err(|_| Failure::Unreachable)?;
+    for line in lines.lines().filter(|line| !line.trim().is_empty()) {
+        let envelope: Envelope = serde_json::from_str(line).map_err(|error| Failure::Unreadable(error.to_string()))?;
+        command(cluster, &envelope).await?;
+    }
+    Ok(())
+}
+
+/// Sends a command.
+pub(crate) async fn command(cluster: &str, envelope: &Envelope) -> Result<Receipt, Failure> {
+    let request = signed(Request::post(&path::api(cluster, "commands"))).json(envelope);
+    match request {
+        Ok(request) => read(request.send().await).await,
+        Err(error) => Err(Failure::Unreadable(error.to_string())),
+    }
+}
+
+fn signed(request: RequestBuilder) -> RequestBuilder {
+    match key::get() {
+        Some(key) => request.header("authorization", &format!("Bearer {key}")),
+        None => request,
+    }
+}
+
+async fn read<T: DeserializeOwned>(answer: Result<Response, gloo::net::Error>) -> Result<T, Failure> {
+    let answer = answer.map_err(|_| Failure::Unreachable)?;
+    let text = answer.text().await.map_err(|_| Failure::Unreachable)?;
+    match answer.status() {
+        200..=299 => serde_json::from_str(&text).map_err(|error| Failure::Unreadable(error.to_string())),
+        status => Err(refusal(status, &text)),
+    }
+}
+
+/// What the Worker says when it refuses.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Problem {
+    message: String,
+    rejection: Option<Rejection>,
+}
+
+fn refusal(status: u16, text: &str) -> Failure {
+    let Problem { message, rejection } = serde_json::from_str(text).unwrap_or_default();
+    match (status, rejection) {
+        (_, Some(rejection)) => Failure::Refused(rejection),
+        (401, None) => Failure::NoKey,
+        (403, None) => Failure::Forbidden(message),
+        (410, None) => Failure::Gone,
+        (400..=499, None) => Failure::Absent(message),
+        (status, None) => Failure::Fault(status),
+    }
+}

@@ -1,0 +1,45 @@
+//! What can go wrong between the console and the Worker, each with what to do.
+
+use std::fmt;
+
+use engine::message::rejection::Rejection;
+
+/// A request that brought no answer to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The Worker could not be reached.
+    Unreachable,
+    /// No key, or a wrong one.
+    NoKey,
+    /// The key does not allow this.
+    Forbidden(String),
+    /// There is nothing under this name.
+    Absent(String),
+    /// So far back nothing is kept at hand.
+    Gone,
+    /// The command was refused by the engine.
+    Refused(Rejection),
+    /// The Worker itself failed.
+    Fault(u16),
+    /// An answer that this console does not understand.
+    Unreadable(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable => {
+                f.write_str("the cluster cannot be reached; check the network, the console keeps trying")
+            }
+            Self::NoKey => f.write_str("a key is needed to see this cluster"),
+            Self::Forbidden(reason) => write!(f, "the key does not allow this: {reason}"),
+            Self::Absent(reason) => f.write_str(reason),
+            Self::Gone => f.write_str("so far back nothing is kept at hand"),
+            Self::Refused(rejection) => rejection.fmt(f),
+            Self::Fault(status) => write!(f, "the service failed (status {status}); nothing was changed, try again"),
+            Self::Unreadable(reason) => {
+                write!(f, "the answer cannot be read ({reason}); reload the page to get the newest console")
+            }
+        }
+    }
+}

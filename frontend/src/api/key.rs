@@ -1,0 +1,31 @@
+//! The bearer key: it arrives in the URL's fragment, which no server sees, and is kept for this tab only.
+
+use gloo::storage::SessionStorage;
+use gloo::storage::Storage;
+
+const NAME: &str = "tidegate.key";
+
+/// Takes the key out of the visible address, if it is there.
+pub(crate) fn take_from_address() {
+    let Some(window) = web_sys::window() else { return };
+    let hash = window.location().hash().unwrap_or_default();
+    let Some(key) = hash.strip_prefix("#key=") else { return };
+    store(key);
+    let location = window.location();
+    let path = format!("{}{}", location.pathname().unwrap_or_default(), location.search().unwrap_or_default());
+    if let Ok(history) = window.history() {
+        // A browser that refuses this keeps the key in its address bar: a pity, but no failure.
+        let _ = history.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&path));
+    }
+}
+
+/// Keeps a key for this tab.
+pub(crate) fn store(key: &str) {
+    // Without storage the key lasts until the page is left.
+    let _ = SessionStorage::set(NAME, key.trim());
+}
+
+/// The key, if there is one.
+pub(crate) fn get() -> Option<String> {
+    SessionStorage::get(NAME).ok()
+}

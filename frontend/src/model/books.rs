@@ -1,0 +1,171 @@
+//! Where each quota's GPUs are: the parts of its bar, which add up to what it is guaranteed.
+//!
+//! All numbers come from the engine's ledger. A loan inside a quota's own subtree is use by its children, and a loan
+//! that crosses its border is lent or borrowed, so that no part of a bar is counted twice.
+
+use std::collections::BTreeMap;
+
+use engine::ledger::is_within;
+use engine::ledger::loans::Loan;
+use engine::ledger::loans::loans;
+use engine::state::world::State;
+use engine::unit::id::DomainNo;
+use engine::unit::id::QuotaNo;
+
+/// The parts of a quota's bar, in the engine's unit (thousandths of a GPU).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Book {
+    /// What it is guaranteed.
+    pub(crate) guaranteed: i64,
+    /// In-quota use of jobs submitted to it.
+    pub(crate) own: i64,
+    /// Use of its descendants' jobs, loans among them included.
+    pub(crate) children: i64,
+    /// What jobs outside its subtree hold of it.
+    pub(crate) lent: i64,
+    /// What jobs of its ancestors hold of what its subtree leaves unused.
+    pub(crate) above: i64,
+    /// What its subtree's jobs hold of others.
+    pub(crate) borrowed: i64,
+    /// What nobody uses.
+    pub(crate) idle: i64,
+    /// What waiting jobs of its subtree ask for.
+    pub(crate) waiting: i64,
+    /// How many jobs of its subtree wait.
+    pub(crate) n_waiting: u32,
+    /// How many jobs of its subtree hold GPUs.
+    pub(crate) n_running: u32,
+}
+
+impl Book {
+    /// The length of the bar.
+    pub(crate) fn extent(&self) -> i64 {
+        self.guaranteed.max(self.used()) + self.borrowed
+    }
+
+    /// What is used of the guaranteed amount, by whomever.
+    pub(crate) fn used(&self) -> i64 {
+        self.own + self.children + self.lent + self.above
+    }
+}
+
+/// The books of all quotas, by number, and their sum.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Books {
+    by_quota: Vec<Book>,
+    /// All roots together.
+    pub(crate) total: Book,
+    /// The longest bar.
+    pub(crate) longest: i64,
+}
+
+impl Books {
+    /// The books of a state.
+    pub(crate) fn of(state: &State) -> Self {
+        let mut books = Self { by_quota: vec![Book::default(); state.quotas.len()], ..Self::default() };
+        for (no, quota) in state.live_quotas() {
+            let entry = &state.ledger.quotas[no.at()];
+            let own = state.cluster.gpus(&entry.own_jobs);
+            let used = state.cluster.gpus(&entry.used);
+            let book = &mut books.by_quota[no.at()];
+            book.guaranteed = state.cluster.gpus(&quota.min.amount);
+            book.own = own;
+            book.children = used - own;
+        }
+        for at in 0..state.domains.list.len() {
+            for loan in loans(state, DomainNo::from_index(at)) {
+                books.book_loan(state, &loan);
+            }
+        }
+        books.count_jobs(state);
+        books.settle_idle(state);
+        books.longest = books.by_quota.iter().map(Book::extent).max().unwrap_or(0);
+        books.total = books.sum_of_roots(state);
+        books
+    }
+
+    /// The book of a quota.
+    pub(crate) fn get(&self, no: QuotaNo) -> Book {
+        self.by_quota.get(no.at()).copied().unwrap_or_default()
+    }
+
+    fn book_loan(&mut self, state: &State, loan: &Loan) {
+        let gpus = state.cluster.gpus(&loan.amount);
+        let borrower = state.jobs[loan.job].spec.quota;
+        for no in chain(state, loan.lender) {
+            let book = &mut self.by_quota[no.at()];
+            if !is_within(&state.quotas, borrower, no) {
+                book.lent += gpus;
+            } else if borrower == no {
+                book.own += gpus;
+            } else {
+                book.children += gpus;
+            }
+        }
+        for no in chain(state, borrower).filter(|no| !is_within(&state.quotas, loan.lender, *no)) {
+            self.by_quota[no.at()].borrowed += gpus;
+        }
+    }
+
+    /// A subtree cannot leave more idle than its parent does: the rest is in the hands of the parent's own jobs.
+    fn settle_idle(&mut self, state: &State) {
+        let mut open: Vec<(QuotaNo, i64)> =
+            state.live_quotas().filter(|(_, quota)| quota.parent.is_none()).map(|(no, _)| (no, i64::MAX)).collect();
+        let mut children: BTreeMap<QuotaNo, Vec<QuotaNo>> = BTreeMap::new();
+        for (no, quota) in state.live_quotas() {
+            if let Some(parent) = quota.parent {
+                children.entry(parent).or_default().push(no);
+            }
+        }
+        while let Some((no, idle_above)) = open.pop() {
+            let book = &mut self.by_quota[no.at()];
+            let unused = (book.guaranteed - book.used()).max(0);
+            book.idle = unused.min(idle_above);
+            book.above = unused - book.idle;
+            let idle = book.idle;
+            open.extend(children.get(&no).into_iter().flatten().map(|child| (*child, idle)));
+        }
+    }
+
+    fn count_jobs(&mut self, state: &State) {
+        let mut of_quota: BTreeMap<QuotaNo, (u32, u32, i64)> = BTreeMap::new();
+        for (_, job) in state.jobs.iter() {
+            let counts = of_quota.entry(job.spec.quota).or_default();
+            if job.is_queued() {
+                counts.0 += 1;
+                counts.2 += state.cluster.gpus(&job.spec.shape.gang_amount());
+            } else if job.placed().is_some() {
+                counts.1 += 1;
+            }
+        }
+        for (quota, (n_waiting, n_running, waiting)) in of_quota {
+            for no in chain(state, quota) {
+                let book = &mut self.by_quota[no.at()];
+                book.n_waiting += n_waiting;
+                book.n_running += n_running;
+                book.waiting += waiting;
+            }
+        }
+    }
+
+    fn sum_of_roots(&self, state: &State) -> Book {
+        state.live_quotas().filter(|(_, quota)| quota.parent.is_none()).fold(Book::default(), |mut sum, (no, _)| {
+            let book = self.get(no);
+            sum.guaranteed += book.guaranteed;
+            sum.own += book.own;
+            sum.children += book.children;
+            sum.lent += book.lent;
+            sum.borrowed += book.borrowed;
+            sum.idle += book.idle;
+            sum.waiting += book.waiting;
+            sum.n_waiting += book.n_waiting;
+            sum.n_running += book.n_running;
+            sum
+        })
+    }
+}
+
+/// A quota and its ancestors.
+pub(crate) fn chain(state: &State, no: QuotaNo) -> impl Iterator<Item = QuotaNo> + '_ {
+    std::iter::successors(Some(no), |no| state.quotas.get(no.at()).and_then(|quota| quota.parent))
+}

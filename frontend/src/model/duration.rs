@@ -1,0 +1,108 @@
+//! Periods as people type them: `90m`, `2h 30m`, `1d`; a bare number means minutes.
+
+use engine::unit::time::Millis;
+
+/// Reads a period; nothing if the field is empty.
+pub(crate) fn parse(text: &str) -> Result<Option<Millis>, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let wrong = || format!("“{text}” is no period; write for example 90m, 2h 30m or 1d");
+    let mut total = 0i64;
+    let mut number = String::new();
+    for letter in text.chars().chain(std::iter::once(' ')) {
+        if letter.is_ascii_digit() {
+            number.push(letter);
+            continue;
+        }
+        if letter == ' ' && number.is_empty() {
+            continue;
+        }
+        let unit = unit_ms(letter).ok_or_else(wrong)?;
+        let value: i64 = number.parse().map_err(|_| wrong())?;
+        number.clear();
+        total = value.checked_mul(unit).and_then(|ms| total.checked_add(ms)).ok_or_else(wrong)?;
+    }
+    if total == 0 { Err("a period must be longer than 0".to_owned()) } else { Ok(Some(Millis(total))) }
+}
+
+fn unit_ms(letter: char) -> Option<i64> {
+    match letter.to_ascii_lowercase() {
+        's' => Some(1_000),
+        'm' | ' ' => Some(60_000),
+        'h' => Some(3_600_000),
+        'd' => Some(86_400_000),
+        _ => None,
+    }
+}
+
+/// A period in a form's own notation.
+pub(crate) fn typed(period: Millis) -> String {
+    let seconds = period.0 / 1000;
+    match seconds {
+        0 => String::new(),
+        _ if seconds % 86_400 == 0 => format!("{}d", seconds / 86_400),
+        _ if seconds % 3_600 == 0 => format!("{}h", seconds / 3_600),
+        _ if seconds % 60 == 0 => format!("{}m", seconds / 60),
+        _ => format!("{seconds}s"),
+    }
+}
+
+/// How long ago, in one unit: `12 s`, `5 min`, `3 h`, `2 d`.
+pub(crate) fn rough(period: Millis) -> String {
+    let seconds = period.0.max(0) / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(text: &str) -> Result<Option<i64>, String> {
+        parse(text).map(|period| period.map(|period| period.0))
+    }
+
+    #[test]
+    fn nothing_is_no_period() {
+        assert_eq!(ms("  "), Ok(None));
+    }
+
+    #[test]
+    fn a_bare_number_means_minutes() {
+        assert_eq!(ms("90"), Ok(Some(5_400_000)));
+    }
+
+    #[test]
+    fn units_add_up() {
+        assert_eq!(ms("1d 2h 30m 5s"), Ok(Some(95_405_000)));
+        assert_eq!(ms("2h30m"), Ok(Some(9_000_000)));
+    }
+
+    #[test]
+    fn words_are_refused_with_an_example() {
+        assert_eq!(ms("soon"), Err("“soon” is no period; write for example 90m, 2h 30m or 1d".to_owned()));
+        assert!(ms("0m").is_err());
+        assert!(ms("99999999999999999d").is_err());
+    }
+
+    #[test]
+    fn what_is_shown_can_be_typed() {
+        for text in ["90m", "2h", "1d", "45s"] {
+            assert_eq!(parse(text).map(|period| period.map(typed)), Ok(Some(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn ages_have_one_unit() {
+        assert_eq!(
+            ["12 s", "5 min", "3 h", "2 d"].map(str::to_owned),
+            [12, 300, 10_800, 172_800].map(|s| rough(Millis(s * 1000)))
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! The engine's explanations, shaped for the screens. Every sentence about a decision comes from `engine::explain`.
+
+use std::collections::BTreeMap;
+
+use engine::explain;
+use engine::explain::PolicyWords;
+use engine::job::spec::IdlePolicy;
+use engine::message::command::Command;
+use engine::message::envelope::Entry;
+use engine::message::event::Event;
+use engine::quota::policy::ChildLevelPreemption;
+use engine::quota::policy::SelfLevelPreemption;
+use engine::schedule::order;
+use engine::state::world::State;
+use engine::unit::id::JobNo;
+use engine::unit::id::QuotaNo;
+use engine::unit::time::Timestamp;
+
+use crate::widgets::policy_form::PolicyText;
+use crate::widgets::why_panel::WhyText;
+
+/// How many jobs of a queue get a place in the table: beyond that it is only a long way off.
+const PLACES_MAX: usize = 1_000;
+
+/// Each waiting job's place in the queue of its quota, from 1. Who waits for an eviction's backoff has none yet.
+pub(crate) fn places(state: &State, now: Timestamp) -> BTreeMap<JobNo, usize> {
+    let queues = state.queue.of_quota.keys().map(|quota| order::positions(state, *quota, now));
+    queues.flat_map(|queue| queue.into_iter().take(PLACES_MAX).zip(1..)).collect()
+}
+
+/// A waiting job's place, from 1.
+pub(crate) fn place(state: &State, no: JobNo, now: Timestamp) -> Option<usize> {
+    let quota = state.jobs.get(no)?.spec.quota;
+    order::positions(state, quota, now).into_iter().position(|other| other == no).map(|at| at + 1)
+}
+
+/// The reasons of a waiting job; nothing for a job that does not wait.
+pub(crate) fn why(state: &State, no: JobNo, now: Timestamp) -> Option<WhyText> {
+    let why = explain::why(state, no, now)?;
+    let quota = state.quotas[state.jobs[no].spec.quota.at()].id.as_str();
+    Some(WhyText {
+        binding: sentence(&why.binding),
+        others: why.others.iter().map(|(source, text)| (sentence(explain::source(*source)), sentence(text))).collect(),
+        help: why.help.map(|help| sentence(&help.sentence)),
+        place: why.position.map(|position| format!("Place {position} in the queue of {quota}.")),
+        estimate: why
+            .estimate
+            .map(|at| format!("If nothing else is submitted, it starts in about {}.", explain::period(at - now))),
+    })
+}
+
+/// The one reason that matters most: as the job's class was last told, or asked anew.
+pub(crate) fn binding(state: &State, no: JobNo, now: Timestamp) -> String {
+    let class = state.jobs.get(no).and_then(|job| job.class).and_then(|class| state.queue.classes.get(class.at()));
+    let told = class.and_then(|class| class.hold.as_ref()).and_then(|hold| hold.binding());
+    match told {
+        Some(attempt) => sentence(&explain::blocker(state, &attempt.blocker, now)),
+        None => why(state, no, now).map(|why| why.binding).unwrap_or_default(),
+    }
+}
+
+/// A sentence fragment as a sentence on its own. Names keep their letters: only a lower-case word is raised.
+pub(crate) fn sentence(fragment: &str) -> String {
+    let fragment = fragment.trim();
+    let first_word = fragment.split(' ').next().unwrap_or_default();
+    let is_word = first_word.len() > 1 && first_word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let mut text = fragment.to_owned();
+    if is_word {
+        text[..1].make_ascii_uppercase();
+    }
+    if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
+}
+
+/// What the events of an entry say, and whether somebody lost something.
+pub(crate) fn sentences(state: &State, events: &[Event]) -> Vec<(String, bool)> {
+    let said =
+        events.iter().filter_map(|event| explain::event(state, event).map(|text| (sentence(&text), is_loss(event))));
+    said.collect()
+}
+
+/// Whether an event takes something from somebody.
+pub(crate) fn is_loss(event: &Event) -> bool {
+    matches!(event, Event::Evicted { .. } | Event::Shrunk { .. })
+}
+
+/// What an entry of the log was.
+pub(crate) fn title(entry: &Entry) -> &'static str {
+    match &entry.envelope.command {
+        Command::CreateCluster(_) => "Cluster created",
+        Command::PutGroup(_) => "Resource group",
+        Command::PutNode(_) => "Node",
+        Command::CreateQuota(_) => "Quota created",
+        Command::UpdateQuota(_) => "Quota settings",
+        Command::ScaleQuotas(_) => "Scaling",
+        Command::DeleteQuota(_) => "Quota deleted",
+        Command::SubmitJob(_) => "Job submitted",
+        Command::CancelJob(_) => "Job cancelled",
+        Command::SetPriority(_) => "Priority changed",
+        Command::Report(_) => "Report",
+        Command::Round(_) => "Round",
+    }
+}
+
+/// What a child-level policy allows.
+pub(crate) fn child_level(state: &State, no: QuotaNo, policy: Option<&ChildLevelPreemption>) -> PolicyText {
+    match policy {
+        Some(policy) => text(explain::child_level(state, no, policy)),
+        None => off(),
+    }
+}
+
+/// What a self-level policy allows.
+pub(crate) fn self_level(state: &State, no: QuotaNo, policy: Option<&SelfLevelPreemption>) -> PolicyText {
+    match policy {
+        Some(policy) => text(explain::self_level(state, no, policy)),
+        None => off(),
+    }
+}
+
+fn text(words: PolicyWords) -> PolicyText {
+    let PolicyWords { allows, protects, warnings } = words;
+    PolicyText { says: std::iter::once(allows).chain(protects).collect(), is_fault: false, warnings }
+}
+
+fn off() -> PolicyText {
+    PolicyText { says: vec!["Off: nobody is evicted by this policy.".to_owned()], ..PolicyText::default() }
+}
+
+/// A choice of the form, in words.
+pub(crate) fn idle_policy(idle: IdlePolicy) -> &'static str {
+    match idle {
+        IdlePolicy::Off => "off",
+        IdlePolicy::Acceptable => "acceptable",
+        IdlePolicy::Only => "only idle",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragments_become_sentences() {
+        assert_eq!(sentence("the quota is full"), "The quota is full.");
+    }
+
+    #[test]
+    fn names_keep_their_letters() {
+        assert_eq!(sentence("training-a stopped"), "training-a stopped.");
+        assert_eq!(sentence("Quota1 has 0 GPUs."), "Quota1 has 0 GPUs.");
+    }
+}

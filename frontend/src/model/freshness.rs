@@ -1,0 +1,85 @@
+//! How old is what the screen shows.
+
+use crate::model::duration::rough;
+use engine::unit::time::Millis;
+
+/// Younger than this, a connected console is simply live.
+const STALE_AFTER_MS: i64 = 90_000;
+
+/// What is known of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// Changes are pushed as they happen.
+    Live,
+    /// The connection is being made again.
+    Reconnecting,
+    /// The browser has no network.
+    Offline,
+}
+
+/// What people are told about the age of the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    /// Nothing is missing.
+    Live,
+    /// Somewhat old.
+    Aged(String),
+    /// Too old to be relied upon.
+    Stale(String),
+    /// No network.
+    Offline(String),
+}
+
+impl Freshness {
+    /// By the connection and the time since anything was heard.
+    pub(crate) fn of(link: Link, silence: Millis) -> Self {
+        let age = rough(silence);
+        match link {
+            Link::Live => Self::Live,
+            Link::Offline => Self::Offline(age),
+            Link::Reconnecting if silence.0 < STALE_AFTER_MS => Self::Aged(age),
+            Link::Reconnecting => Self::Stale(age),
+        }
+    }
+
+    /// In words.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Live => "live".to_owned(),
+            Self::Aged(age) => format!("{age} old"),
+            Self::Stale(age) => format!("stale: {age} old"),
+            Self::Offline(age) => format!("offline: {age} old"),
+        }
+    }
+
+    /// For the stylesheet.
+    pub(crate) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Aged(_) => "aged",
+            Self::Stale(_) => "stale",
+            Self::Offline(_) => "offline",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connected_console_is_live_however_quiet_the_cluster() {
+        assert_eq!(Freshness::of(Link::Live, Millis(3_600_000)).text(), "live");
+    }
+
+    #[test]
+    fn a_lost_connection_shows_the_age_and_then_says_stale() {
+        assert_eq!(Freshness::of(Link::Reconnecting, Millis(12_000)).text(), "12 s old");
+        assert_eq!(Freshness::of(Link::Reconnecting, Millis(120_000)).text(), "stale: 2 min old");
+    }
+
+    #[test]
+    fn without_a_network_it_says_so() {
+        assert_eq!(Freshness::of(Link::Offline, Millis(5_000)).text(), "offline: 5 s old");
+    }
+}

@@ -1,0 +1,19 @@
+//! GPUs as text.
+
+use engine::unit::amount::Dimension;
+use engine::unit::amount::DimensionKind;
+use engine::unit::quantity;
+
+fn gpu() -> Dimension {
+    Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu }
+}
+
+/// `16`.
+pub(crate) fn bare(thousandths: i64) -> String {
+    quantity::bare(&gpu(), thousandths)
+}
+
+/// `16 GPUs`.
+pub(crate) fn gpus(thousandths: i64) -> String {
+    quantity::quantity(&gpu(), thousandths)
+}

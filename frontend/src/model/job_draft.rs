@@ -1,0 +1,230 @@
+//! The submit form as a value: what has been typed, what is wrong with it, and the command it makes.
+
+use engine::job::spec::FaultTolerance;
+use engine::job::spec::IdlePolicy;
+use engine::message::command::AmountByName;
+use engine::message::command::PodGroup;
+use engine::message::command::SubmitJob;
+use engine::state::cluster::Cluster;
+use engine::unit::amount::Dimension;
+use engine::unit::amount::DimensionKind;
+use engine::unit::id::JobId;
+use engine::unit::id::QuotaId;
+use engine::unit::id::WorkspaceId;
+use engine::unit::priority::Module;
+use engine::unit::priority::Priority;
+
+use crate::model::duration;
+
+/// What has been typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct JobDraft {
+    /// The job's name.
+    pub(crate) job: String,
+    /// The quota's name.
+    pub(crate) quota: String,
+    /// The workspace's name, if any.
+    pub(crate) workspace: String,
+    /// The module.
+    pub(crate) module: Module,
+    /// The number of pods.
+    pub(crate) pods: String,
+    /// What each pod needs, by dimension.
+    pub(crate) amounts: Vec<String>,
+    /// 1 to 9.
+    pub(crate) priority: u8,
+    /// Idle resources.
+    pub(crate) idle: IdlePolicy,
+    /// Automatic fault tolerance.
+    pub(crate) is_tolerant: bool,
+    /// How often it is restarted at most.
+    pub(crate) max_restarts: String,
+    /// The checkpoint interval.
+    pub(crate) checkpoint: String,
+    /// The declared duration.
+    pub(crate) duration: String,
+}
+
+impl JobDraft {
+    /// An empty form for a cluster with these dimensions.
+    pub(crate) fn new(cluster: &Cluster, job: String, quota: String) -> Self {
+        let is_first_gpu = |at: usize| cluster.gpu_dimensions().next() == Some(at);
+        let amounts =
+            (0..cluster.dimensions.len()).map(|at| if is_first_gpu(at) { "8".to_owned() } else { String::new() });
+        Self {
+            job,
+            quota,
+            workspace: String::new(),
+            module: Module::Dlc,
+            pods: "1".to_owned(),
+            amounts: amounts.collect(),
+            priority: 1,
+            idle: IdlePolicy::Off,
+            is_tolerant: false,
+            max_restarts: "3".to_owned(),
+            checkpoint: String::new(),
+            duration: String::new(),
+        }
+    }
+
+    /// The command, or each fault with the field that has it.
+    pub(crate) fn command(&self, cluster: &Cluster) -> Result<SubmitJob, Vec<(Field, String)>> {
+        let mut faults = Vec::new();
+        let mut keep = |field: Field, fault: String| faults.push((field, fault));
+        let job = JobId::new(self.job.trim()).map_err(|fault| keep(Field::Job, fault.to_string())).ok();
+        let quota = QuotaId::new(&self.quota).map_err(|_| keep(Field::Quota, "choose a quota".to_owned())).ok();
+        let workspace = match self.workspace.trim() {
+            "" => None,
+            name => WorkspaceId::new(name).map_err(|fault| keep(Field::Workspace, fault.to_string())).ok(),
+        };
+        let count = whole(&self.pods).map_err(|fault| keep(Field::Pods, fault)).unwrap_or(1);
+        let mut amount = AmountByName::new();
+        for (at, dimension) in cluster.dimensions.iter().enumerate() {
+            match self.amounts.get(at).map_or(Ok(0), |text| value(dimension, text)) {
+                Ok(0) => {}
+                Ok(value) => drop(amount.insert(dimension.name.clone(), value)),
+                Err(fault) => keep(Field::Amount(at), fault),
+            }
+        }
+        let max_restarts = if self.is_tolerant { whole(&self.max_restarts) } else { Ok(0) };
+        let max_restarts = max_restarts.map_err(|fault| keep(Field::Restarts, fault)).unwrap_or(0);
+        let checkpoint_ms =
+            duration::parse(&self.checkpoint).map_err(|fault| keep(Field::Checkpoint, fault)).ok().flatten();
+        let duration_ms = duration::parse(&self.duration).map_err(|fault| keep(Field::Duration, fault)).ok().flatten();
+        let priority =
+            Priority::new(i64::from(self.priority)).map_err(|fault| keep(Field::Priority, fault.to_string())).ok();
+        match (job, quota, priority) {
+            (Some(job), Some(quota), Some(priority)) if faults.is_empty() => Ok(SubmitJob {
+                job,
+                quota,
+                workspace,
+                user: None,
+                name: None,
+                module: self.module,
+                priority,
+                pods: vec![PodGroup { count, amount }],
+                min_pods: None,
+                idle: self.idle,
+                fault_tolerance: self.is_tolerant.then_some(FaultTolerance { max_restarts }),
+                duration_ms,
+                checkpoint_ms,
+            }),
+            _ => Err(faults),
+        }
+    }
+}
+
+/// A field of the form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// The job's name.
+    Job,
+    /// The quota.
+    Quota,
+    /// The workspace.
+    Workspace,
+    /// The number of pods.
+    Pods,
+    /// The amount of a pod in a dimension.
+    Amount(usize),
+    /// The priority.
+    Priority,
+    /// The number of restarts.
+    Restarts,
+    /// The checkpoint interval.
+    Checkpoint,
+    /// The duration.
+    Duration,
+}
+
+fn whole(text: &str) -> Result<u32, String> {
+    text.trim().parse().map_err(|_| format!("“{text}” is no whole number"))
+}
+
+/// A value in a dimension's own unit, from what people write: GPUs and CPUs with decimals, memory in GiB.
+pub(crate) fn value(dimension: &Dimension, text: &str) -> Result<i64, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(0);
+    }
+    let wrong = || format!("“{text}” is no amount; write a number such as 8 or 0.5");
+    match dimension.kind {
+        DimensionKind::Gpu | DimensionKind::Cpu => thousandths(text).ok_or_else(wrong),
+        DimensionKind::Memory => {
+            text.parse::<i64>().ok().filter(|gib| *gib >= 0).and_then(|gib| gib.checked_mul(1024)).ok_or_else(wrong)
+        }
+        DimensionKind::Other => text.parse::<i64>().ok().filter(|value| *value >= 0).ok_or_else(wrong),
+    }
+}
+
+/// The unit that people write a dimension in.
+pub(crate) fn unit(dimension: &Dimension) -> &'static str {
+    match dimension.kind {
+        DimensionKind::Gpu => "GPUs",
+        DimensionKind::Cpu => "CPUs",
+        DimensionKind::Memory => "GiB",
+        DimensionKind::Other => "units",
+    }
+}
+
+fn thousandths(text: &str) -> Option<i64> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    if decimals.len() > 3 || !format!("{whole}{decimals}").bytes().all(|byte| byte.is_ascii_digit()) || whole.is_empty()
+    {
+        return None;
+    }
+    let thousandths: i64 = format!("{decimals:0<3}").parse().ok()?;
+    whole.parse::<i64>().ok()?.checked_mul(1000)?.checked_add(thousandths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cluster() -> Cluster {
+        Cluster {
+            dimensions: vec![Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu }],
+            ..Cluster::default()
+        }
+    }
+
+    fn draft() -> JobDraft {
+        JobDraft::new(&cluster(), "train-1".to_owned(), "Quota1".to_owned())
+    }
+
+    #[test]
+    fn a_new_form_is_a_command_already() {
+        let command = draft().command(&cluster()).expect("nothing is missing");
+        assert_eq!(command.pods, vec![PodGroup { count: 1, amount: AmountByName::from([("gpu".to_owned(), 8_000)]) }]);
+    }
+
+    #[test]
+    fn every_fault_is_told_with_its_field() {
+        let faults = JobDraft { job: String::new(), pods: "two".to_owned(), duration: "soon".to_owned(), ..draft() }
+            .command(&cluster())
+            .expect_err("three fields are wrong");
+        assert_eq!(
+            faults.iter().map(|(field, _)| *field).collect::<Vec<_>>(),
+            [Field::Job, Field::Pods, Field::Duration]
+        );
+    }
+
+    #[test]
+    fn restarts_count_only_with_fault_tolerance() {
+        assert!(JobDraft { max_restarts: "x".to_owned(), ..draft() }.command(&cluster()).is_ok());
+        assert!(JobDraft { max_restarts: "x".to_owned(), is_tolerant: true, ..draft() }.command(&cluster()).is_err());
+    }
+
+    #[test]
+    fn parts_of_gpus_are_thousandths() {
+        let gpu = &cluster().dimensions[0];
+        assert_eq!(["0.5", "16", "1.25", ""].map(|text| value(gpu, text)), [Ok(500), Ok(16_000), Ok(1_250), Ok(0)]);
+        assert!(["-1", "0.0001", ".5", "a"].into_iter().all(|text| value(gpu, text).is_err()));
+    }
+
+    #[test]
+    fn memory_is_typed_in_gib() {
+        let memory = Dimension { name: "memory".to_owned(), kind: DimensionKind::Memory };
+        assert_eq!(value(&memory, "2"), Ok(2048));
+    }
+}

@@ -1,0 +1,125 @@
+//! Which jobs the table shows, and in which order.
+
+use std::cmp::Reverse;
+
+use engine::ledger::is_within;
+use engine::state::jobs::Job;
+use engine::state::world::State;
+use engine::unit::id::JobNo;
+use engine::unit::id::QuotaId;
+use engine::unit::id::QuotaNo;
+use engine::unit::priority::Module;
+
+use crate::model::job_state::JobState;
+
+/// By what jobs are ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum JobSort {
+    /// The latest submission first.
+    #[default]
+    Newest,
+    /// The earliest submission first.
+    Oldest,
+    /// By name.
+    Name,
+    /// The most important first.
+    Priority,
+    /// The largest first.
+    Gpus,
+    /// By state.
+    State,
+}
+
+impl JobSort {
+    /// All orders.
+    pub(crate) const ALL: [Self; 6] = [Self::Newest, Self::Oldest, Self::Name, Self::Priority, Self::Gpus, Self::State];
+
+    /// In the URL.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Oldest => "oldest",
+            Self::Name => "name",
+            Self::Priority => "priority",
+            Self::Gpus => "gpus",
+            Self::State => "state",
+        }
+    }
+
+    /// In words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Newest => "Newest first",
+            Self::Oldest => "Oldest first",
+            Self::Name => "Name",
+            Self::Priority => "Priority",
+            Self::Gpus => "GPUs",
+            Self::State => "State",
+        }
+    }
+
+    /// From the URL.
+    pub(crate) fn parse(text: &str) -> Self {
+        Self::ALL.into_iter().find(|sort| sort.as_str() == text).unwrap_or_default()
+    }
+}
+
+/// What the person has chosen to see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct JobFilter {
+    /// Part of the job's name, workspace or user.
+    pub(crate) search: String,
+    /// Jobs of this quota and those below it.
+    pub(crate) quota: String,
+    /// Jobs in this state.
+    pub(crate) state: Option<JobState>,
+    /// Jobs of this module.
+    pub(crate) module: Option<Module>,
+    /// The order.
+    pub(crate) sort: JobSort,
+}
+
+/// The jobs to show, in order.
+pub(crate) fn select(state: &State, filter: &JobFilter) -> Vec<JobNo> {
+    let search = filter.search.trim().to_lowercase();
+    let quota = match filter.quota.as_str() {
+        "" => None,
+        name => match QuotaId::new(name).ok().and_then(|id| state.quota_no(&id)) {
+            Some(no) => Some(no),
+            None => return Vec::new(),
+        },
+    };
+    let mut found: Vec<(JobNo, &Job)> =
+        state.jobs.iter().filter(|(_, job)| matches(state, job, filter, &search, quota)).collect();
+    match filter.sort {
+        JobSort::Newest => found.sort_by_key(|(no, job)| (Reverse(job.submitted), Reverse(*no))),
+        JobSort::Oldest => found.sort_by_key(|(no, job)| (job.submitted, *no)),
+        JobSort::Name => found.sort_by(|a, b| a.1.spec.id.cmp(&b.1.spec.id)),
+        JobSort::Priority => found.sort_by_key(|(no, job)| (Reverse(job.spec.priority), *no)),
+        JobSort::Gpus => {
+            found.sort_by_key(|(no, job)| (Reverse(state.cluster.gpus(&job.spec.shape.gang_amount())), *no));
+        }
+        JobSort::State => found.sort_by_key(|(no, job)| (JobState::of(job), *no)),
+    }
+    found.into_iter().map(|(no, _)| no).collect()
+}
+
+fn matches(state: &State, job: &Job, filter: &JobFilter, search: &str, quota: Option<QuotaNo>) -> bool {
+    filter.module.is_none_or(|module| job.spec.module == module)
+        && filter.state.is_none_or(|wanted| JobState::of(job) == wanted)
+        && quota.is_none_or(|ancestor| is_within(&state.quotas, job.spec.quota, ancestor))
+        && (search.is_empty() || names(job).any(|name| name.to_lowercase().contains(search)))
+}
+
+fn names(job: &Job) -> impl Iterator<Item = &str> {
+    let spec = &job.spec;
+    std::iter::once(spec.id.as_str())
+        .chain(spec.name.as_deref())
+        .chain(spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str))
+        .chain(spec.user.as_ref().map(engine::unit::id::UserId::as_str))
+}
+
+/// A module by its abbreviation.
+pub(crate) fn module(text: &str) -> Option<Module> {
+    Module::ALL.into_iter().find(|module| module.as_str().eq_ignore_ascii_case(text))
+}

@@ -1,0 +1,161 @@
+//! What a command would do, ready to be shown. The decision and its sentences are the engine's.
+
+use engine::explain;
+use engine::host::planner;
+use engine::message::command::Command;
+use engine::message::command::SubmitJob;
+use engine::message::rejection::Rejection;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::time::Timestamp;
+
+use crate::model::explained;
+
+/// What it comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The form is not complete.
+    #[default]
+    Unfinished,
+    /// It would be refused.
+    Refused,
+    /// The job starts at once and nobody is evicted.
+    Starts,
+    /// The job starts in the place of so many others.
+    Evicts(usize),
+    /// The job waits.
+    Waits,
+    /// A change of quotas with consequences for so many jobs.
+    Changes(usize),
+    /// A change of quotas that moves no job.
+    Quiet,
+}
+
+impl Verdict {
+    /// In words.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Unfinished => "The form is not complete".to_owned(),
+            Self::Refused => "Would be refused".to_owned(),
+            Self::Starts => "Starts at once".to_owned(),
+            Self::Evicts(1) => "Starts, and evicts 1 job".to_owned(),
+            Self::Evicts(n_jobs) => format!("Starts, and evicts {n_jobs} jobs"),
+            Self::Waits => "Waits".to_owned(),
+            Self::Changes(1) => "Has 1 consequence".to_owned(),
+            Self::Changes(n_lines) => format!("Has {n_lines} consequences"),
+            Self::Quiet => "Moves no job".to_owned(),
+        }
+    }
+
+    /// For the stylesheet.
+    pub(crate) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Unfinished => "unfinished",
+            Self::Refused => "refused",
+            Self::Starts | Self::Quiet => "good",
+            Self::Evicts(_) | Self::Changes(_) => "costly",
+            Self::Waits => "waits",
+        }
+    }
+
+    /// A mark beside the words.
+    pub(crate) fn mark(&self) -> &'static str {
+        match self {
+            Self::Unfinished => "·",
+            Self::Refused => "✕",
+            Self::Starts | Self::Quiet => "✓",
+            Self::Evicts(_) | Self::Changes(_) => "!",
+            Self::Waits => "…",
+        }
+    }
+}
+
+/// A sentence about a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// The job that it leads to.
+    pub(crate) job: Option<String>,
+    /// The sentence.
+    pub(crate) text: String,
+}
+
+/// What a command would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Preview {
+    /// What it comes to.
+    pub(crate) verdict: Verdict,
+    /// Why.
+    pub(crate) reason: Option<String>,
+    /// Who would be evicted.
+    pub(crate) victims: Vec<Line>,
+    /// What else would happen.
+    pub(crate) others: Vec<Line>,
+    /// What would start a job that waits.
+    pub(crate) help: Option<String>,
+    /// When it would start by itself.
+    pub(crate) estimate: Option<String>,
+    /// How much work would be lost in all.
+    pub(crate) lost: Option<String>,
+}
+
+/// What submitting a job would do.
+pub(crate) fn of_job(state: &State, submit: &SubmitJob, now: Timestamp) -> Preview {
+    let preview = match planner::preview(state, &Command::SubmitJob(submit.clone()), now) {
+        Ok(preview) => preview,
+        Err(rejection) => return refused(&rejection),
+    };
+    let Some(no) = preview.after.jobs.find(&submit.job) else { return Preview::default() };
+    let (own, mut shown) = consequences(&preview, Some(&submit.job));
+    if let Some(why) = explained::why(&preview.after, no, now) {
+        shown.verdict = Verdict::Waits;
+        shown.reason = Some(why.binding);
+        shown.help = why.help;
+        shown.estimate = why.estimate;
+    } else {
+        shown.verdict = if shown.victims.is_empty() { Verdict::Starts } else { Verdict::Evicts(shown.victims.len()) };
+        shown.reason = own.into_iter().next_back();
+    }
+    shown
+}
+
+/// What changing quotas would do.
+pub(crate) fn of_change(state: &State, command: &Command, now: Timestamp) -> Preview {
+    match planner::preview(state, command, now) {
+        Ok(preview) => {
+            let (_, mut shown) = consequences(&preview, None);
+            let n_lines = shown.victims.len() + shown.others.len();
+            shown.verdict = if n_lines == 0 { Verdict::Quiet } else { Verdict::Changes(n_lines) };
+            shown
+        }
+        Err(rejection) => refused(&rejection),
+    }
+}
+
+fn refused(rejection: &Rejection) -> Preview {
+    Preview {
+        verdict: Verdict::Refused,
+        reason: Some(explained::sentence(&rejection.to_string())),
+        ..Preview::default()
+    }
+}
+
+/// What happens to the job in question, and what happens to others.
+fn consequences(preview: &planner::Preview, about: Option<&JobId>) -> (Vec<String>, Preview) {
+    let consequences = explain::consequences(&preview.after, &preview.events);
+    let mut own = Vec::new();
+    let mut shown = Preview::default();
+    for consequence in consequences.list {
+        let text = explained::sentence(&consequence.sentence);
+        let job = consequence.job.as_ref().map(|job| job.as_str().to_owned());
+        if about.is_some() && consequence.job.as_ref() == about {
+            own.push(text);
+        } else if consequence.is_eviction {
+            shown.victims.push(Line { job, text });
+        } else {
+            shown.others.push(Line { job, text });
+        }
+    }
+    shown.lost = (!shown.victims.is_empty())
+        .then(|| format!("Unsaved work lost: {}.", explain::gpu_hours(consequences.lost_gpu_ms)));
+    (own, shown)
+}

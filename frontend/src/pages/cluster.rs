@@ -1,0 +1,109 @@
+//! What all pages of a cluster share: the session, the header, and what is shown while there is nothing to show.
+
+use engine::message::rejection::Noun;
+use engine::message::rejection::Rejection;
+use gloo::storage::SessionStorage;
+use gloo::storage::Storage;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::components::Outlet;
+use leptos_router::hooks::use_location;
+
+use crate::api::browser;
+use crate::api::client;
+use crate::api::failure::Failure;
+use crate::api::key;
+use crate::model::explained::sentence;
+use crate::pages::app::parameter;
+use crate::pages::header::Header;
+use crate::pages::start::LAST_CLUSTER;
+use crate::session::Known;
+use crate::session::Session;
+use crate::widgets::empty_cluster::EmptyCluster;
+use crate::widgets::empty_cluster::Example;
+use crate::widgets::key_form::KeyForm;
+use crate::widgets::notice_list::NoticeList;
+
+/// What the page can show.
+#[derive(Clone, PartialEq)]
+enum Shown {
+    Loading,
+    NoKey,
+    Failed(String),
+    Empty,
+    Page,
+}
+
+/// The page of the cluster that the address names.
+#[component]
+pub(crate) fn ClusterPage() -> impl IntoView {
+    let cluster = parameter("cluster");
+    move || view! { <OpenCluster name=cluster.get() /> }
+}
+
+#[component]
+fn OpenCluster(name: String) -> impl IntoView {
+    // It is only a convenience of the start page.
+    let _ = SessionStorage::set(LAST_CLUSTER, &name);
+    let session = Session::open(&name);
+    provide_context(session);
+    focus_after_navigation();
+    let example = RwSignal::new(Example::Offered);
+    let load = Callback::new(move |()| {
+        example.set(Example::Loading);
+        spawn_local(async move {
+            let outcome = client::load_example(&session.name()).await;
+            example
+                .try_set(outcome.map_or_else(|failure| Example::Refused(failure.to_string()), |()| Example::Offered));
+            session.look_again();
+        });
+    });
+    let enter = Callback::new(move |text: String| {
+        key::store(&text);
+        session.known.set(Known::Loading);
+        session.look_again();
+    });
+    let shown = Memo::new(move |_| {
+        session.known.with(|known| match known {
+            Known::Loading => Shown::Loading,
+            Known::Failed(Failure::NoKey) => Shown::NoKey,
+            Known::Failed(failure) if is_absent(failure) => Shown::Empty,
+            Known::Failed(failure) => Shown::Failed(sentence(&failure.to_string())),
+            Known::Here(replica) if replica.state().live_quotas().next().is_none() => Shown::Empty,
+            Known::Here(_) => Shown::Page,
+        })
+    });
+    view! {
+        <a class="skip" href="#main">"Skip to the content"</a>
+        <Header />
+        <main id="main" tabindex="-1">
+            {move || match shown.get() {
+                Shown::Loading => view! { <section class="state-page" aria-busy="true"><h1>"Loading"</h1><p>"The cluster's state is on its way."</p><div class="skeleton"></div><div class="skeleton"></div><div class="skeleton"></div></section> }.into_any(),
+                Shown::NoKey => view! { <KeyForm enter=enter /> }.into_any(),
+                Shown::Failed(reason) => view! { <section class="state-page" role="alert"><h1>"The cluster cannot be shown"</h1><p>{reason}</p></section> }.into_any(),
+                Shown::Empty => view! { <EmptyCluster cluster=Signal::stored(session.name().to_string()) example=example load=load /> }.into_any(),
+                Shown::Page => view! { <Outlet /> }.into_any(),
+            }}
+        </main>
+        <NoticeList notices=session.notices />
+    }
+}
+
+/// A cluster that nobody has declared yet is an empty one.
+fn is_absent(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused(Rejection::Unknown { noun: Noun::Cluster, .. }))
+}
+
+/// Whoever reads with a screen reader or moves by keyboard starts at the new page's content.
+fn focus_after_navigation() {
+    let pathname = use_location().pathname;
+    Effect::new(move |before: Option<String>| {
+        let path = pathname.get();
+        if before.is_some_and(|before| before != path) {
+            request_animation_frame(|| {
+                browser::focus("main");
+            });
+        }
+        path
+    });
+}

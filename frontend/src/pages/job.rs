@@ -1,0 +1,154 @@
+//! A job: its state, why it waits, what has happened to it.
+
+use engine::explain;
+use engine::job::story::Episode;
+use engine::state::jobs::Job;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::id::JobNo;
+use leptos::prelude::*;
+
+use crate::api::browser::clock;
+use crate::api::path;
+use crate::model::duration::typed;
+use crate::model::explained;
+use crate::model::job_state::JobState;
+use crate::pages::app::parameter;
+use crate::pages::app::title;
+use crate::session::Session;
+use crate::widgets::state_mark::StateMark;
+use crate::widgets::timeline::Moment;
+use crate::widgets::timeline::Timeline;
+use crate::widgets::why_panel::WhyPanel;
+use crate::widgets::why_panel::WhyText;
+
+/// All that the page shows of the job.
+#[derive(Clone, PartialEq)]
+struct JobText {
+    id: JobId,
+    state: JobState,
+    position: Option<usize>,
+    quota: String,
+    facts: Vec<(&'static str, String)>,
+    why: Option<WhyText>,
+    taken: Option<String>,
+    moments: Vec<Moment>,
+}
+
+/// The page.
+#[component]
+pub(crate) fn JobPage() -> impl IntoView {
+    let session = Session::here();
+    let name = parameter("job");
+    title(move || name.get());
+    // Ages in the reasons move with the minute, not with each second.
+    let minute = Memo::new(move |_| session.now.get().0 / 60_000);
+    let text = Memo::new(move |_| {
+        minute.track();
+        let id = JobId::new(&name.get()).ok()?;
+        session.ask(|state| state.jobs.find(&id).map(|no| describe(state, no, &state.jobs[no], session))).flatten()
+    });
+    move || {
+        match text.get() {
+        Some(text) => job_view(session, text).into_any(),
+        None => view! { <section class="state-page"><h1>{move || format!("There is no job {}", name.get())}</h1><p>"It may have ended long ago and been forgotten. "<a href=path::jobs(&session.name())>"To all jobs"</a></p></section> }.into_any(),
+    }
+    }
+}
+
+fn job_view(session: Session, text: JobText) -> impl IntoView {
+    let JobText { id, state, position, quota, facts, why, taken, moments } = text;
+    let name = id.as_str().to_owned();
+    let asked = id.clone();
+    let is_cancelling = Signal::derive(move || session.cancelling.with(|cancelling| cancelling.contains(&asked)));
+    let facts = facts.into_iter().map(|(label, value)| view! { <div><dt>{label}</dt><dd>{value}</dd></div> });
+    let cancel = move |_| session.cancel_soon(vec![id.clone()]);
+    view! {
+        <div class="page-head">
+            <h1>{name}</h1>
+            <StateMark state=state position=position />
+            <button type="button" disabled=move || state.has_ended() || is_cancelling.get() title=state.has_ended().then_some("The job has ended.") on:click=cancel>
+                {move || if is_cancelling.get() { "Being cancelled…" } else { "Cancel job" }}
+            </button>
+        </div>
+        <div class="columns">
+            <div>
+                {taken.map(|taken| view! { <section class="card taken" aria-labelledby="taken-title"><h2 id="taken-title">"What was taken from it"</h2><p>{taken}</p></section> })}
+                {why.map(|why| view! { <WhyPanel why=why /> })}
+                <section class="card" aria-labelledby="timeline-title">
+                    <h2 id="timeline-title">"What has happened"</h2>
+                    <Timeline label="Timeline" moments=moments />
+                </section>
+            </div>
+            <section class="card" aria-labelledby="facts-title">
+                <h2 id="facts-title">"What it asks for"</h2>
+                <dl class="facts">
+                    <div><dt>"Quota"</dt><dd><a href=path::quota(&session.name(), &quota)>{quota.clone()}</a></dd></div>
+                    {facts.collect_view()}
+                </dl>
+            </section>
+        </div>
+    }
+}
+
+fn describe(state: &State, no: JobNo, job: &Job, session: Session) -> JobText {
+    let spec = &job.spec;
+    let shown = JobState::of(job);
+    let now = session.now.get_untracked();
+    let mut moments = vec![Moment { at: clock(job.submitted), text: "Submitted.".to_owned(), is_loss: false }];
+    moments.extend(job.story.iter().map(|(at, episode)| Moment {
+        at: clock(*at),
+        text: explained::sentence(&explain::episode(episode)),
+        is_loss: is_loss(episode),
+    }));
+    moments.reverse();
+    let last_loss = job.story.iter().rev().map(|(_, episode)| episode).find(|episode| is_loss(episode));
+    let taken = last_loss.filter(|_| !job.is_running()).map(|episode| explained::sentence(&explain::episode(episode)));
+    JobText {
+        id: spec.id.clone(),
+        state: shown,
+        position: job.is_queued().then(|| explained::place(state, no, now)).flatten(),
+        quota: state.quotas[spec.quota.at()].id.as_str().to_owned(),
+        facts: facts(state, job),
+        why: explained::why(state, no, now),
+        taken,
+        moments,
+    }
+}
+
+fn is_loss(episode: &Episode) -> bool {
+    matches!(episode, Episode::Evicted { .. } | Episode::Shrunk { .. })
+}
+
+fn facts(state: &State, job: &Job) -> Vec<(&'static str, String)> {
+    let spec = &job.spec;
+    let pods =
+        spec.shape.roles().iter().map(|role| format!("{} × {}", role.count, explain::amount(state, &role.amount)));
+    let mut facts = vec![
+        ("In all", explain::amount(state, &spec.shape.gang_amount())),
+        ("Pods", pods.collect::<Vec<_>>().join(", ")),
+        ("Module", spec.module.as_str().to_owned()),
+        ("Priority", spec.priority.to_string()),
+        ("Idle resources", explained::idle_policy(spec.idle).to_owned()),
+        (
+            "Fault tolerance",
+            spec.fault_tolerance.map_or_else(
+                || "off".to_owned(),
+                |tolerance| format!("on, {} restarts at most", tolerance.max_restarts),
+            ),
+        ),
+        (
+            "Checkpoints",
+            spec.checkpoint.map_or_else(|| "none declared".to_owned(), |period| format!("every {}", typed(period))),
+        ),
+        ("Duration", spec.duration.map_or_else(|| "not declared".to_owned(), typed)),
+        ("Evictions", job.progress.evictions.to_string()),
+    ];
+    let optional = [
+        ("Workspace", spec.workspace.as_ref().map(ToString::to_string)),
+        ("User", spec.user.as_ref().map(ToString::to_string)),
+        ("Name", spec.name.as_ref().map(ToString::to_string)),
+    ];
+    facts.extend(optional.into_iter().filter_map(|(label, value)| value.map(|value| (label, value))));
+    facts
+}

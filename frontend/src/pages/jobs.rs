@@ -1,0 +1,160 @@
+//! All jobs.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use engine::unit::id::JobId;
+use engine::unit::id::JobNo;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+
+use crate::api::browser;
+use crate::api::path;
+use crate::model::duration::rough;
+use crate::model::explained;
+use crate::model::gpus;
+use crate::model::job_filter::JobFilter;
+use crate::model::job_filter::JobSort;
+use crate::model::job_filter::module;
+use crate::model::job_filter::select;
+use crate::model::job_state::JobState;
+use crate::pages::app::title;
+use crate::session::Session;
+use crate::session::url;
+use crate::widgets::choice::Choice;
+use crate::widgets::field::TextField;
+use crate::widgets::job_table::JobActions;
+use crate::widgets::job_table::JobRow;
+use crate::widgets::job_table::JobTable;
+
+/// The page.
+#[component]
+pub(crate) fn JobsPage() -> impl IntoView {
+    let session = Session::here();
+    title(|| "Jobs".to_owned());
+    let (search, set_search) = url::typed("q");
+    let (quota, set_quota) = url::chosen("quota");
+    let (state, set_state) = url::chosen("state");
+    let (module_name, set_module) = url::chosen("module");
+    let (sort, set_sort) = url::chosen("sort");
+    let filter = Memo::new(move |_| JobFilter {
+        search: search.get(),
+        quota: quota.get(),
+        state: JobState::parse(&state.get()),
+        module: module(&module_name.get()),
+        sort: JobSort::parse(&sort.get()),
+    });
+    let selected = RwSignal::new(BTreeSet::<JobId>::new());
+    let is_hovered = RwSignal::new(false);
+    let order = held_order(session, filter, is_hovered);
+    let navigate = use_navigate();
+    let actions = JobActions {
+        describe: describe(session),
+        href: Callback::new(move |job: String| path::job(&session.name(), &job)),
+        open: Callback::new(move |job: String| navigate(&path::job(&session.name(), &job), NavigateOptions::default())),
+        hover: Callback::new(move |is_here| is_hovered.set(is_here)),
+    };
+    let cancel = move |_| {
+        session.cancel_soon(selected.get_untracked().into_iter().collect());
+        selected.set(BTreeSet::new());
+    };
+    let count = move || {
+        let all = session.ask(|state| state.jobs.len()).unwrap_or_default();
+        order.with(
+            |order| if order.len() == all { format!("{all} jobs") } else { format!("{} of {all} jobs", order.len()) },
+        )
+    };
+    view! {
+        <div class="page-head">
+            <h1>"Jobs"</h1>
+            <a class="button" href=move || path::submit(&session.name())>"Submit a job"</a>
+        </div>
+        <div class="toolbar">
+            <TextField id="job-filter" label="Name, workspace or user" value=search change=set_search />
+            <Choice id="quota-filter" label="Quota and below" options=quota_options(session, "All quotas") value=quota change=set_quota />
+            <Choice id="state-filter" label="State" options=Signal::stored(state_options()) value=state change=set_state />
+            <Choice id="module-filter" label="Module" options=Signal::stored(module_options()) value=module_name change=set_module />
+            <Choice id="sort" label="Order" options=Signal::stored(sort_options()) value=Signal::derive(move || JobSort::parse(&sort.get()).as_str().to_owned()) change=set_sort />
+            <button type="button" disabled=move || selected.with(BTreeSet::is_empty) on:click=cancel>
+                {move || match selected.with(BTreeSet::len) { 0 => "Cancel selected".to_owned(), n_jobs => format!("Cancel {n_jobs} selected") }}
+            </button>
+            <p class="hint" role="status">{count}</p>
+        </div>
+        {move || order.with(|order| order.is_empty()).then(|| view! { <p class="nothing">"No job matches these filters."</p> })}
+        <JobTable jobs=order selected=selected actions=actions />
+    }
+}
+
+/// The jobs in order; while the pointer is on the table, only a new filter changes it, so that no row jumps away.
+fn held_order(session: Session, filter: Memo<JobFilter>, is_hovered: RwSignal<bool>) -> Signal<Arc<Vec<JobNo>>> {
+    let order = RwSignal::new(Arc::new(Vec::new()));
+    Effect::new(move |before: Option<JobFilter>| {
+        let filter = filter.get();
+        let is_held = is_hovered.get() && before.as_ref() == Some(&filter);
+        let found = session.ask(|state| (!is_held).then(|| select(state, &filter))).flatten();
+        if let Some(found) = found.filter(|found| order.with_untracked(|order| **order != *found)) {
+            order.set(Arc::new(found));
+        }
+        filter
+    });
+    order.into()
+}
+
+/// Describes a job as the table shows it.
+fn describe(session: Session) -> Callback<JobNo, Option<JobRow>> {
+    let positions =
+        Memo::new(move |_| Arc::new(session.ask(|state| explained::places(state, browser::now())).unwrap_or_default()));
+    let minute = Memo::new(move |_| session.now.get().0 / 60_000);
+    Callback::new(move |no: JobNo| {
+        minute.track();
+        let now = session.now.get_untracked();
+        let row = session.ask(|state| {
+            let job = state.jobs.get(no)?;
+            let spec = &job.spec;
+            Some(JobRow {
+                id: spec.id.clone(),
+                state: JobState::of(job),
+                position: positions.with(|positions| positions.get(&no).copied()),
+                quota: state.quotas[spec.quota.at()].id.as_str().to_owned(),
+                workspace: spec.workspace.as_ref().map_or_else(|| "–".to_owned(), ToString::to_string),
+                module: spec.module.as_str(),
+                priority: spec.priority.get(),
+                gpus: gpus::bare(state.cluster.gpus(&spec.shape.gang_amount())),
+                submitted: rough(now - job.submitted),
+                is_cancelling: session.cancelling.with(|cancelling| cancelling.contains(&spec.id)),
+            })
+        });
+        row.flatten()
+    })
+}
+
+/// The quotas by name, with a first option that chooses none.
+pub(crate) fn quota_options(session: Session, none: &'static str) -> Signal<Vec<(String, String)>> {
+    let names = Memo::new(move |_| {
+        let mut names: Vec<String> = session
+            .ask(|state| state.live_quotas().map(|(_, quota)| quota.id.as_str().to_owned()).collect())
+            .unwrap_or_default();
+        names.sort_by_cached_key(|name| crate::model::tree_rows::natural(name));
+        names
+    });
+    Signal::derive(move || {
+        let first = std::iter::once((String::new(), none.to_owned()));
+        first.chain(names.get().into_iter().map(|name| (name.clone(), name))).collect()
+    })
+}
+
+fn state_options() -> Vec<(String, String)> {
+    let all = JobState::ALL.map(|state| (state.as_str().to_owned(), state.words().to_owned()));
+    std::iter::once((String::new(), "Any state".to_owned())).chain(all).collect()
+}
+
+fn module_options() -> Vec<(String, String)> {
+    let all =
+        engine::unit::priority::Module::ALL.map(|module| (module.as_str().to_owned(), module.as_str().to_owned()));
+    std::iter::once((String::new(), "Any module".to_owned())).chain(all).collect()
+}
+
+fn sort_options() -> Vec<(String, String)> {
+    JobSort::ALL.map(|sort| (sort.as_str().to_owned(), sort.words().to_owned())).into()
+}

@@ -1,0 +1,14 @@
+//! Wiring: a page reads its address, asks the session, and composes widgets.
+
+pub(crate) mod app;
+pub(crate) mod cluster;
+pub(crate) mod header;
+pub(crate) mod job;
+pub(crate) mod jobs;
+pub(crate) mod quota;
+pub(crate) mod quota_policies;
+pub(crate) mod quota_scale;
+pub(crate) mod quotas;
+pub(crate) mod rounds;
+pub(crate) mod start;
+pub(crate) mod submit;

@@ -1,0 +1,78 @@
+//! A quota's preemption policies.
+
+use engine::message::command::Command;
+use engine::message::command::UpdateQuota;
+use engine::unit::id::QuotaNo;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::model::explained;
+use crate::model::policy_draft::PolicyDraft;
+use crate::session::Session;
+use crate::session::notices::Tone;
+use crate::session::send::as_curl;
+use crate::widgets::policy_form::PolicyForm;
+use crate::widgets::policy_form::PolicyText;
+
+/// The forms of a quota.
+#[component]
+pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
+    let session = Session::here();
+    let current = Memo::new(move |_| session.ask(|state| PolicyDraft::of(&state.quotas[no.at()].settings)));
+    let Some(first) = current.get_untracked() else { return ().into_any() };
+    let draft = RwSignal::new(first);
+    // Somebody else's change is taken up, unless this form is being used.
+    Effect::new(move |before: Option<Option<PolicyDraft>>| {
+        let now = current.get();
+        if let Some(now) = now.as_ref().filter(|_| before.flatten() == Some(draft.get_untracked())) {
+            draft.set(now.clone());
+        }
+        now
+    });
+    let (child_text, self_text) = texts(session, no, draft);
+    let is_changed = Signal::derive(move || current.get().is_some_and(|current| draft.with(|draft| *draft != current)));
+    let command = move || {
+        let update = |state: &engine::state::world::State| {
+            let quota = &state.quotas[no.at()];
+            Command::UpdateQuota(UpdateQuota {
+                quota: quota.id.clone(),
+                settings: draft.with_untracked(|draft| draft.apply(&quota.settings)),
+            })
+        };
+        session.ask_once(update)
+    };
+    let apply = Callback::new(move |()| {
+        let Some(command) = command() else { return };
+        spawn_local(async move {
+            if session.send(command).await.is_ok() {
+                session.notices.show(Tone::Done, "The policies have been saved.".to_owned(), None);
+            }
+        });
+    });
+    let curl = Callback::new(move |()| command().map(|command| as_curl(&session.name(), &command)));
+    view! { <PolicyForm draft=draft child_text=child_text self_text=self_text is_changed=is_changed apply=apply curl=curl /> }.into_any()
+}
+
+/// What the engine says of both drafts.
+fn texts(session: Session, no: QuotaNo, draft: RwSignal<PolicyDraft>) -> (Memo<PolicyText>, Memo<PolicyText>) {
+    let fault = |fault: String| PolicyText { says: vec![fault], is_fault: true, warnings: Vec::new() };
+    let child = Memo::new(move |_| {
+        let draft = draft.get();
+        match draft.faults().0 {
+            Some(text) => fault(text),
+            None => {
+                session.ask(|state| explained::child_level(state, no, draft.child_level().as_ref())).unwrap_or_default()
+            }
+        }
+    });
+    let own = Memo::new(move |_| {
+        let draft = draft.get();
+        match draft.faults().1 {
+            Some(text) => fault(text),
+            None => {
+                session.ask(|state| explained::self_level(state, no, draft.self_level().as_ref())).unwrap_or_default()
+            }
+        }
+    });
+    (child, own)
+}

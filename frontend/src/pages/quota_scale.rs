@@ -1,0 +1,75 @@
+//! A quota's amounts, with what changing them would do.
+
+use engine::message::command::Command;
+use engine::unit::id::QuotaNo;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::browser;
+use crate::api::path;
+use crate::model::job_draft::unit;
+use crate::model::preview;
+use crate::model::preview::Preview;
+use crate::model::preview::Verdict;
+use crate::model::scale_draft::ScaleDraft;
+use crate::session::Session;
+use crate::session::notices::Tone;
+use crate::session::send::as_curl;
+use crate::widgets::scale_form::ScaleForm;
+
+/// The form of a quota.
+#[component]
+pub(crate) fn QuotaScale(no: QuotaNo) -> impl IntoView {
+    let session = Session::here();
+    let current = Memo::new(move |_| session.ask(|state| ScaleDraft::of(state, no)).unwrap_or_default());
+    let draft = RwSignal::new(current.get_untracked());
+    // Somebody else's change is taken up, unless this form is being used.
+    Effect::new(move |before: Option<ScaleDraft>| {
+        let now = current.get();
+        if before.is_some_and(|before| before.amounts == draft.with_untracked(|draft| draft.amounts.clone())) {
+            draft.update(|draft| draft.amounts.clone_from(&now.amounts));
+        }
+        now
+    });
+    let is_changed = Signal::derive(move || draft.with(|draft| draft.amounts != current.get().amounts));
+    let command = Memo::new(move |_| {
+        session.ask(|state| draft.with(|draft| draft.command(state, no))).unwrap_or_else(|| Err(String::new()))
+    });
+    let preview = Memo::new(move |_| match command.get() {
+        Ok(scale) => session
+            .ask(|state| preview::of_change(state, &Command::ScaleQuotas(scale), browser::now()))
+            .unwrap_or_default(),
+        Err(fault) => Preview { verdict: Verdict::Unfinished, reason: Some(fault), ..Preview::default() },
+    });
+    let apply = Callback::new(move |()| {
+        let Ok(scale) = command.get_untracked() else { return };
+        spawn_local(async move {
+            if session.send(Command::ScaleQuotas(scale)).await.is_ok() {
+                session.notices.show(Tone::Done, "The amounts have been changed.".to_owned(), None);
+            }
+        });
+    });
+    let curl = Callback::new(move |()| {
+        command.get_untracked().ok().map(|scale| as_curl(&session.name(), &Command::ScaleQuotas(scale)))
+    });
+    let units = session.ask_once(|state| {
+        let dimensions = &state.cluster.dimensions;
+        current
+            .get_untracked()
+            .amounts
+            .iter()
+            .filter_map(|(at, _)| dimensions.get(*at))
+            .map(|dimension| unit(dimension).to_owned())
+            .collect::<Vec<_>>()
+    });
+    let siblings = session.ask_once(|state| match state.quotas[no.at()].parent {
+        Some(parent) => state
+            .children(parent)
+            .filter(|(other, _)| *other != no)
+            .map(|(_, quota)| quota.id.as_str().to_owned())
+            .collect(),
+        None => Vec::new(),
+    });
+    let href = Callback::new(move |job: String| path::job(&session.name(), &job));
+    view! { <ScaleForm draft=draft units=units.unwrap_or_default() siblings=siblings.unwrap_or_default() preview=preview is_changed=is_changed apply=apply curl=curl href=href /> }
+}

@@ -1,0 +1,84 @@
+//! A new job. While it is typed, the engine in the browser says what would happen.
+
+use engine::message::command::Command;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+
+use crate::api::browser;
+use crate::api::path;
+use crate::model::job_draft::JobDraft;
+use crate::model::job_draft::unit;
+use crate::model::preview;
+use crate::model::preview::Preview;
+use crate::model::preview::Verdict;
+use crate::pages::app::title;
+use crate::pages::jobs::quota_options;
+use crate::session::Session;
+use crate::session::send::as_curl;
+use crate::session::url;
+use crate::widgets::consequences::Consequences;
+use crate::widgets::submit_form::SubmitForm;
+
+/// The page.
+#[component]
+pub(crate) fn SubmitPage() -> impl IntoView {
+    let session = Session::here();
+    title(|| "Submit a job".to_owned());
+    let (quota, set_quota) = url::typed("quota");
+    let first =
+        session.ask_once(|state| JobDraft::new(&state.cluster, browser::unique_enough("job"), quota.get_untracked()));
+    let Some(first) = first else { return ().into_any() };
+    let draft = RwSignal::new(first);
+    Effect::new(move |_| {
+        let chosen = draft.with(|draft| draft.quota.clone());
+        if chosen != quota.get_untracked() {
+            set_quota.run(chosen);
+        }
+    });
+    let command = Memo::new(move |_| {
+        session.ask(|state| draft.with(|draft| draft.command(&state.cluster))).unwrap_or_else(|| Err(Vec::new()))
+    });
+    let faults = Memo::new(move |_| command.with(|command| command.as_ref().err().cloned().unwrap_or_default()));
+    let preview = Memo::new(move |_| match command.get() {
+        Ok(submit) => session.ask(|state| preview::of_job(state, &submit, browser::now())).unwrap_or_default(),
+        Err(faults) => Preview {
+            verdict: Verdict::Unfinished,
+            reason: faults.into_iter().next().map(|(_, fault)| fault),
+            ..Preview::default()
+        },
+    });
+    let units = session.ask_once(|state| {
+        state.cluster.dimensions.iter().map(|dimension| label(&dimension.name, unit(dimension))).collect::<Vec<_>>()
+    });
+    let navigate = use_navigate();
+    let submit = Callback::new(move |()| {
+        let Ok(submit) = command.get_untracked() else { return };
+        let address = path::job(&session.name(), submit.job.as_str());
+        let navigate = navigate.clone();
+        spawn_local(async move {
+            if session.send(Command::SubmitJob(submit)).await.is_ok() {
+                navigate(&address, NavigateOptions::default());
+            }
+        });
+    });
+    let curl = Callback::new(move |()| {
+        command.get_untracked().ok().map(|submit| as_curl(&session.name(), &Command::SubmitJob(submit)))
+    });
+    view! {
+        <div class="page-head"><h1>"Submit a job"</h1></div>
+        <div class="columns">
+            <section class="card" aria-label="Form">
+                <SubmitForm draft=draft faults=faults quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() submit=submit curl=curl />
+            </section>
+            <div class="card sticky"><Consequences preview=preview href=Callback::new(move |job: String| path::job(&session.name(), &job)) /></div>
+        </div>
+    }
+    .into_any()
+}
+
+/// `GPUs`, or `h100 (GPUs)` where there are several types.
+fn label(name: &str, unit: &str) -> String {
+    if matches!(name, "gpu" | "cpu") { unit.to_owned() } else { format!("{name} ({unit})") }
+}

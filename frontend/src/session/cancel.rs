@@ -1,0 +1,42 @@
+//! Cancelling with a moment to think better of it: nothing is sent until the moment has passed.
+
+use engine::message::command::CancelJob;
+use engine::message::command::Command;
+use engine::unit::id::JobId;
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::session::Session;
+use crate::session::notices::Tone;
+
+/// How long the moment is.
+const MOMENT_MS: u32 = 8_000;
+
+impl Session {
+    /// Cancels jobs in a moment; until then it can be undone.
+    pub(crate) fn cancel_soon(self, jobs: Vec<JobId>) {
+        let Some(first) = jobs.first() else { return };
+        let text = match jobs.len() {
+            1 => format!("{first} will be cancelled in {} s.", MOMENT_MS / 1000),
+            n_jobs => format!("{n_jobs} jobs will be cancelled in {} s.", MOMENT_MS / 1000),
+        };
+        self.cancelling.update(|cancelling| cancelling.extend(jobs.iter().cloned()));
+        let undone = jobs.clone();
+        let undo = Callback::new(move |()| {
+            self.cancelling.update(|cancelling| cancelling.retain(|job| !undone.contains(job)));
+        });
+        let notice = self.notices.show(Tone::Pending, text, Some(undo));
+        spawn_local(async move {
+            TimeoutFuture::new(MOMENT_MS).await;
+            self.notices.dismiss(notice);
+            for job in jobs {
+                let is_due = self.cancelling.try_update(|cancelling| cancelling.remove(&job)).unwrap_or(false);
+                if is_due {
+                    // A refusal is shown by `send` itself.
+                    let _ = self.send(Command::CancelJob(CancelJob { job })).await;
+                }
+            }
+        });
+    }
+}

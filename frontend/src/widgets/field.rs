@@ -1,0 +1,51 @@
+//! A labelled text field that says what is wrong with it.
+
+use leptos::prelude::*;
+
+/// The field.
+#[component]
+pub(crate) fn TextField(
+    /// Its id in the document.
+    id: &'static str,
+    /// Its label.
+    #[prop(into)]
+    label: String,
+    /// What it holds.
+    #[prop(into)]
+    value: Signal<String>,
+    /// Called with every change.
+    change: Callback<String>,
+    /// What is wrong with it.
+    #[prop(optional, into)]
+    fault: Signal<Option<String>>,
+    /// What it is for, or in which unit.
+    #[prop(optional, into)]
+    hint: String,
+    /// For short values.
+    #[prop(optional)]
+    is_short: bool,
+) -> impl IntoView {
+    let (hint_id, fault_id) = (format!("{id}-hint"), format!("{id}-fault"));
+    let described = (!hint.is_empty()).then(|| hint_id.clone());
+    let described_by = {
+        let fault_id = fault_id.clone();
+        move || if fault.get().is_some() { Some(fault_id.clone()) } else { described.clone() }
+    };
+    view! {
+        <div class="field" class:is-short=is_short>
+            <label for=id>{label}</label>
+            <input
+                type="text"
+                id=id
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=value
+                aria-invalid=move || fault.get().is_some().then_some("true")
+                aria-describedby=described_by
+                on:input=move |event| change.run(event_target_value(&event))
+            />
+            {(!hint.is_empty()).then(|| view! { <span class="hint" id=hint_id>{hint}</span> })}
+            {move || fault.get().map(|fault| view! { <span class="fault" id=fault_id.clone()>{fault}</span> })}
+        </div>
+    }
+}

@@ -1,0 +1,73 @@
+//! A quota's amounts: what they are, and what changing them would do.
+
+use leptos::prelude::*;
+
+use crate::model::preview::Preview;
+use crate::model::scale_draft::ScaleDraft;
+use crate::widgets::choice::Choice;
+use crate::widgets::consequences::Consequences;
+use crate::widgets::copy_button::CopyButton;
+use crate::widgets::field::TextField;
+
+/// The form.
+#[component]
+pub(crate) fn ScaleForm(
+    /// What has been typed.
+    draft: RwSignal<ScaleDraft>,
+    /// The unit of each stated dimension.
+    units: Vec<String>,
+    /// Siblings that can give or take the difference.
+    siblings: Vec<String>,
+    /// What would happen.
+    preview: Memo<Preview>,
+    /// Whether there is anything to apply.
+    is_changed: Signal<bool>,
+    /// Applies it.
+    apply: Callback<()>,
+    /// The same for a terminal.
+    curl: Callback<(), Option<String>>,
+    /// The address of a job's page.
+    href: Callback<String, String>,
+) -> impl IntoView {
+    let amounts = units.into_iter().enumerate().map(|(at, unit)| {
+        let value = Signal::derive(move || {
+            draft.with(|draft| draft.amounts.get(at).map(|(_, text)| text.clone()).unwrap_or_default())
+        });
+        let change = Callback::new(move |text: String| {
+            draft.update(|draft| {
+                if let Some(amount) = draft.amounts.get_mut(at) {
+                    amount.1 = text;
+                }
+            });
+        });
+        let id: &'static str =
+            ["amount-0", "amount-1", "amount-2", "amount-3", "amount-4", "amount-5", "amount-6", "amount-7"][at % 8];
+        view! { <TextField id=id label=format!("Guaranteed {unit}") value=value change=change is_short=true /> }
+    });
+    let has_siblings = !siblings.is_empty();
+    let mut options = vec![(String::new(), "nobody: from what the parent has left".to_owned())];
+    options.extend(siblings.into_iter().map(|name| (name.clone(), name)));
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        apply.run(());
+    };
+    let is_refused = move || {
+        !is_changed.get()
+            || preview.with(|preview| preview.verdict.as_str() == "refused" || preview.verdict.as_str() == "unfinished")
+    };
+    view! {
+        <form class="form" on:submit=submit>
+            <div class="form-row">{amounts.collect_view()}</div>
+            <div hidden=!has_siblings><Choice id="scale-with" label="The difference goes to, or comes from" options=Signal::stored(options) value=Signal::derive(move || draft.with(|draft| draft.with.clone())) change=Callback::new(move |with| draft.update(|draft| draft.with = with)) /></div>
+            <label class="check">
+                <input type="checkbox" prop:checked=move || draft.with(|draft| draft.is_evicting) on:change=move |event| draft.update(|draft| draft.is_evicting = event_target_checked(&event)) />
+                <span>"Evict what is no longer covered (otherwise it may finish)"</span>
+            </label>
+            {move || is_changed.get().then(|| view! { <Consequences preview=preview href=href /> })}
+            <div class="form-row">
+                <button type="submit" class="primary" disabled=is_refused>"Scale"</button>
+                <CopyButton label="Copy as curl" text=curl />
+            </div>
+        </form>
+    }
+}

@@ -1,0 +1,43 @@
+//! Why a job waits: the binding reason first, what would start it, then everything else that was tried.
+
+use leptos::prelude::*;
+
+/// What the panel shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WhyText {
+    /// The one reason that matters most.
+    pub(crate) binding: String,
+    /// All others, each with the source that was tried, in the order of the sources.
+    pub(crate) others: Vec<(String, String)>,
+    /// The smallest change that would start it now.
+    pub(crate) help: Option<String>,
+    /// Its place in the queue.
+    pub(crate) place: Option<String>,
+    /// When it is expected to start, where durations are declared.
+    pub(crate) estimate: Option<String>,
+}
+
+/// The panel.
+#[component]
+pub(crate) fn WhyPanel(
+    /// The reasons.
+    why: WhyText,
+) -> impl IntoView {
+    let WhyText { binding, others, help, place, estimate } = why;
+    view! {
+        <section class="card why" aria-labelledby="why-title">
+            <h2 id="why-title">"Why it waits"</h2>
+            <p class="binding">{binding}</p>
+            {place.map(|place| view! { <p>{place}</p> })}
+            {estimate.map(|estimate| view! { <p>{estimate}</p> })}
+            <h3>"What would start it now"</h3>
+            <p class="help">{help.unwrap_or_else(|| "No single change that the engine tries would.".to_owned())}</p>
+            {(!others.is_empty()).then(|| view! {
+                <details>
+                    <summary>"Everything else that was tried"</summary>
+                    <dl class="tried">{others.into_iter().map(|(source, reason)| view! { <div><dt>{source}</dt><dd>{reason}</dd></div> }).collect_view()}</dl>
+                </details>
+            })}
+        </section>
+    }
+}
