@@ -54,20 +54,21 @@ impl<'base, T> Draft<'base, T> {
         }
     }
 
+    /// This draft, the one that it continues, and so on.
+    fn layers(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |draft| match &draft.base {
+            Base::List(_) => None,
+            Base::Draft(base) => Some(base),
+        })
+    }
+
     /// The numbers and values that differ from the list, or may.
     pub fn changes(&self) -> impl Iterator<Item = (usize, &T)> {
-        let mut all: BTreeMap<usize, &T> = BTreeMap::new();
-        let mut layer = Some(self);
-        while let Some(draft) = layer {
-            for (at, value) in &draft.changed {
-                all.entry(*at).or_insert(value);
-            }
-            layer = match &draft.base {
-                Base::List(_) => None,
-                Base::Draft(base) => Some(base),
-            };
-        }
-        all.into_iter()
+        self.layers().enumerate().flat_map(move |(depth, draft)| {
+            let is_newest =
+                move |at: usize| depth == 0 || self.layers().take(depth).all(|newer| !newer.changed.contains_key(&at));
+            draft.changed.iter().map(|(at, value)| (*at, value)).filter(move |(at, _)| is_newest(*at))
+        })
     }
 
     /// Whether the value at `at` may differ from the list.

@@ -28,11 +28,15 @@ pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> 
         Ok(()) => Amount::ZERO,
         Err(blocker) => overdue_above(trial, job).ok_or(blocker)?,
     };
+    let domain = trial.state.domains.of_quota(job.quota);
+    if trial.domains.get(domain.at()).idle.is_zero() && trial.state.over.is_empty() {
+        return Err(Blocker::NothingLent);
+    }
     let quota = &trial.state.quotas[job.quota.at()];
     let placed = Placed {
         source: Source::Reclaim,
         charge: Charge::InQuota,
-        home: trial.state.domains.list[trial.state.domains.of_quota(job.quota).at()].home,
+        home: trial.state.domains.list[domain.at()].home,
         pods: Box::default(),
     };
     let quest = Quest { job, placed, rule: Rule::Reclaim, quota_need: overdue, policy_quota: job.quota };
