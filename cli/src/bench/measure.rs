@@ -9,6 +9,7 @@ use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::message::command::Round;
 use engine::message::command::SetPriority;
+use engine::message::event::Event;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::priority::Priority;
@@ -25,6 +26,7 @@ const RUNS: usize = 7;
 /// What is slow is not measured so often.
 const ENOUGH: Duration = Duration::from_secs(5);
 const COMMANDS: usize = 3000;
+const ROUNDS_TO_REST: u32 = 50;
 
 const SMALL: Workload = Workload {
     quotas: 64,
@@ -88,10 +90,14 @@ fn large() -> Result<Vec<Figure>, String> {
     Ok(figures)
 }
 
-/// A session whose waiting jobs have been judged once.
+/// A session that has come to rest: nobody starts or stops any more.
 fn judged(mut session: Session) -> Result<Session, String> {
-    session.round().map_err(|rejection| rejection.to_string())?;
-    session.round().map_err(|rejection| rejection.to_string())?;
+    for _ in 0..ROUNDS_TO_REST {
+        let events = session.round().map_err(|rejection| rejection.to_string())?;
+        if events.iter().all(|event| matches!(event, Event::Held { .. })) {
+            break;
+        }
+    }
     session.log = Vec::new();
     Ok(session)
 }
