@@ -1,0 +1,169 @@
+//! Answers: what is refused is refused in one form, `{"code", "message", "rejection"}`, and every status is chosen here.
+//!
+//! `rejection` is the engine's own value where the engine refused, else null. What is our fault is logged in full and
+//! shown as "internal".
+
+use engine::message::rejection::Rejection;
+use protocol::fault::Failure;
+use protocol::fault::Fault;
+use serde_json::json;
+use worker::Headers;
+use worker::Method;
+use worker::Response;
+use worker::ResponseBuilder;
+use worker::console_error;
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(crate) enum Problem {
+    /// The engine refused.
+    Rejected(Rejection),
+    /// No key, or a wrong one.
+    Unauthorised,
+    /// Nothing has this path.
+    NoRoute,
+    /// The path has another method.
+    WrongMethod(Method),
+    /// No cluster can have this name.
+    BadCluster,
+    /// A query parameter cannot be read.
+    BadQuery(&'static str),
+    /// A WebSocket was expected.
+    NoUpgrade,
+    /// So far back nothing can be read any more.
+    Gone,
+    /// The log has something that must not be replaced by accident.
+    HasLog(String),
+    /// Our fault, but it may be gone soon.
+    Unavailable(String),
+    /// Our fault.
+    Internal(String),
+}
+
+pub(crate) type Reply = Result<Response, Problem>;
+
+/// The status and the name of a rejection.
+fn of_rejection(rejection: &Rejection) -> (u16, &'static str) {
+    match rejection {
+        Rejection::Malformed { .. } => (400, "malformed"),
+        Rejection::UnknownFormat { .. } => (400, "unknown_format"),
+        Rejection::TooLarge { .. } => (413, "too_large"),
+        Rejection::Unknown { .. } => (404, "unknown"),
+        Rejection::Taken { .. } => (409, "taken"),
+        Rejection::MovedOn { .. } => (409, "moved_on"),
+        Rejection::NotNow { .. } => (409, "not_now"),
+        Rejection::SlotDone { .. } => (409, "slot_done"),
+        Rejection::Limit { .. } => (422, "limit"),
+        Rejection::OutOfRange { .. } => (422, "out_of_range"),
+        Rejection::DoesNotAddUp { .. } => (422, "does_not_add_up"),
+        Rejection::Structure { .. } => (422, "structure"),
+        Rejection::Policy { .. } => (422, "policy"),
+        Rejection::EmptyJob { .. } => (422, "empty_job"),
+    }
+}
+
+impl Problem {
+    fn describe(&self) -> (u16, &'static str, String) {
+        match self {
+            Self::Rejected(rejection) => {
+                let (status, code) = of_rejection(rejection);
+                (status, code, rejection.to_string())
+            }
+            Self::Unauthorised => (401, "unauthorised", "send the key as `Authorization: Bearer KEY`".to_owned()),
+            Self::NoRoute => (404, "no_route", "nothing is here; see /v1/clusters/{cluster}/...".to_owned()),
+            Self::WrongMethod(allowed) => (405, "wrong_method", format!("this path only knows {}", allowed.as_ref())),
+            Self::BadCluster => {
+                (400, "bad_cluster", "a cluster's name has 1 to 63 lower-case letters, digits and hyphens".to_owned())
+            }
+            Self::BadQuery(name) => (400, "bad_query", format!("the parameter {name} cannot be read")),
+            Self::NoUpgrade => (426, "no_upgrade", "this is a WebSocket; send `Upgrade: websocket`".to_owned()),
+            Self::Gone => (410, "gone", "so far back is not kept at hand; start from the snapshot".to_owned()),
+            Self::HasLog(here) => {
+                (409, "has_log", format!("the cluster is at {here}; repeat with force=true to replace that"))
+            }
+            Self::Unavailable(_) => {
+                (503, "unavailable", "a store did not answer as it should; send the same again".to_owned())
+            }
+            Self::Internal(_) => (500, "internal", "something failed here; sending the same again is safe".to_owned()),
+        }
+    }
+}
+
+impl From<Rejection> for Problem {
+    fn from(rejection: Rejection) -> Self {
+        Self::Rejected(rejection)
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        let text = fault.to_string();
+        match fault {
+            Fault::Log { .. } | Fault::Kv { .. } | Fault::Missing { .. } => Self::Unavailable(text),
+            Fault::Damaged { .. } => Self::Internal(text),
+        }
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(rejection) => rejection.into(),
+            Failure::Broken(fault) => fault.into(),
+        }
+    }
+}
+
+impl From<worker::Error> for Problem {
+    fn from(error: worker::Error) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+/// The response, whatever became of the request.
+pub(crate) fn finish(reply: Reply) -> worker::Result<Response> {
+    let problem = match reply {
+        Ok(response) => return Ok(response),
+        Err(problem) => problem,
+    };
+    if let Problem::Internal(reason) | Problem::Unavailable(reason) = &problem {
+        console_error!("{reason}");
+    }
+    let (status, code, message) = problem.describe();
+    let rejection = if let Problem::Rejected(rejection) = &problem { Some(rejection) } else { None };
+    ResponseBuilder::new()
+        .with_status(status)
+        .from_json(&json!({ "code": code, "message": message, "rejection": rejection }))
+}
+
+/// Where an answer's data comes from, and how old it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) revision: u64,
+    pub(crate) age_ms: i64,
+    pub(crate) source: &'static str,
+}
+
+impl Origin {
+    /// Data of the cluster's object, which is never old.
+    pub(crate) fn object(revision: u64) -> Self {
+        Self { revision, age_ms: 0, source: "object" }
+    }
+}
+
+/// JSON text with its origin in the headers.
+pub(crate) fn json_text(text: String, origin: Origin) -> Reply {
+    typed(text, "application/json", origin)
+}
+
+/// Text of a type with its origin in the headers.
+pub(crate) fn typed(text: String, content_type: &str, origin: Origin) -> Reply {
+    let Origin { revision, age_ms, source } = origin;
+    let headers = Headers::new();
+    headers.set("content-type", content_type)?;
+    headers.set("cache-control", "no-store")?;
+    headers.set("x-tidegate-revision", &revision.to_string())?;
+    headers.set("x-tidegate-age-ms", &age_ms.to_string())?;
+    headers.set("x-tidegate-source", source)?;
+    Ok(ResponseBuilder::new().with_headers(headers).fixed(text.into_bytes()))
+}

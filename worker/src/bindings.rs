@@ -1,0 +1,65 @@
+//! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secret
+//! `ADMIN_KEY`, the variable `PACE`.
+
+use engine::unit::time::Timestamp;
+use protocol::fault::Fault;
+use protocol::kv::KvStore;
+use protocol::profile::Pace;
+use protocol::profile::Profile;
+use worker::Date;
+use worker::Env;
+use worker::Stub;
+
+use crate::answer::Problem;
+
+/// The object that knows all clusters. No cluster can have this name.
+pub(crate) const REGISTRY: &str = "~registry";
+
+/// How long KV may show a published object from its cache, in seconds. It never changes, but that it was not there yet
+/// is remembered as long.
+const OBJECT_CACHE_S: u64 = 300;
+
+/// Now, by the runtime's clock: the only clock there is.
+pub(crate) fn now() -> Timestamp {
+    Timestamp(i64::try_from(Date::now().as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The administrator's key; empty if none is set, which opens nothing.
+pub(crate) fn admin_key(env: &Env) -> String {
+    env.secret("ADMIN_KEY").map(|secret| secret.to_string()).unwrap_or_default()
+}
+
+/// The profile: `PACE = "each-round"` publishes once a round, for a plan with few writes a day.
+pub(crate) fn profile(env: &Env) -> Profile {
+    let pace = env.var("PACE").map(|pace| pace.to_string()).unwrap_or_default();
+    let default = Profile::default();
+    if pace == "each-round" { Profile { pace: Pace::EachRound, ..default } } else { default }
+}
+
+/// The object of a name.
+pub(crate) fn object(env: &Env, name: &str) -> Result<Stub, Problem> {
+    Ok(env.durable_object("CLUSTER")?.id_from_name(name)?.get_stub()?)
+}
+
+/// The KV namespace.
+pub(crate) struct Kv(worker::KvStore);
+
+impl Kv {
+    pub(crate) fn of(env: &Env) -> Result<Self, Problem> {
+        Ok(Self(env.kv("CLUSTERS")?))
+    }
+}
+
+impl KvStore for Kv {
+    async fn get(&self, key: &str) -> Result<Option<String>, Fault> {
+        let request = self.0.get(key);
+        let is_fixed = !key.ends_with("/head") && key.starts_with("c/");
+        let request = if is_fixed { request.cache_ttl(OBJECT_CACHE_S) } else { request };
+        request.text().await.map_err(|error| Fault::Kv { key: key.to_owned(), reason: error.to_string() })
+    }
+
+    async fn put(&self, key: &str, value: &str) -> Result<(), Fault> {
+        let fault = |error: worker::KvError| Fault::Kv { key: key.to_owned(), reason: error.to_string() };
+        self.0.put(key, value).map_err(fault)?.execute().await.map_err(fault)
+    }
+}

@@ -1,0 +1,172 @@
+//! The front: admits a request, answers reads from KV, and hands the rest to the cluster's object.
+//!
+//! A read says in its headers which revision it shows, how old that is and where it comes from. It goes to the object
+//! when KV cannot answer: when the reader wants a newer revision than KV shows, or KV does not show what its head names.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use engine::message::snapshot::Snapshot;
+use engine::unit::time::Timestamp;
+use protocol::document::Head;
+use protocol::fault::Fault;
+use protocol::history;
+use protocol::log::encode;
+use protocol::name::ClusterName;
+use worker::Env;
+use worker::Headers;
+use worker::Method;
+use worker::Request;
+use worker::RequestInit;
+use worker::Response;
+use worker::wasm_bindgen::JsValue;
+
+use crate::answer;
+use crate::answer::Origin;
+use crate::answer::Problem;
+use crate::answer::Reply;
+use crate::bindings;
+use crate::bindings::Kv;
+use crate::body;
+use crate::gate;
+use crate::gate::Sender;
+use crate::query::Query;
+use crate::registry;
+use crate::routes;
+use crate::routes::Call;
+use crate::routes::Route;
+
+/// The header by which the object learns who sends a command. It is set here and nowhere else.
+pub(crate) const SENDER_HEADER: &str = "x-tidegate-sender";
+/// How many rounds are listed, if nothing is asked for.
+pub(crate) const ROUNDS_SHOWN: usize = 20;
+/// How many rounds can be listed.
+pub(crate) const ROUNDS_MAX: usize = 200;
+/// How far back in pages of history a read goes.
+const PAGES_MAX: usize = 4;
+/// How many clusters' snapshots are kept ready.
+const READY_MAX: usize = 8;
+
+thread_local! {
+    /// The folded snapshots of heads, by cluster. Only a cache: a head always leads to the same bytes.
+    static READY: RefCell<BTreeMap<String, (Head, String)>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Answers a request.
+pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
+    let route = routes::route(&request.method(), &request.path())?;
+    let sender = gate::admit(&request, &route, env)?;
+    match route {
+        Route::Health => Ok(Response::from_json(&serde_json::json!({ "status": "ok" }))?),
+        Route::Clusters => {
+            let names: Vec<String> = registry::list(env).await?.iter().map(ToString::to_string).collect();
+            Ok(Response::from_json(&names)?)
+        }
+        Route::Cluster(cluster, Call::Command) => command(request, env, &cluster, sender).await,
+        Route::Cluster(cluster, call) => {
+            let query = Query::of(&request)?;
+            match published(env, &cluster, &call, &query).await {
+                Ok(Some(response)) => Ok(response),
+                Ok(None) | Err(Problem::Unavailable(_)) => forward(request, env, &cluster).await,
+                Err(problem) => Err(problem),
+            }
+        }
+    }
+}
+
+async fn forward(request: Request, env: &Env, cluster: &ClusterName) -> Reply {
+    Ok(bindings::object(env, cluster.as_str())?.fetch_with_request(request).await?)
+}
+
+async fn command(mut request: Request, env: &Env, cluster: &ClusterName, sender: Option<Sender>) -> Reply {
+    let sender = sender.ok_or(Problem::Unauthorised)?;
+    let bytes = body::limited(&mut request).await?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Problem::Rejected(engine::message::rejection::Rejection::Malformed { reason: error.to_string() })
+    })?;
+    let headers = Headers::new();
+    headers.set(SENDER_HEADER, sender.user.as_str())?;
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post).with_headers(headers).with_body(Some(JsValue::from_str(&text)));
+    forward(Request::new_with_init(request.url()?.as_str(), &init)?, env, cluster).await
+}
+
+/// The answer from KV; none if only the object can answer.
+async fn published(env: &Env, cluster: &ClusterName, call: &Call, query: &Query) -> Result<Option<Response>, Problem> {
+    if !matches!(call, Call::Snapshot | Call::Head | Call::Entries | Call::Rounds | Call::RoundAt(_)) {
+        return Ok(None);
+    }
+    let kv = Kv::of(env)?;
+    let Some(head) = history::head(&kv, cluster).await? else { return Ok(None) };
+    let wanted: u64 = query.value("min_revision")?.unwrap_or_default();
+    if head.revision < wanted {
+        return Ok(None);
+    }
+    let Some(text) = text(&kv, cluster, &head, call, query).await? else { return Ok(None) };
+    answer::json_text(text, origin(&head, bindings::now())).map(Some)
+}
+
+async fn text(
+    kv: &Kv,
+    cluster: &ClusterName,
+    head: &Head,
+    call: &Call,
+    query: &Query,
+) -> Result<Option<String>, Problem> {
+    Ok(match call {
+        Call::Snapshot => Some(snapshot(kv, cluster, head).await?),
+        Call::Head => Some(encode(head)?),
+        Call::Entries => {
+            let after: u64 = query.value("after")?.unwrap_or_default();
+            // Who has seen all of it may be ahead of KV.
+            if after >= head.revision {
+                return Ok(None);
+            }
+            let entries = history::entries_after(kv, head, after, PAGES_MAX).await?.ok_or(Problem::Gone)?;
+            let entries: Vec<_> = entries.into_iter().map(|(_, entry)| entry).collect();
+            Some(encode(&entries)?)
+        }
+        Call::Rounds => Some(encode(&history::rounds(kv, head, count(query)?, 1).await?)?),
+        Call::RoundAt(revision) if *revision > head.revision => None,
+        Call::RoundAt(revision) => {
+            let entry = history::entry_at(kv, head, *revision, PAGES_MAX).await?;
+            Some(encode(&entry.ok_or(Problem::Gone)?)?)
+        }
+        Call::Command
+        | Call::Why(_)
+        | Call::Metrics
+        | Call::Hash
+        | Call::Events
+        | Call::Restore
+        | Call::Flush
+        | Call::Slot(_) => None,
+    })
+}
+
+/// How many rounds a query asks for.
+pub(crate) fn count(query: &Query) -> Result<usize, Problem> {
+    Ok(query.value("count")?.unwrap_or(ROUNDS_SHOWN).min(ROUNDS_MAX))
+}
+
+fn origin(head: &Head, now: Timestamp) -> Origin {
+    Origin { revision: head.revision, age_ms: (now - head.published_at).0.max(0), source: "kv" }
+}
+
+/// The state of a head as a snapshot's text.
+async fn snapshot(kv: &Kv, cluster: &ClusterName, head: &Head) -> Result<String, Fault> {
+    let ready = READY.with_borrow(|ready| {
+        ready.get(cluster.as_str()).filter(|(known, _)| known == head).map(|(_, text)| text.clone())
+    });
+    if let Some(text) = ready {
+        return Ok(text);
+    }
+    let state = history::state(kv, head).await?;
+    let text = encode(&Snapshot::of(&state))?;
+    READY.with_borrow_mut(|ready| {
+        if ready.len() >= READY_MAX && !ready.contains_key(cluster.as_str()) {
+            ready.clear();
+        }
+        ready.insert(cluster.as_str().to_owned(), (head.clone(), text.clone()));
+    });
+    Ok(text)
+}

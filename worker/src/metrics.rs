@@ -1,0 +1,106 @@
+//! Figures of a cluster in Prometheus' text format.
+
+use std::fmt::Write;
+
+use engine::job::phase::Phase;
+use engine::state::world::State;
+use engine::unit::amount::Amount;
+use engine::unit::amount::DimensionKind;
+use engine::unit::quantity::bare;
+
+/// The content type of the format.
+pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// All figures.
+pub(crate) fn text(state: &State, seq: u64) -> String {
+    let mut lines = Lines::default();
+    lines.figure("tidegate_revision", "counter", "Events since the beginning", state.revision);
+    lines.figure("tidegate_entries_total", "counter", "Accepted commands and rounds since the beginning", seq);
+    lines.figure(
+        "tidegate_last_slot",
+        "gauge",
+        "The last decided slot, in minutes since 1970",
+        state.last_slot.unwrap_or_default(),
+    );
+    lines.figure("tidegate_missed_slots_total", "counter", "Slots that nobody decided", state.missed_slots);
+    let waiting: usize = state.queue.classes.iter().map(|class| class.waiting.len()).sum();
+    lines.figure("tidegate_queue_depth", "gauge", "Jobs that wait to be judged", waiting);
+    jobs(&mut lines, state);
+    amounts(&mut lines, state);
+    lines.0
+}
+
+fn jobs(lines: &mut Lines, state: &State) {
+    let phases = ["queued", "starting", "running", "stopping", "ended"];
+    let mut counts = [0u64; 5];
+    for (_, job) in state.jobs.iter() {
+        let at = match &job.phase {
+            Phase::Queued { .. } => 0,
+            Phase::Starting { .. } => 1,
+            Phase::Running { .. } => 2,
+            Phase::Stopping { .. } => 3,
+            Phase::Ended { .. } => 4,
+        };
+        counts[at] += 1;
+    }
+    lines.head("tidegate_jobs", "gauge", "Jobs by phase");
+    for (phase, count) in phases.iter().zip(counts) {
+        lines.line("tidegate_jobs", &format!("phase=\"{phase}\""), count);
+    }
+}
+
+fn amounts(lines: &mut Lines, state: &State) {
+    let sum = |amounts: &mut dyn Iterator<Item = Amount>| amounts.fold(Amount::ZERO, |sum, amount| sum.plus(&amount));
+    let roots: Vec<_> = state.live_quotas().filter(|(_, quota)| quota.parent.is_none()).collect();
+    let figures = [
+        ("capacity", "what the machines have", sum(&mut state.domains.list.iter().map(|domain| domain.amount))),
+        ("guaranteed", "what root quotas are guaranteed", sum(&mut roots.iter().map(|(_, quota)| quota.min.amount))),
+        (
+            "used",
+            "what jobs hold in their quotas",
+            sum(&mut roots.iter().map(|(no, _)| state.ledger.quotas[no.at()].used)),
+        ),
+        (
+            "idle",
+            "what jobs hold of amounts that others leave idle",
+            sum(&mut state.ledger.domains.iter().map(|domain| domain.idle)),
+        ),
+    ];
+    for (name, help, amount) in figures {
+        let metric = format!("tidegate_gpus_{name}");
+        lines.head(&metric, "gauge", &format!("GPUs: {help}"));
+        let dimensions = state.cluster.dimensions.iter().enumerate();
+        for (at, dimension) in dimensions.filter(|(_, dimension)| dimension.kind == DimensionKind::Gpu) {
+            let label = format!("dimension=\"{}\"", escape(&dimension.name));
+            lines.line(&metric, &label, bare(dimension, amount[at]));
+        }
+    }
+}
+
+/// A label's value, in which these three characters mean something.
+fn escape(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        self.push(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
+    }
+
+    fn line(&mut self, name: &str, labels: &str, value: impl std::fmt::Display) {
+        self.push(format_args!("{name}{{{labels}}} {value}\n"));
+    }
+
+    fn figure(&mut self, name: &str, kind: &str, help: &str, value: impl std::fmt::Display) {
+        self.head(name, kind, help);
+        self.push(format_args!("{name} {value}\n"));
+    }
+
+    fn push(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.0.write_fmt(text);
+    }
+}

@@ -1,0 +1,220 @@
+//! The Durable Object of one cluster: it owns the log.
+//!
+//! Keys: named by the cluster in the URL. Storage: [`crate::storage`].
+//! Calls: those of [`crate::routes`] that the front hands on, the slots that the clock sends, and its own alarm.
+//! Why atomic: [`Core::with`] runs its work without an await, and a command is one such piece of work.
+//! Memory is a cache: after a panic, a fault or an eviction it is rebuilt from SQLite by the next call.
+//! Sockets hibernate: they outlive this memory, and what is committed is pushed to all of them.
+//!
+//! Publishing: a commit sets an alarm, unless the profile says otherwise; a slot publishes before it answers. Whatever
+//! fails is done again by the next alarm or slot.
+
+use std::cell::Cell;
+use std::cell::RefCell;
+
+use engine::unit::time::Timestamp;
+use protocol::cluster::Cluster;
+use protocol::cluster::Done;
+use protocol::name::ClusterName;
+use protocol::publish;
+use protocol::publish::Due;
+use protocol::publish::Occasion;
+use worker::DurableObject;
+use worker::Env;
+use worker::Request;
+use worker::Response;
+use worker::State;
+use worker::WebSocket;
+use worker::WebSocketIncomingMessage;
+use worker::console_error;
+use worker::durable_object;
+
+use crate::answer;
+use crate::answer::Problem;
+use crate::answer::Reply;
+use crate::bindings;
+use crate::bindings::Kv;
+use crate::registry;
+use crate::storage::SqlLog;
+
+mod calls;
+
+/// How long after a failed publication the next one is tried.
+const RETRY_MS: i64 = 5_000;
+/// After this time a publication that has not come back is taken for lost.
+const LOST_MS: i64 = 60_000;
+
+/// A cluster's object. The class's name is part of the deployment.
+#[durable_object]
+struct ClusterObject {
+    core: Core,
+}
+
+/// What an object has in memory.
+struct Core {
+    state: State,
+    env: Env,
+    cluster: RefCell<Option<Cluster<SqlLog>>>,
+    /// Whether the registry is known to have the name.
+    is_entered: Cell<bool>,
+    /// Since when a publication has been under way.
+    publishing_since: Cell<Option<Timestamp>>,
+    /// The alarm that is set, as far as this memory knows.
+    alarm_at: Cell<Option<Timestamp>>,
+}
+
+impl DurableObject for ClusterObject {
+    fn new(state: State, env: Env) -> Self {
+        let core = Core {
+            state,
+            env,
+            cluster: RefCell::new(None),
+            is_entered: Cell::new(false),
+            publishing_since: Cell::new(None),
+            alarm_at: Cell::new(None),
+        };
+        Self { core }
+    }
+
+    async fn fetch(&self, request: Request) -> worker::Result<Response> {
+        let path = request.path();
+        if path.starts_with("/registry") {
+            return answer::finish(registry::serve(&self.core.state.storage().sql(), &request.method(), &path));
+        }
+        answer::finish(calls::serve(&self.core, request).await)
+    }
+
+    async fn alarm(&self) -> worker::Result<Response> {
+        answer::finish(self.core.ring().await)
+    }
+
+    async fn websocket_message(&self, _socket: WebSocket, _message: WebSocketIncomingMessage) -> worker::Result<()> {
+        Ok(())
+    }
+
+    async fn websocket_close(
+        &self,
+        socket: WebSocket,
+        code: usize,
+        reason: String,
+        _was_clean: bool,
+    ) -> worker::Result<()> {
+        // The other side may be gone already; then there is nobody to close.
+        let _ = socket.close(u16::try_from(code).ok().filter(|code| *code == 1000), Some(reason));
+        Ok(())
+    }
+
+    async fn websocket_error(&self, _socket: WebSocket, _error: worker::Error) -> worker::Result<()> {
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Opens the cluster of this object, if that has not been done.
+    fn open(&self, name: &ClusterName) -> Result<(), Problem> {
+        let mut cluster = self.cluster.borrow_mut();
+        if cluster.is_none() {
+            let log = SqlLog::open(self.state.storage())?;
+            if log.name()?.is_none() {
+                log.set_name(name.as_str())?;
+            }
+            *cluster = Some(Cluster::new(name.clone(), bindings::profile(&self.env), log));
+        }
+        Ok(())
+    }
+
+    /// Works with the cluster. The work cannot await, so nothing else happens in between.
+    fn with<T, E>(&self, work: impl FnOnce(&mut Cluster<SqlLog>) -> Result<T, E>) -> Result<T, Problem>
+    where
+        Problem: From<E>,
+    {
+        let mut cluster = self.cluster.borrow_mut();
+        let cluster = cluster.as_mut().ok_or_else(|| Problem::Internal("no cluster is open".to_owned()))?;
+        Ok(work(cluster)?)
+    }
+
+    /// Makes sure that the clock knows this cluster.
+    async fn enter(&self, name: &ClusterName) -> Result<(), Problem> {
+        if !self.is_entered.get() {
+            registry::enter(&self.env, name).await?;
+            self.is_entered.set(true);
+        }
+        Ok(())
+    }
+
+    /// Tells all sockets what has been committed. The runtime sends it once that is durable.
+    fn push(&self, done: &Done) {
+        let Some(record) = &done.record else { return };
+        for socket in self.state.get_websockets() {
+            // A socket that cannot be written to will close; its client then asks for what it has missed.
+            let _ = socket.send_with_str(&record.entry);
+        }
+    }
+
+    /// The alarm: publishes what is due.
+    async fn ring(&self) -> Reply {
+        self.alarm_at.set(None);
+        if self.cluster.borrow().is_none() {
+            let name = SqlLog::open(self.state.storage())?.name()?;
+            let Some(name) = name.as_deref().and_then(ClusterName::new) else { return Ok(Response::empty()?) };
+            self.open(&name)?;
+        }
+        self.publish_or_retry(Occasion::Command).await?;
+        Ok(Response::empty()?)
+    }
+
+    /// Sees to it that what is committed will be published.
+    async fn publish_soon(&self) -> Result<(), Problem> {
+        let now = bindings::now();
+        match self.with(|cluster| cluster.due(Occasion::Command, now))? {
+            Due::No => Ok(()),
+            Due::Now => self.set_alarm(now).await,
+            Due::At(time) => self.set_alarm(time).await,
+        }
+    }
+
+    /// Publishes what is due; if that fails, it is tried again soon.
+    async fn publish_or_retry(&self, occasion: Occasion) -> Result<(), Problem> {
+        let Err(problem) = self.publish(occasion).await else { return Ok(()) };
+        console_error!("not published: {problem:?}");
+        self.set_alarm(bindings::now() + engine::unit::time::Millis(RETRY_MS)).await
+    }
+
+    /// Publishes until nothing is due now.
+    async fn publish(&self, occasion: Occasion) -> Result<(), Problem> {
+        let is_lost = |since: Timestamp| (bindings::now() - since).0 > LOST_MS;
+        if self.publishing_since.get().is_some_and(|since| !is_lost(since)) {
+            // Whoever is at it will see what has come since.
+            return Ok(());
+        }
+        self.publishing_since.set(Some(bindings::now()));
+        let outcome = self.publish_all(occasion).await;
+        self.publishing_since.set(None);
+        outcome
+    }
+
+    async fn publish_all(&self, occasion: Occasion) -> Result<(), Problem> {
+        let kv = Kv::of(&self.env)?;
+        loop {
+            let now = bindings::now();
+            match self.with(|cluster| cluster.due(occasion, now))? {
+                Due::No => return Ok(()),
+                Due::At(time) => return self.set_alarm(time).await,
+                Due::Now => {}
+            }
+            let Some(publication) = self.with(|cluster| cluster.seal(now))? else { return Ok(()) };
+            publish::put(&kv, &publication).await?;
+            self.with(|cluster| cluster.settle(&publication.head))?;
+        }
+    }
+
+    /// Sets the alarm, unless an earlier one is set.
+    async fn set_alarm(&self, at: Timestamp) -> Result<(), Problem> {
+        if self.alarm_at.get().is_some_and(|set| set <= at) {
+            return Ok(());
+        }
+        self.alarm_at.set(Some(at));
+        let in_ms = (at - bindings::now()).0.max(0);
+        Ok(self.state.storage().set_alarm(in_ms).await?)
+    }
+}

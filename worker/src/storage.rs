@@ -1,0 +1,251 @@
+//! The log in a Durable Object's SQLite.
+//!
+//! | table | key | holds |
+//! |---|---|---|
+//! | `log` | `seq`; `id` is unique | one row for each accepted command: revision, time, digest of the body, entry |
+//! | `commands` | `id` | digest of the body and receipt of every accepted command, for ever |
+//! | `snapshots` | `seq` | states, at most two of them |
+//! | `more` | `kind, name, part` | what of a text does not fit into its row |
+//! | `meta` | `key` | the published head, the sealed publication, the cluster's name |
+//!
+//! Why atomic: [`LogStore::commit`] runs all its statements inside the runtime's `transactionSync`, which undoes them
+//! when one fails. Why durable: the runtime holds an object's answers back until its writes are.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use engine::unit::id::CommandId;
+use engine::unit::time::Timestamp;
+use protocol::fault::Fault;
+use protocol::log::Answered;
+use protocol::log::LogStore;
+use protocol::log::Meta;
+use protocol::log::Record;
+use protocol::log::Stored;
+use protocol::log::Write;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::closure::Closure;
+use worker::SqlStorage;
+use worker::SqlStorageValue;
+use worker::Storage;
+use worker::js_sys::Function;
+use worker::js_sys::Reflect;
+
+const SCHEMA: [&str; 5] = [
+    "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS commands (id TEXT PRIMARY KEY, body TEXT NOT NULL, receipt TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS snapshots (seq INTEGER PRIMARY KEY, revision INTEGER NOT NULL, at INTEGER NOT NULL, text TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS more (kind TEXT NOT NULL, name TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, name, part))",
+    "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+];
+
+/// How long a text in one row may be. A row may have 2 MB in all.
+const PART_BYTES: usize = 1_000_000;
+
+const ENTRY: &str = "entry";
+const RECEIPT: &str = "receipt";
+const SNAPSHOT: &str = "snapshot";
+const NAME: &str = "name";
+
+/// The storage of one object.
+#[derive(Debug)]
+pub(crate) struct SqlLog {
+    storage: Storage,
+}
+
+#[derive(Deserialize)]
+struct LogRow {
+    seq: u64,
+    id: String,
+    revision: u64,
+    at: i64,
+    body: String,
+    entry: String,
+}
+
+#[derive(Deserialize)]
+struct CommandRow {
+    body: String,
+    receipt: String,
+}
+
+#[derive(Deserialize)]
+struct SnapshotRow {
+    seq: u64,
+    revision: u64,
+    at: i64,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct TextRow {
+    text: String,
+}
+
+impl SqlLog {
+    /// The storage with its tables.
+    pub(crate) fn open(storage: Storage) -> Result<Self, Fault> {
+        let log = Self { storage };
+        for statement in SCHEMA {
+            log.rows::<TextRow>(statement, Vec::new())?;
+        }
+        Ok(log)
+    }
+
+    /// The name that the cluster was opened with.
+    pub(crate) fn name(&self) -> Result<Option<String>, Fault> {
+        self.value(NAME)
+    }
+
+    /// Notes the cluster's name, for events that do not carry it.
+    pub(crate) fn set_name(&self, name: &str) -> Result<(), Fault> {
+        self.rows::<TextRow>("INSERT OR REPLACE INTO meta VALUES (?, ?)", vec![NAME.into(), name.into()]).map(drop)
+    }
+
+    fn value(&self, key: &str) -> Result<Option<String>, Fault> {
+        let rows: Vec<TextRow> = self.rows("SELECT value AS text FROM meta WHERE key = ?", vec![key.into()])?;
+        rows.into_iter().next().map(|row| self.whole("meta", key, row.text)).transpose()
+    }
+
+    fn rows<T: DeserializeOwned>(&self, query: &str, values: Vec<SqlStorageValue>) -> Result<Vec<T>, Fault> {
+        self.storage.sql().exec(query, values).and_then(|cursor| cursor.to_array()).map_err(Fault::log)
+    }
+
+    /// A text with the parts that did not fit into its row.
+    fn whole(&self, kind: &str, name: &str, first: String) -> Result<String, Fault> {
+        if first.len() < PART_BYTES - 4 {
+            return Ok(first);
+        }
+        let query = "SELECT text FROM more WHERE kind = ? AND name = ? ORDER BY part";
+        let parts: Vec<TextRow> = self.rows(query, vec![kind.into(), name.into()])?;
+        Ok(parts.into_iter().fold(first, |whole, part| whole + &part.text))
+    }
+}
+
+impl LogStore for SqlLog {
+    fn commit(&mut self, writes: &[Write]) -> Result<(), Fault> {
+        let (sql, writes) = (self.storage.sql(), writes.to_vec());
+        transaction(&self.storage, move || writes.iter().try_for_each(|write| execute(&sql, write)))
+    }
+
+    fn records(&self, after: u64) -> Result<Vec<Record>, Fault> {
+        let query = "SELECT seq, id, revision, at, body, entry FROM log WHERE seq > ? ORDER BY seq";
+        let rows: Vec<LogRow> = self.rows(query, vec![integer(after)])?;
+        rows.into_iter().map(|row| self.record(row)).collect()
+    }
+
+    fn answered(&self, id: &CommandId) -> Result<Option<Answered>, Fault> {
+        let rows: Vec<CommandRow> =
+            self.rows("SELECT body, receipt FROM commands WHERE id = ?", vec![id.as_str().into()])?;
+        let Some(CommandRow { body, receipt }) = rows.into_iter().next() else { return Ok(None) };
+        Ok(Some(Answered { body, receipt: self.whole(RECEIPT, id.as_str(), receipt)? }))
+    }
+
+    fn snapshot(&self) -> Result<Option<Stored>, Fault> {
+        let query = "SELECT seq, revision, at, text FROM snapshots ORDER BY seq DESC LIMIT 1";
+        let rows: Vec<SnapshotRow> = self.rows(query, Vec::new())?;
+        let Some(SnapshotRow { seq, revision, at, text }) = rows.into_iter().next() else { return Ok(None) };
+        Ok(Some(Stored { seq, revision, at: Timestamp(at), text: self.whole(SNAPSHOT, &seq.to_string(), text)? }))
+    }
+
+    fn meta(&self, key: Meta) -> Result<Option<String>, Fault> {
+        self.value(key.as_str())
+    }
+}
+
+impl SqlLog {
+    fn record(&self, row: LogRow) -> Result<Record, Fault> {
+        let LogRow { seq, id, revision, at, body, entry } = row;
+        let id = CommandId::new(&id).map_err(Fault::log)?;
+        let entry = self.whole(ENTRY, &seq.to_string(), entry)?;
+        Ok(Record { seq, revision, at: Timestamp(at), id, body, entry })
+    }
+}
+
+/// Runs `work` so that either all of its statements count or none.
+fn transaction(storage: &Storage, work: impl FnOnce() -> worker::Result<()> + 'static) -> Result<(), Fault> {
+    let raw: &JsValue = storage.as_raw().as_ref();
+    let run = Reflect::get(raw, &JsValue::from_str("transactionSync")).and_then(JsCast::dyn_into::<Function>);
+    let run = run.map_err(|_| Fault::log("the runtime has no transactionSync"))?;
+    let reason = Rc::new(RefCell::new(String::new()));
+    let told = Rc::clone(&reason);
+    let work = Closure::once(move || -> Result<(), JsValue> {
+        work().map_err(|error| {
+            *told.borrow_mut() = error.to_string();
+            JsValue::from_str("undone")
+        })
+    });
+    run.call1(raw, work.as_ref()).map(drop).map_err(|_| Fault::log(reason.borrow()))
+}
+
+fn execute(sql: &SqlStorage, write: &Write) -> worker::Result<()> {
+    let run = |query: &str, values: Vec<SqlStorageValue>| sql.exec(query, values).map(drop);
+    let text = |kind: &str, name: &str, text: &str| split(sql, kind, name, text);
+    match write {
+        Write::Append(record) => {
+            let Record { seq, revision, at, id, body, entry } = record;
+            let entry = text(ENTRY, &seq.to_string(), entry)?;
+            let values = vec![
+                integer(*seq),
+                id.as_str().into(),
+                integer(*revision),
+                SqlStorageValue::Integer(at.0),
+                body.as_str().into(),
+                entry,
+            ];
+            run("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", values)
+        }
+        Write::Remember(id, Answered { body, receipt }) => {
+            let receipt = text(RECEIPT, id.as_str(), receipt)?;
+            run("INSERT INTO commands VALUES (?, ?, ?)", vec![id.as_str().into(), body.as_str().into(), receipt])
+        }
+        Write::PutSnapshot(Stored { seq, revision, at, text: whole }) => {
+            let whole = text(SNAPSHOT, &seq.to_string(), whole)?;
+            let values = vec![integer(*seq), integer(*revision), SqlStorageValue::Integer(at.0), whole];
+            run("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", values)
+        }
+        Write::SetMeta(key, Some(value)) => {
+            let value = text("meta", key.as_str(), value)?;
+            run("INSERT OR REPLACE INTO meta VALUES (?, ?)", vec![key.as_str().into(), value])
+        }
+        Write::SetMeta(key, None) => run("DELETE FROM meta WHERE key = ?", vec![key.as_str().into()]),
+        Write::DropEntries(through) => {
+            run("DELETE FROM more WHERE kind = 'entry' AND CAST(name AS INTEGER) <= ?", vec![integer(*through)])?;
+            run("DELETE FROM log WHERE seq <= ?", vec![integer(*through)])
+        }
+        Write::DropSnapshots(before) => {
+            run("DELETE FROM more WHERE kind = 'snapshot' AND CAST(name AS INTEGER) < ?", vec![integer(*before)])?;
+            run("DELETE FROM snapshots WHERE seq < ?", vec![integer(*before)])
+        }
+        Write::Clear => {
+            for table in ["log", "commands", "snapshots", "more"] {
+                run(&format!("DELETE FROM {table}"), Vec::new())?;
+            }
+            run("DELETE FROM meta WHERE key <> ?", vec![NAME.into()])
+        }
+    }
+}
+
+/// The part of a text that fits into its row; the rest goes into `more`.
+fn split(sql: &SqlStorage, kind: &str, name: &str, text: &str) -> worker::Result<SqlStorageValue> {
+    let (first, mut rest) = text.split_at(text.floor_char_boundary(PART_BYTES));
+    if rest.is_empty() && first.len() < PART_BYTES - 4 {
+        return Ok(first.into());
+    }
+    sql.exec("DELETE FROM more WHERE kind = ? AND name = ?", vec![kind.into(), name.into()])?;
+    let mut part = 1;
+    while !rest.is_empty() {
+        let (piece, left) = rest.split_at(rest.floor_char_boundary(PART_BYTES));
+        sql.exec("INSERT INTO more VALUES (?, ?, ?, ?)", vec![kind.into(), name.into(), part.into(), piece.into()])?;
+        rest = left;
+        part += 1;
+    }
+    Ok(first.into())
+}
+
+fn integer(value: u64) -> SqlStorageValue {
+    SqlStorageValue::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
