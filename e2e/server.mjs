@@ -1,0 +1,117 @@
+// A Worker in a process of its own, with storage of its own, that can be killed and started again on what it has stored.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const PROGRAM = resolve(fileURLToPath(import.meta.url), "../../worker/serve.mjs");
+
+export class Server {
+  constructor() {
+    this.state = mkdtempSync(join(tmpdir(), "tidegate-e2e-"));
+  }
+
+  async start() {
+    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin"];
+    // Its own process group, so that a kill takes the runtime's processes with it.
+    this.child = spawn(process.execPath, [PROGRAM, ...options], { detached: true, stdio: ["pipe", "pipe", "inherit"] });
+    this.waiting = [];
+    const lines = createInterface({ input: this.child.stdout });
+    const address = await new Promise((found, failed) => {
+      this.child.once("exit", (code) => failed(new Error(`the server ended with ${code}`)));
+      lines.on("line", (line) => {
+        const match = /^the console: (\S+?)\/#key=(\w+)$/.exec(line);
+        if (match) found(match);
+        if (/^(ticked|failed) /.test(line)) this.waiting.shift()?.(line);
+      });
+    });
+    [, this.url, this.key] = address;
+    return this;
+  }
+
+  /** The scheduled event of a minute. */
+  async tick(slotMs) {
+    const line = await new Promise((answered) => {
+      this.waiting.push(answered);
+      this.child.stdin.write(`tick ${slotMs}\n`);
+    });
+    if (!line.startsWith("ticked")) throw new Error(line);
+  }
+
+  /** Ends everything at once, as a power failure would. */
+  async kill() {
+    const ended = new Promise((done) => this.child.once("exit", done));
+    process.kill(-this.child.pid, "SIGKILL");
+    await ended;
+  }
+
+  async stop() {
+    await this.kill();
+    rmSync(this.state, { recursive: true, force: true });
+  }
+
+  cluster(name) {
+    return new Cluster(this, name);
+  }
+}
+
+/** One cluster, as its clients see it. */
+export class Cluster {
+  constructor(server, name) {
+    this.server = server;
+    this.name = name;
+  }
+
+  /** Any request; `text` is sent as it is. */
+  async request(method, path, text, headers = { authorization: `Bearer ${this.server.key}` }) {
+    const answer = await fetch(`${this.server.url}/v1/clusters/${this.name}/${path}`, { method, body: text, headers });
+    const body = await answer.text();
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+    return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(body) : body };
+  }
+
+  get(path) {
+    return this.request("GET", path);
+  }
+
+  post(path) {
+    return this.request("POST", path);
+  }
+
+  send(id, command, more = {}) {
+    return this.request("POST", "commands", JSON.stringify({ format: 1, id, command, ...more }));
+  }
+
+  submit(id, gpus = 1, quota = "team") {
+    return this.send(id, { submit_job: { job: `job-${id}`, quota, pods: [{ amount: { gpu: gpus * 1000 } }] } });
+  }
+
+  /** A pool of GPUs with one root quota. */
+  async found(gpus = 8) {
+    const amount = { gpu: gpus * 1000 };
+    const commands = [
+      { create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }] } },
+      { put_group: { group: "pool", resource_type: "lingjun", pool: amount } },
+      { create_quota: { quota: "team", groups: ["pool"], min: amount } },
+    ];
+    for (const [index, command] of commands.entries()) {
+      const answer = await this.send(`founding-${index}`, command);
+      if (answer.status !== 200) throw new Error(`founding failed: ${JSON.stringify(answer.body)}`);
+    }
+    return this;
+  }
+
+  async hash() {
+    return (await this.get("hash")).body;
+  }
+
+  /** Every entry, from the object's own log. */
+  async entries() {
+    const { revision } = await this.hash();
+    const answer = await this.get(`entries?after=0&min_revision=${revision}`);
+    if (answer.status !== 200) throw new Error(`no entries: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+}

@@ -1,0 +1,60 @@
+// A WebSocket client that only listens: Node 20 has none.
+import { createHash, randomBytes } from "node:crypto";
+import { request } from "node:http";
+
+const MAGIC = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/** Opens a socket; `next()` gives the next text message. Fails with the status if the upgrade is refused. */
+export async function listen(url, protocols) {
+  const key = randomBytes(16).toString("base64");
+  const headers = {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": key,
+    ...(protocols && { "sec-websocket-protocol": protocols.join(", ") }),
+  };
+  const [response, socket, head] = await new Promise((opened, failed) => {
+    const asked = request(url, { headers });
+    asked.on("upgrade", (...arrived) => opened(arrived));
+    asked.on("response", (refusal) => failed(new Error(`status ${refusal.statusCode}`)));
+    asked.on("error", failed);
+    asked.end();
+  });
+  const expected = createHash("sha1").update(key + MAGIC).digest("base64");
+  if (response.headers["sec-websocket-accept"] !== expected) throw new Error("the handshake is wrong");
+
+  let bytes = head;
+  const messages = [];
+  const waiting = [];
+  const read = () => {
+    for (let frame = take(); frame; frame = take()) {
+      const next = waiting.shift();
+      if (next) next(frame);
+      else messages.push(frame);
+    }
+  };
+  // Servers do not mask their frames, and ours are not fragmented.
+  const take = () => {
+    if (bytes.length < 2) return undefined;
+    let length = bytes[1] & 127;
+    let start = 2;
+    if (length === 126) [length, start] = [bytes.length < 4 ? Infinity : bytes.readUInt16BE(2), 4];
+    else if (length === 127) [length, start] = [bytes.length < 10 ? Infinity : Number(bytes.readBigUInt64BE(2)), 10];
+    if (bytes.length < start + length) return undefined;
+    const text = bytes.subarray(start, start + length).toString();
+    bytes = bytes.subarray(start + length);
+    return text;
+  };
+  socket.on("data", (chunk) => {
+    bytes = Buffer.concat([bytes, chunk]);
+    read();
+  });
+  read();
+
+  return {
+    protocol: response.headers["sec-websocket-protocol"],
+    next: () => new Promise((arrived) => (messages.length > 0 ? arrived(messages.shift()) : waiting.push(arrived))),
+    close: () => socket.destroy(),
+  };
+}
