@@ -94,6 +94,8 @@ impl Snapshot {
                 state.queue.set_hold(class, hold);
             }
         }
+        // A state is stored between two rounds, so everybody who waits has been judged.
+        state.queue.settle();
         Ok(state)
     }
 

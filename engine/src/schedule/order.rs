@@ -91,10 +91,11 @@ impl<'s> Heads<'s> {
         self.offer(self.quota_of(class));
     }
 
-    /// Nobody else of this class's quota is looked at; the other classes with somebody waiting.
+    /// Nobody else of this class's quota is looked at; the other classes with somebody waiting, in the order of who
+    /// comes first. Their numbers say nothing: a restored state has others.
     pub fn close_quota(&mut self, class: ClassNo) -> Vec<ClassNo> {
         let closed = self.of_quota.remove(&self.quota_of(class)).unwrap_or_default();
-        closed.into_iter().map(|Reverse((_, no, _, _))| no).collect()
+        closed.into_sorted_vec().into_iter().rev().map(|Reverse((_, no, _, _))| no).collect()
     }
 
     fn quota_of(&self, class: ClassNo) -> QuotaNo {

@@ -103,7 +103,11 @@ fn judge_queue(
             }
         }
     }
-    decisions.extend(holds.into_iter().filter_map(|(class, hold)| new_hold(state, class, hold)));
+    let mut told: Vec<(ClassNo, Hold)> =
+        holds.into_iter().filter(|(class, hold)| is_news(state, *class, hold)).collect();
+    // In the order of who waits first: the numbers of classes differ after a restore.
+    told.sort_by_key(|(class, _)| state.queue.classes[class.at()].waiting.first());
+    decisions.extend(told.into_iter().map(|(class, hold)| Decision::Hold { class, hold: Arc::new(hold) }));
 }
 
 /// Whether the reasons that a class was given plainly hold still, before anything has started in this round. What a
@@ -120,8 +124,7 @@ fn behind_head(state: &State, head: JobNo) -> Hold {
 }
 
 /// A hold is told once: again only when its reasons change, not when their numbers do.
-fn new_hold(state: &State, class: ClassNo, hold: Hold) -> Option<Decision> {
+fn is_news(state: &State, class: ClassNo, hold: &Hold) -> bool {
     let known = state.queue.classes[class.at()].hold.as_ref();
-    let is_known = known.is_some_and(|known| known.is_same_kind(&hold));
-    (!is_known).then(|| Decision::Hold { class, hold: Arc::new(hold) })
+    known.is_none_or(|known| !known.is_same_kind(hold))
 }
