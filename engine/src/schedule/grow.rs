@@ -11,35 +11,40 @@ use crate::job::shape::Shape;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::schedule::decision::Decision;
+use crate::schedule::decision::Offer;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
+use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
 
 /// Pods that would start now for elastic jobs which run and for those that start in this round (`started`, with the
-/// charge of their gangs).
-pub fn grow(trial: &mut Trial<'_>, started: &[(JobNo, Charge)]) -> Vec<Decision> {
+/// charge of their gangs and where these run).
+pub fn grow(trial: &mut Trial<'_>, started: &[(JobNo, Charge, GroupNo)]) -> Vec<Decision> {
     let state = trial.state;
-    let mut waiting: Vec<(JobNo, Charge, u32)> = Vec::new();
+    let mut waiting: Vec<(JobNo, Charge, GroupNo, u32)> = Vec::new();
     for no in state.growing.iter().copied().filter(|no| !trial.is_gone(*no)) {
         let job = &state.jobs[no];
         let Phase::Running { placed, extra, .. } = &job.phase else { continue };
         let has = u32::try_from(trial.extra_of(no, extra).count()).unwrap_or(u32::MAX);
-        waiting.push((no, trial.charge_of(no, placed), job.spec.shape.extra_pods().saturating_sub(has)));
+        waiting.push((no, trial.charge_of(no, placed), placed.home, job.spec.shape.extra_pods().saturating_sub(has)));
     }
-    waiting.extend(started.iter().map(|(no, charge)| (*no, *charge, state.jobs[*no].spec.shape.extra_pods())));
-    waiting.sort_by_key(|(no, _, _)| {
+    waiting.extend(
+        started.iter().map(|(no, charge, home)| (*no, *charge, *home, state.jobs[*no].spec.shape.extra_pods())),
+    );
+    waiting.sort_by_key(|(no, ..)| {
         let job = &state.jobs[*no];
         (std::cmp::Reverse(job.spec.priority), job.waiting_since, job.spec.id.clone())
     });
     waiting
         .into_iter()
-        .filter(|(_, _, missing)| *missing > 0)
-        .flat_map(|(no, charge, missing)| grow_job(trial, no, charge, missing))
+        .filter(|(.., missing)| *missing > 0)
+        .flat_map(|(no, charge, home, missing)| grow_job(trial, no, charge, home, missing))
         .collect()
 }
 
-fn grow_job(trial: &mut Trial<'_>, no: JobNo, gang: Charge, missing: u32) -> Vec<Decision> {
+fn grow_job(trial: &mut Trial<'_>, no: JobNo, gang: Charge, home: GroupNo, missing: u32) -> Vec<Decision> {
     let spec = pod_of(&trial.state.jobs[no].spec);
+    let home = trial.state.domains.of_group(home);
     let mut grown = Vec::new();
     for _ in 0..missing {
         let may_use = |source: &Source| match source {
@@ -47,13 +52,18 @@ fn grow_job(trial: &mut Trial<'_>, no: JobNo, gang: Charge, missing: u32) -> Vec
             Source::Idle => spec.idle != IdlePolicy::Off,
             Source::ChildLevel | Source::SelfLevel => false,
         };
-        let Some(offer) =
-            source::SOURCES.into_iter().filter(may_use).find_map(|source| source::offer(source, trial, &spec).ok())
-        else {
-            break;
+        // A job never spans two domains, so its pods stay where its gang is.
+        let offer = |source: Source| match source {
+            Source::Idle => source::idle::offer_in(trial, &spec, home),
+            Source::Own | Source::Reclaim | Source::ChildLevel | Source::SelfLevel => {
+                source::offer(source, trial, &spec)
+            }
         };
+        // It starts at once or not at all: nobody is told to stop for a pod that would have to wait.
+        let at_once = |offer: &Offer| offer.victims.iter().all(|victim| trial.takes_time(victim).is_none());
+        let mut offers = source::SOURCES.into_iter().filter(may_use).filter_map(|source| offer(source).ok());
+        let Some(offer) = offers.find(at_once) else { break };
         let pod = offer.placed.pods.first().copied();
-        let home = trial.state.domains.of_group(offer.placed.home);
         for promoted in &offer.promoted {
             trial.promote(*promoted);
         }

@@ -31,7 +31,7 @@ fn end_in(trial: &mut Trial<'_>, domain: DomainNo) -> Option<Decision> {
     let need = Need::of_amounts(domain, Amount::ZERO, excess);
     let victims = search::cheapest_cover(trial, &need, &candidates.list)?;
     for victim in &victims {
-        trial.evict(victim);
+        trial.tell_to_stop(victim);
     }
     Some(Decision::Release { victims, cause: Cause::LendingEnded })
 }

@@ -25,6 +25,7 @@ use crate::schedule::recheck;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
+use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 
@@ -67,7 +68,7 @@ fn judge_queue(
     trial: &mut Trial<'_>,
     classes: BTreeSet<ClassNo>,
     decisions: &mut Vec<Decision>,
-    started: &mut Vec<(JobNo, Charge)>,
+    started: &mut Vec<(JobNo, Charge, GroupNo)>,
 ) {
     let state = trial.state;
     let open = classes.into_iter().filter(|class| !still_blocked(trial, *class)).collect::<Vec<ClassNo>>();
@@ -79,7 +80,7 @@ fn judge_queue(
             Ok(offer) => {
                 trial.accept(no, &offer);
                 if state.jobs[no].spec.shape.extra_pods() > 0 && offer.victims.is_empty() {
-                    started.push((no, offer.placed.charge));
+                    started.push((no, offer.placed.charge, offer.placed.home));
                 }
                 decisions.push(Decision::Serve { job: no, offer });
                 heads.pass(class);

@@ -11,6 +11,7 @@ use crate::job::phase::ExtraPod;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
+use crate::job::phase::Source;
 use crate::job::shape::Shape;
 use crate::ledger;
 use crate::ledger::DomainUse;
@@ -62,6 +63,8 @@ pub struct Trial<'s> {
     taken: BTreeMap<JobNo, BTreeSet<u32>>,
     /// Idle jobs promoted in this round.
     promoted: BTreeSet<JobNo>,
+    /// Jobs that self-level preemption serves in this round, with their quotas.
+    preemptors: Vec<(QuotaNo, JobNo)>,
     /// Nodes reserved for jobs that have waited too long, sorted.
     pub forbidden: Vec<NodeNo>,
 }
@@ -82,6 +85,7 @@ impl<'s> Trial<'s> {
             gone: BTreeSet::new(),
             taken: BTreeMap::new(),
             promoted: BTreeSet::new(),
+            preemptors: Vec::new(),
             forbidden: Vec::new(),
         }
     }
@@ -101,6 +105,7 @@ impl<'s> Trial<'s> {
             gone: BTreeSet::new(),
             taken: BTreeMap::new(),
             promoted: BTreeSet::new(),
+            preemptors: self.preemptors.clone(),
             forbidden: self.forbidden.clone(),
         }
     }
@@ -183,17 +188,17 @@ impl<'s> Trial<'s> {
         }
         let mut held = Amount::ZERO;
         for victim in &offer.victims {
-            match victim {
-                Victim::Job(no) if self.has_grace(*no) => {
-                    held += self.state.held_by(*no);
-                    self.evict_job(*no, Machines::Kept);
-                }
-                Victim::Job(_) | Victim::Pods(..) => self.evict(victim),
+            if let Some(no) = self.takes_time(victim) {
+                held += self.state.held_by(no);
             }
+            self.tell_to_stop(victim);
         }
         let home = self.state.domains.of_group(offer.placed.home);
         let amount = spec.shape.gang_amount();
         self.book(spec.quota, home, offer.placed.charge, amount, Sign::Add);
+        if offer.placed.source == Source::SelfLevel {
+            self.preemptors.push((spec.quota, job));
+        }
         if offer.placed.pods.is_empty() {
             self.occupy(home, None, amount.minus(&held).positive(), Sign::Add);
         }
@@ -204,10 +209,31 @@ impl<'s> Trial<'s> {
         }
     }
 
-    /// Whether a victim may take time to stop.
+    /// What jobs of a quota hold by self-level preemption, which may be above the quota's amount.
     #[must_use]
-    pub fn has_grace(&self, no: JobNo) -> bool {
-        self.state.quotas[self.state.jobs[no].spec.quota.at()].settings.grace_period.0 > 0
+    pub fn held_by_right(&self, quota: QuotaNo) -> Amount {
+        let before = self.state.running[quota.at()].iter().copied().filter(|no| {
+            let is_preemptor = self.state.jobs[*no].placed().is_some_and(|placed| placed.source == Source::SelfLevel);
+            is_preemptor && !self.is_gone(*no)
+        });
+        let now = self.preemptors.iter().filter(|(of, _)| *of == quota).map(|(_, no)| *no);
+        before.chain(now).fold(Amount::ZERO, |sum, no| sum.plus(&self.state.jobs[no].spec.shape.gang_amount()))
+    }
+
+    /// The victim, if it may take time to stop. Pods of elastic jobs stop at once.
+    #[must_use]
+    pub fn takes_time(&self, victim: &Victim) -> Option<JobNo> {
+        let Victim::Job(no) = victim else { return None };
+        let settings = &self.state.quotas[self.state.jobs[*no].spec.quota.at()].settings;
+        (settings.grace_period.0 > 0).then_some(*no)
+    }
+
+    /// Takes a victim off the books; it keeps its machines while it may take time to stop.
+    pub fn tell_to_stop(&mut self, victim: &Victim) {
+        match self.takes_time(victim) {
+            Some(no) => self.evict_job(no, Machines::Kept),
+            None => self.evict(victim),
+        }
     }
 
     /// Moves an idle job into its quota.

@@ -40,6 +40,7 @@ impl State {
             Phase::Starting { placed, waits_for, .. } => {
                 self.book_charge(quota, &placed, shape.gang_amount(), sign);
                 self.occupy_granted(&placed, &shape, &waits_for, sign);
+                self.list_running(no, quota, &placed, std::iter::empty(), sign);
             }
             Phase::Stopping { placed, extra, .. } => {
                 match sign {

@@ -59,7 +59,7 @@ pub struct State {
     pub queue: Queue,
     /// Kept: when time alone changes something, and for which job.
     pub timers: BTreeSet<(Timestamp, JobNo)>,
-    /// Kept: running jobs with a charge, by quota.
+    /// Kept: jobs with a charge, running or about to, by quota.
     pub running: Vec<BTreeSet<JobNo>>,
     /// Kept: jobs whose gang or pods run on idle amounts, by domain.
     pub idle_running: Vec<BTreeSet<JobNo>>,

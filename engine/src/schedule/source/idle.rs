@@ -38,7 +38,8 @@ fn domains(trial: &Trial<'_>, job: &JobSpec) -> impl Iterator<Item = DomainNo> {
     std::iter::once(own).chain(others)
 }
 
-fn offer_in(trial: &Trial<'_>, job: &JobSpec, domain: DomainNo) -> Result<Offer, Blocker> {
+/// Idle amount of one domain.
+pub fn offer_in(trial: &Trial<'_>, job: &JobSpec, domain: DomainNo) -> Result<Offer, Blocker> {
     let asked = job.shape.gang_amount();
     ledger::fits_in_idle(trial.domains.get(domain.at()), &asked).map_err(|(at, idle)| Blocker::IdleShort {
         dimension: dimension(at),

@@ -15,7 +15,6 @@ pub mod search;
 use crate::job::hold::Blocker;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
-use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
@@ -135,13 +134,8 @@ pub fn is_any_draining(trial: &Trial<'_>, ancestor: QuotaNo) -> bool {
 pub fn draining<'a>(trial: &'a Trial<'_>, domain: DomainNo) -> impl Iterator<Item = QuotaNo> + 'a {
     let state = trial.state;
     state.over.iter().copied().filter(move |no| state.domains.of_quota(*no) == domain).filter(move |no| {
-        let by_right =
-            state.running[no.at()].iter().filter(|job| !trial.is_gone(**job)).fold(Amount::ZERO, |sum, job| {
-                let is_above = state.jobs[*job].placed().is_some_and(|placed| placed.source == Source::SelfLevel);
-                if is_above { sum.plus(&state.jobs[*job].spec.shape.gang_amount()) } else { sum }
-            });
         let min = &state.quotas[no.at()].min;
-        !min.masked(&trial.quotas.get(no.at()).used.minus(&by_right)).fits_in(&min.amount)
+        !min.masked(&trial.quotas.get(no.at()).used.minus(&trial.held_by_right(*no))).fits_in(&min.amount)
     })
 }
 
