@@ -42,6 +42,10 @@ pub fn cheapest(trial: &Trial<'_>, quest: &Quest<'_>, candidates: &Candidates) -
         return Err(blocker(trial, quest, &need, candidates));
     };
     settle(trial, quest, list, &mut chosen);
+    // Loans that were made in this round cannot be ended in it.
+    if !is_legal(trial, quest, list, &chosen) {
+        return Err(blocker(trial, quest, &need, candidates));
+    }
     Ok(victims(list, &chosen))
 }
 
