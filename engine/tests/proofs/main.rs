@@ -1,0 +1,10 @@
+//! Proofs over random runs: what must hold for every cluster, every sequence of commands and every time.
+//!
+//! A failure prints the seed of its run, which makes the same run again.
+#![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
+
+mod cluster;
+mod conservation;
+mod fold;
+mod random;
+mod run;

@@ -1,0 +1,298 @@
+//! Random runs: a cluster and a sequence of commands with their times, the same for a seed on every target.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use engine::host::authority;
+use engine::job::phase::Phase;
+use engine::job::spec::FaultTolerance;
+use engine::job::spec::IdlePolicy;
+use engine::message::command::*;
+use engine::message::event::Event;
+use engine::message::rejection::Rejection;
+use engine::state::cluster::NodeStatus;
+use engine::state::world::State;
+use engine::unit::amount::DimensionKind;
+use engine::unit::id::JobId;
+use engine::unit::priority::Module;
+use engine::unit::priority::Priority;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+
+use crate::cluster;
+use crate::cluster::Layout;
+use crate::random::Random;
+
+/// What a command came to.
+pub(crate) type Outcome = Result<Vec<Event>, Rejection>;
+
+/// A run in progress: it looks at its own state to choose commands that matter.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) state: State,
+    pub(crate) layout: Layout,
+    pub(crate) now: Timestamp,
+    pub(crate) seed: u64,
+    random: Random,
+    jobs: Vec<JobId>,
+    slot: i64,
+    done: usize,
+}
+
+impl Run {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let layout = Layout::random(&mut random);
+        let now = Timestamp(1_000_000);
+        Self { state: State::default(), layout, now, seed, random, jobs: Vec::new(), slot: 16, done: 0 }
+    }
+
+    /// A run of which so many commands have been handled.
+    pub(crate) fn after(seed: u64, commands: usize) -> Self {
+        let mut run = Self::new(seed);
+        for _ in 0..commands {
+            let _ = run.step();
+        }
+        run
+    }
+
+    /// The next command, at the time that it is sent.
+    pub(crate) fn next(&mut self) -> (Timestamp, Command) {
+        let at = self.done;
+        self.done += 1;
+        if let Some(command) = self.layout.setup.get(at) {
+            return (self.now, command.clone());
+        }
+        if self.random.chance(40) {
+            let wait = self.random.pick(&[1, 1_000, 15_000, 30_000, 60_000, 60_000, 600_000, 3_600_000, 9 * 3_600_000]);
+            self.now = self.now + Millis(wait);
+        }
+        (self.now, self.choose())
+    }
+
+    /// Handles the next command.
+    pub(crate) fn step(&mut self) -> (Timestamp, Command, Outcome) {
+        let (now, command) = self.next();
+        let outcome = authority::step(&mut self.state, &command, now);
+        (now, command, outcome)
+    }
+
+    fn choose(&mut self) -> Command {
+        match self.random.below(100) {
+            0..46 => self.submit(),
+            46..53 => Command::CancelJob(CancelJob { job: self.a_job() }),
+            53..58 => {
+                let priority = self.priority();
+                Command::SetPriority(SetPriority { job: self.a_job(), priority })
+            }
+            58..68 => self.report(),
+            68..72 => self.put_node(),
+            72..74 => self.put_group(),
+            74..79 => self.update_quota(),
+            79..86 => self.scale(),
+            86..87 => {
+                let quota = self.random.pick(&self.layout.quotas).quota;
+                Command::DeleteQuota(DeleteQuota { quota })
+            }
+            87..88 => Command::CreateQuota(self.random.pick(&self.layout.quotas)),
+            88..92 => Command::Round(Round::default()),
+            _ => {
+                self.slot = (self.now.0 / 60_000).max(self.slot + self.random.between(0, 1));
+                Command::Round(Round { slot: Some(self.slot) })
+            }
+        }
+    }
+
+    fn priority(&mut self) -> Priority {
+        Priority::new(self.random.between(1, 9)).unwrap()
+    }
+
+    /// Some job, mostly one that has not ended.
+    fn a_job(&mut self) -> JobId {
+        for _ in 0..4 {
+            if self.jobs.is_empty() || self.random.chance(3) {
+                break;
+            }
+            let job = self.random.pick(&self.jobs);
+            let is_ended = self.state.jobs.find(&job).is_none_or(|no| self.state.jobs[no].is_ended());
+            if !is_ended || self.random.chance(10) {
+                return job;
+            }
+        }
+        JobId::new("nobody").unwrap()
+    }
+
+    fn submit(&mut self) -> Command {
+        let random = &mut self.random;
+        if random.chance(2) && !self.jobs.is_empty() {
+            let job = random.pick(&self.jobs);
+            return match self.state.jobs.find(&job) {
+                Some(no) => Command::SubmitJob(again(&self.state, &self.state.jobs[no].spec, job)),
+                None => Command::CancelJob(CancelJob { job }),
+            };
+        }
+        // Few kinds of jobs, so that some of them share a class.
+        let quota = random.pick(&self.layout.quotas);
+        let gpus = random.pick(&[250, 500, 1000, 1000, 2000, 2000, 4000, 8000]);
+        let mut amount = self.layout.amount(random, |_| 1);
+        let is_lean = random.chance(70);
+        for dimension in &self.layout.dimensions {
+            if let Some(value) = amount.get_mut(&dimension.name) {
+                if dimension.kind == DimensionKind::Gpu {
+                    *value = gpus;
+                } else {
+                    *value = *value * if is_lean { 1 } else { random.between(0, 12) } * gpus / 4000;
+                }
+            }
+        }
+        if random.chance(2) {
+            for value in amount.values_mut() {
+                *value = 0;
+            }
+        }
+        let count = u32::try_from(random.pick(&[1, 1, 1, 2, 3, 4])).unwrap();
+        let mut pods = vec![PodGroup { count, amount: amount.clone() }];
+        let min_pods =
+            (random.chance(20) && count > 1).then(|| u32::try_from(random.between(1, i64::from(count))).unwrap());
+        if min_pods.is_none() && random.chance(12) {
+            let halved = amount.into_iter().map(|(name, value)| (name, value / 2 / 250 * 250)).collect();
+            pods.push(PodGroup { count: 1, amount: halved });
+        }
+        let module = random.pick(&[Module::Dlc, Module::Dlc, Module::Dsw, Module::Eas]);
+        let idle = random.pick(&[IdlePolicy::Off, IdlePolicy::Off, IdlePolicy::Acceptable, IdlePolicy::Only]);
+        let job = JobId::new(&format!("job-{}", self.jobs.len())).unwrap();
+        self.jobs.push(job.clone());
+        let submit = SubmitJob {
+            job,
+            quota: quota.quota,
+            workspace: None,
+            user: None,
+            name: None,
+            module,
+            priority: Priority::new(random.pick(&[1, 1, 2, 3, 4, 5, 6, 8, 9])).unwrap(),
+            pods,
+            min_pods,
+            idle,
+            fault_tolerance: random.chance(40).then(|| FaultTolerance { max_restarts: random.pick(&[1, 3]) }),
+            duration_ms: random.chance(50).then(|| Millis(random.pick(&[20_000, 300_000, 7_200_000]))),
+            checkpoint_ms: random.chance(30).then_some(Millis(45_000)),
+        };
+        Command::SubmitJob(submit)
+    }
+
+    fn report(&mut self) -> Command {
+        let job = self.a_job();
+        let phase = self.state.jobs.find(&job).map(|no| &self.state.jobs[no].phase);
+        let observed = match phase {
+            Some(Phase::Stopping { .. }) if self.random.chance(90) => Observation::Stopped,
+            _ => match self.random.below(10) {
+                0..5 => Observation::Checkpointed,
+                5 => Observation::Stopped,
+                6 => Observation::Failed { reason: "out of memory".to_owned() },
+                _ => Observation::Finished,
+            },
+        };
+        Command::Report(Report { job, observed })
+    }
+
+    fn put_node(&mut self) -> Command {
+        let Some(mut node) = (!self.layout.nodes.is_empty()).then(|| self.random.pick(&self.layout.nodes)) else {
+            return Command::Round(Round::default());
+        };
+        node.status = self.random.pick(&[NodeStatus::Ready, NodeStatus::Ready, NodeStatus::Cordoned]);
+        Command::PutNode(node)
+    }
+
+    fn put_group(&mut self) -> Command {
+        let at = self.random.index(self.layout.groups.len());
+        let group = &mut self.layout.groups[at];
+        if let Some(pool) = &mut group.pool {
+            // A pool only grows: what a smaller one means for who runs there is for the machines to say.
+            for value in pool.values_mut() {
+                *value += *value / 4 / 1000 * 1000;
+            }
+        }
+        Command::PutGroup(group.clone())
+    }
+
+    fn update_quota(&mut self) -> Command {
+        let quota = self.random.pick(&self.layout.quotas);
+        let mut settings = cluster::settings(&mut self.random);
+        if self.layout.is_impatient {
+            settings.starvation_after = Millis::MINUTE;
+        }
+        Command::UpdateQuota(UpdateQuota { quota: quota.quota, settings })
+    }
+
+    /// Moves amounts between siblings, or changes one quota.
+    fn scale(&mut self) -> Command {
+        let mode = self.random.pick(&[ScaleMode::Drain, ScaleMode::Evict]);
+        let one = self.random.pick(&self.layout.quotas);
+        let siblings: Vec<CreateQuota> = self
+            .layout
+            .quotas
+            .iter()
+            .filter(|other| other.parent == one.parent && other.quota != one.quota)
+            .cloned()
+            .collect();
+        let mut targets = vec![(one.quota.clone(), self.min_of(&one))];
+        if siblings.is_empty() || self.random.chance(40) {
+            let percent = self.random.pick(&[0, 50, 75, 110, 150]);
+            targets[0].1.values_mut().for_each(|value| *value = *value * percent / 100 / 500 * 500);
+        } else {
+            let other = self.random.pick(&siblings);
+            let mut theirs = self.min_of(&other);
+            for (name, value) in &mut targets[0].1 {
+                let moved = *value / 2 / 500 * 500;
+                *value -= moved;
+                *theirs.entry(name.clone()).or_default() += moved;
+            }
+            targets.push((other.quota, theirs));
+        }
+        let targets = targets.into_iter().map(|(quota, min)| ScaleTarget { quota, min }).collect();
+        Command::ScaleQuotas(ScaleQuotas { targets, mode })
+    }
+
+    /// What a quota is guaranteed by now.
+    fn min_of(&self, quota: &CreateQuota) -> AmountByName {
+        let Some(no) = self.state.quota_no(&quota.quota) else { return quota.min.clone() };
+        by_name(&self.state, &self.state.quotas[no.at()].min.amount, Some(self.state.quotas[no.at()].min.stated))
+    }
+}
+
+/// An amount by the names of its dimensions.
+pub(crate) fn by_name(state: &State, amount: &engine::unit::amount::Amount, stated: Option<u8>) -> AmountByName {
+    let names = state.cluster.dimensions.iter().enumerate();
+    names
+        .filter(|(at, _)| stated.is_none_or(|stated| stated & (1 << at) != 0))
+        .map(|(at, dimension)| (dimension.name.clone(), amount[at]))
+        .collect::<BTreeMap<_, _>>()
+}
+
+/// The submission that made a job, or another one under its name.
+fn again(state: &State, spec: &engine::job::spec::JobSpec, job: JobId) -> SubmitJob {
+    let pod =
+        |role: &engine::job::shape::Role| PodGroup { count: role.count, amount: by_name(state, &role.amount, None) };
+    SubmitJob {
+        job,
+        quota: state.quotas[spec.quota.at()].id.clone(),
+        workspace: None,
+        user: None,
+        name: None,
+        module: spec.module,
+        priority: spec.priority,
+        pods: spec.shape.roles().iter().map(pod).collect(),
+        min_pods: spec.shape.min_pods(),
+        idle: spec.idle,
+        fault_tolerance: spec.fault_tolerance,
+        duration_ms: spec.duration,
+        checkpoint_ms: None,
+    }
+}
+
+/// Tells how to see a failure again.
+pub(crate) fn note(run: &Run, command: &Command) -> String {
+    let mut text = String::new();
+    let _ = write!(text, "seed {} at {}: {}", run.seed, run.now.0, serde_json::to_string(command).unwrap());
+    text
+}
