@@ -166,10 +166,10 @@ fn code(blocker: &Blocker, source: Source) -> &'static str {
         Blocker::QuotaFull { .. } | Blocker::IdleShort { .. } => "quota_limit",
         Blocker::ChildLevelOff { .. } => "child_preemption_disabled",
         Blocker::PriorityNotHigh { .. } => "priority_not_in_high_set",
-        Blocker::NoVictim { .. } => "no_eligible_victim",
-        Blocker::VictimsTooFew { .. } => "insufficient_victims",
         Blocker::NoRoom { .. } if source >= Source::Reclaim => "insufficient_victims",
-        Blocker::NoRoom { .. } => "no_room",
+        // Without a rule that takes from others, nobody could make room.
+        Blocker::NoVictim { .. } | Blocker::NoRoom { .. } => "no_eligible_victim",
+        Blocker::VictimsTooFew { .. } => "insufficient_victims",
         Blocker::VictimProtected { .. } => "victim_in_min_runtime",
         Blocker::WaitingForRelease { .. } => "waiting_for_release",
         Blocker::NothingLent => "nothing_lent",
