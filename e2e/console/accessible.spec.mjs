@@ -1,0 +1,43 @@
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "../runtime.mjs";
+import { Cluster } from "./cluster.mjs";
+
+// Each view, and what must be seen before it is judged.
+const VIEWS = [
+  ["", (page) => page.getByRole("treegrid", { name: "Quotas" })],
+  ["quotas/Quota1", (page) => page.getByRole("heading", { name: "Preemption", exact: true })],
+  ["quotas/Quota1.1", (page) => page.getByRole("heading", { name: "Scale" })],
+  ["quotas/nowhere", (page) => page.getByRole("heading", { name: "There is no quota nowhere" })],
+  ["jobs", (page) => page.getByRole("link", { name: "training-a" })],
+  ["jobs?q=nothing", (page) => page.getByText("No job matches these filters.")],
+  ["jobs/training-a", (page) => page.getByRole("list", { name: "Timeline" })],
+  ["jobs/waiting", (page) => page.getByRole("heading", { name: "Why it waits" })],
+  ["submit?quota=Quota1", (page) => page.getByRole("region", { name: "Preview" })],
+  ["rounds", (page) => page.getByRole("list", { name: "Rounds" })],
+];
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`no view violates a rule of axe, ${colorScheme}`, async ({ page, runtime }) => {
+    test.slow();
+    await page.emulateMedia({ colorScheme });
+    const cluster = new Cluster(page, runtime);
+    await cluster.declare();
+    await cluster.open();
+    await expect(page.getByRole("button", { name: "Load the three-team example" })).toBeVisible();
+    await judge(page, "empty");
+
+    await cluster.loadExample();
+    await cluster.send({ submit_job: { job: "waiting", quota: "Quota1.1", priority: 9, pods: [{ count: 1, amount: { gpu: 16000 } }] } });
+    for (const [path, seen] of VIEWS) {
+      await cluster.open(path);
+      await expect(seen(page)).toBeVisible();
+      await judge(page, path);
+    }
+  });
+}
+
+async function judge(page, view) {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`);
+  expect(told, `on the view ${view}`).toEqual([]);
+}

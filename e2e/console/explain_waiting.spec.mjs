@@ -1,0 +1,28 @@
+import { expect, test } from "../runtime.mjs";
+import { Cluster } from "./cluster.mjs";
+
+test("without child-level preemption the job waits, and its page says why and what would start it", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.open("quotas/Quota1");
+  await page.getByRole("switch", { name: "Jobs submitted here may take from descendants" }).uncheck();
+  await page.getByRole("button", { name: "Save policies" }).click();
+  await expect(page.getByText("The policies have been saved.")).toBeVisible();
+
+  await page.getByRole("link", { name: "Submit a job here" }).click();
+  await cluster.fillJob({ name: "inference", quota: "Quota1", module: "EAS", priority: 6, pods: 2, gpus: 16 });
+  await expect(cluster.preview()).toContainText("Waits");
+  await page.getByRole("button", { name: "Submit job" }).click();
+
+  const why = page.getByRole("region", { name: "Why it waits" });
+  await expect(why).toContainText("Child-level preemption of Quota1 is switched off");
+  await expect(why).toContainText("What would start it now");
+  await expect(why).toContainText(/[Ss]witch on child-level preemption/);
+  await why.getByText("Everything else that was tried").click();
+  await expect(why).toContainText("Quota1 has 0 GPUs of its own");
+
+  await why.getByText("Look at this change").click();
+  await expect(cluster.preview()).toContainText("Would be evicted");
+  await why.getByRole("button", { name: "Make this change" }).click();
+  await expect(page.getByText("Starting", { exact: true })).toBeVisible();
+});

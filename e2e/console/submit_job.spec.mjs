@@ -1,0 +1,62 @@
+import { expect, test } from "../runtime.mjs";
+import { Cluster } from "./cluster.mjs";
+
+const INFERENCE = { name: "inference", quota: "Quota1", module: "EAS", priority: 6, pods: 2, gpus: 16 };
+
+test("the preview names exactly the jobs that are then evicted", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.open("submit");
+  await cluster.fillJob(INFERENCE);
+
+  await expect(cluster.preview()).toContainText("Starts, and evicts 2 jobs");
+  const foreseen = await cluster.previewedVictims();
+  expect(foreseen).toHaveLength(2);
+  await page.getByRole("button", { name: "Submit job" }).click();
+  await expect(page.getByRole("heading", { name: "inference", level: 1 })).toBeVisible();
+
+  const snapshot = await fetch(`${runtime.url}/v1/clusters/${cluster.name}/snapshot?min_revision=1000000`, {
+    headers: { authorization: `Bearer ${runtime.adminKey}` },
+  });
+  const { jobs } = await snapshot.json();
+  const taken = jobs.filter(([, job]) => job.phase.stopping).map(([, job]) => job.spec.id);
+  expect(taken.sort()).toEqual(foreseen);
+});
+
+test("a victim's page says by whom, under which rule, and what was lost", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.open("submit");
+  await cluster.fillJob(INFERENCE);
+  await expect(cluster.preview()).toContainText("evicts 2 jobs");
+  const [victim] = await cluster.previewedVictims();
+  await page.getByRole("button", { name: "Submit job" }).click();
+  await expect(page.getByRole("heading", { name: "inference", level: 1 })).toBeVisible();
+
+  await page.getByRole("searchbox", { name: "Search jobs and quotas" }).fill(victim);
+  await page.keyboard.press("Enter");
+  const taken = page.getByRole("region", { name: "What was taken from it" });
+  await expect(taken).toContainText("inference");
+  await expect(taken).toContainText("child-level preemption by Quota1");
+  await expect(taken).toContainText(/lost/);
+});
+
+test("a job that fits starts at once", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.send({ cancel_job: { job: "training-a" } });
+  await cluster.open("submit?quota=Quota1.1");
+  await cluster.fillJob({ name: "small", quota: "Quota1.1", module: "DLC", priority: 1, pods: 1, gpus: 16 });
+  await expect(cluster.preview()).toContainText("Starts at once");
+  await page.getByRole("button", { name: "Submit job" }).click();
+  await expect(page.getByText("In quota", { exact: true })).toBeVisible();
+});
+
+test("a fault is told at its field, and nothing can be submitted", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.open("submit?quota=Quota1.1");
+  await page.getByLabel("Duration").fill("soon");
+  await expect(page.getByLabel("Duration")).toHaveAccessibleDescription(/no period/);
+  await expect(page.getByRole("button", { name: "Submit job" })).toBeDisabled();
+});
