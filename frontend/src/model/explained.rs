@@ -41,6 +41,7 @@ pub(crate) fn why(state: &State, no: JobNo, now: Timestamp) -> Option<WhyText> {
     Some(WhyText {
         binding: sentence(&why.binding),
         others: why.others.iter().map(|(source, text)| (sentence(explain::source(*source)), sentence(text))).collect(),
+        command: why.help.as_ref().and_then(|help| help.command.clone()),
         help: why.help.map(|help| sentence(&help.sentence)),
         place: why.position.map(|position| format!("Place {position} in the queue of {quota}.")),
         estimate: why

@@ -14,6 +14,7 @@ use crate::api::client;
 use crate::api::failure::Failure;
 use crate::api::key;
 use crate::model::explained::sentence;
+use crate::model::freshness::Freshness;
 use crate::pages::app::parameter;
 use crate::pages::header::Header;
 use crate::pages::start::LAST_CLUSTER;
@@ -73,10 +74,21 @@ fn OpenCluster(name: String) -> impl IntoView {
             Known::Here(_) => Shown::Page,
         })
     });
+    // Minutes, not seconds, so that a screen reader is not told the age again and again.
+    let outdated = Memo::new(move |_| match session.freshness() {
+        Freshness::Live | Freshness::Aged(_) => None,
+        Freshness::Stale(_) => {
+            Some("The cluster cannot be reached. What is shown here is old; the console keeps trying.")
+        }
+        Freshness::Offline(_) => {
+            Some("There is no network. What is shown here is as it was when the connection was lost.")
+        }
+    });
     view! {
         <a class="skip" href="#main">"Skip to the content"</a>
         <Header />
         <main id="main" tabindex="-1">
+            <div role="status">{move || outdated.get().map(|age| view! { <p class="warning">{age}</p> })}</div>
             {move || match shown.get() {
                 Shown::Loading => view! { <section class="state-page" aria-busy="true"><h1>"Loading"</h1><p>"The cluster's state is on its way."</p><div class="skeleton"></div><div class="skeleton"></div><div class="skeleton"></div></section> }.into_any(),
                 Shown::NoKey => view! { <KeyForm enter=enter /> }.into_any(),

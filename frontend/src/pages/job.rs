@@ -2,6 +2,8 @@
 
 use engine::explain;
 use engine::job::story::Episode;
+use engine::message::command::CancelJob;
+use engine::message::command::Command;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
@@ -15,7 +17,10 @@ use crate::model::explained;
 use crate::model::job_state::JobState;
 use crate::pages::app::parameter;
 use crate::pages::app::title;
+use crate::pages::job_remedy::JobRemedy;
 use crate::session::Session;
+use crate::session::send::as_curl;
+use crate::widgets::copy_button::CopyButton;
 use crate::widgets::state_mark::StateMark;
 use crate::widgets::timeline::Moment;
 use crate::widgets::timeline::Timeline;
@@ -62,6 +67,11 @@ fn job_view(session: Session, text: JobText) -> impl IntoView {
     let asked = id.clone();
     let is_cancelling = Signal::derive(move || session.cancelling.with(|cancelling| cancelling.contains(&asked)));
     let facts = facts.into_iter().map(|(label, value)| view! { <div><dt>{label}</dt><dd>{value}</dd></div> });
+    let cancelled = id.clone();
+    let curl = Callback::new(move |()| {
+        let command = Command::CancelJob(CancelJob { job: cancelled.clone() });
+        (!state.has_ended()).then(|| as_curl(&session.name(), &command))
+    });
     let cancel = move |_| session.cancel_soon(vec![id.clone()]);
     view! {
         <div class="page-head">
@@ -70,11 +80,12 @@ fn job_view(session: Session, text: JobText) -> impl IntoView {
             <button type="button" disabled=move || state.has_ended() || is_cancelling.get() title=state.has_ended().then_some("The job has ended.") on:click=cancel>
                 {move || if is_cancelling.get() { "Being cancelled…" } else { "Cancel job" }}
             </button>
+            <CopyButton label="Copy cancel as curl" text=curl />
         </div>
         <div class="columns">
             <div>
                 {taken.map(|taken| view! { <section class="card taken" aria-labelledby="taken-title"><h2 id="taken-title">"What was taken from it"</h2><p>{taken}</p></section> })}
-                {why.map(|why| view! { <WhyPanel why=why /> })}
+                {why.map(|why| { let command = why.command.clone(); view! { <WhyPanel why=why remedy=move || command.map(|command| view! { <JobRemedy command=command /> }) /> } })}
                 <section class="card" aria-labelledby="timeline-title">
                     <h2 id="timeline-title">"What has happened"</h2>
                     <Timeline label="Timeline" moments=moments />

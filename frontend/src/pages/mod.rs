@@ -4,6 +4,7 @@ pub(crate) mod app;
 pub(crate) mod cluster;
 pub(crate) mod header;
 pub(crate) mod job;
+pub(crate) mod job_remedy;
 pub(crate) mod jobs;
 pub(crate) mod quota;
 pub(crate) mod quota_policies;

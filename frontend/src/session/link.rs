@@ -47,6 +47,7 @@ pub(crate) fn keep(session: Session) {
     if let Ok(clock) = set_interval_with_handle(move || session.now.set(browser::now()), Duration::from_secs(1)) {
         on_cleanup(move || clock.clear());
     }
+    watch_network(session);
     spawn_local(async move {
         let mut attempt = 0;
         while open.is_open() {
@@ -56,11 +57,32 @@ pub(crate) fn keep(session: Session) {
             if !open.is_open() {
                 break;
             }
-            let link = if browser::is_online() { Link::Reconnecting } else { Link::Offline };
-            session.link.set(link);
+            lose(session, if browser::is_online() { Link::Reconnecting } else { Link::Offline });
             attempt = if pause(session, PAUSES_MS[attempt.min(PAUSES_MS.len() - 1)]).await { 0 } else { attempt + 1 };
         }
     });
+}
+
+/// Shows at once that there is no network, and looks again as soon as there is one.
+fn watch_network(session: Session) {
+    let gone = window_event_listener(leptos::ev::offline, move |_| lose(session, Link::Offline));
+    let back = window_event_listener(leptos::ev::online, move |_| {
+        // A connection that has survived is live again; one that has not is made anew.
+        session.link.set(if session.is_following.get_value() { Link::Live } else { Link::Reconnecting });
+        session.look_again();
+    });
+    on_cleanup(move || {
+        gone.remove();
+        back.remove();
+    });
+}
+
+/// Notes that nothing more is heard. The age of what is shown counts from here.
+fn lose(session: Session, link: Link) {
+    if session.link.get_untracked() == Link::Live {
+        session.heard.set(browser::now());
+    }
+    session.link.set(link);
 }
 
 /// Waits, unless somebody wants to look again at once. Says whether somebody did.
@@ -79,6 +101,7 @@ async fn follow(session: Session, open: &Open) -> bool {
     match connect(session, open).await {
         Ok(Some(mut events)) => {
             session.link.set(Link::Live);
+            session.is_following.set_value(true);
             while let Some(entry) = events.next().await {
                 if !open.is_open() {
                     break;
@@ -88,6 +111,7 @@ async fn follow(session: Session, open: &Open) -> bool {
                     break;
                 }
             }
+            session.is_following.try_update_value(|is_following| *is_following = false);
             true
         }
         Ok(None) => false,

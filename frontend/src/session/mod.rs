@@ -58,6 +58,8 @@ pub(crate) struct Session {
     pub(crate) entries: RwSignal<VecDeque<Arc<Entry>>>,
     /// Jobs that will be cancelled unless somebody undoes it.
     pub(crate) cancelling: RwSignal<BTreeSet<JobId>>,
+    /// Whether a connection stands.
+    pub(crate) is_following: StoredValue<bool>,
     /// Whether somebody wants to look again before the next attempt is due.
     pub(crate) is_asked: StoredValue<bool>,
     /// What people are told in passing.
@@ -84,6 +86,7 @@ impl Session {
             now: RwSignal::new(browser::now()),
             entries: RwSignal::new(VecDeque::new()),
             cancelling: RwSignal::new(BTreeSet::new()),
+            is_following: StoredValue::new(false),
             is_asked: StoredValue::new(false),
             notices: Notices::new(),
             books,

@@ -16,8 +16,24 @@ pub(crate) fn chosen(name: &'static str) -> (Signal<String>, Callback<String>) {
 
 fn value(name: &'static str, replace: bool) -> (Signal<String>, Callback<String>) {
     let options = NavigateOptions { replace, scroll: false, resolve: true, ..NavigateOptions::default() };
-    let (read, write) = query_signal_with_options::<String>(name, options);
-    let read = Signal::derive(move || read.get().unwrap_or_default());
-    let write = Callback::new(move |text: String| write.set((!text.is_empty()).then_some(text)));
-    (read, write)
+    let (address, write) = query_signal_with_options::<String>(name, options);
+    // The address follows a frame later; until then what was chosen counts, so that the next key finds it.
+    let shown = RwSignal::new(address.get_untracked().unwrap_or_default());
+    let on_its_way = StoredValue::new(None::<String>);
+    Effect::new(move |_| {
+        let arrived = address.get().unwrap_or_default();
+        match on_its_way.get_value() {
+            None => shown.set(arrived),
+            Some(chosen) if chosen == arrived => on_its_way.set_value(None),
+            Some(_) => {}
+        }
+    });
+    let write = Callback::new(move |text: String| {
+        if text != shown.get_untracked() {
+            on_its_way.set_value(Some(text.clone()));
+            shown.set(text.clone());
+            write.set((!text.is_empty()).then_some(text));
+        }
+    });
+    (shown.into(), write)
 }

@@ -17,7 +17,7 @@ pub(crate) fn CopyButton(
     let said = RwSignal::new("");
     let copy = move |_| {
         let Some(text) = text.run(()) else {
-            said.set("Nothing to copy yet: the form has faults.");
+            said.set("There is nothing to copy now.");
             return;
         };
         spawn_local(async move {

@@ -1,5 +1,6 @@
 //! Why a job waits: the binding reason first, what would start it, then everything else that was tried.
 
+use engine::message::command::Command;
 use leptos::prelude::*;
 
 /// What the panel shows.
@@ -11,6 +12,8 @@ pub(crate) struct WhyText {
     pub(crate) others: Vec<(String, String)>,
     /// The smallest change that would start it now.
     pub(crate) help: Option<String>,
+    /// That change as a command, where it is one.
+    pub(crate) command: Option<Command>,
     /// Its place in the queue.
     pub(crate) place: Option<String>,
     /// When it is expected to start, where durations are declared.
@@ -22,8 +25,11 @@ pub(crate) struct WhyText {
 pub(crate) fn WhyPanel(
     /// The reasons.
     why: WhyText,
+    /// Opens the change that would start the job, to look at it and apply it.
+    #[prop(into)]
+    remedy: ViewFnOnce,
 ) -> impl IntoView {
-    let WhyText { binding, others, help, place, estimate } = why;
+    let WhyText { binding, others, help, command: _, place, estimate } = why;
     view! {
         <section class="card why" aria-labelledby="why-title">
             <h2 id="why-title">"Why it waits"</h2>
@@ -32,6 +38,7 @@ pub(crate) fn WhyPanel(
             {estimate.map(|estimate| view! { <p>{estimate}</p> })}
             <h3>"What would start it now"</h3>
             <p class="help">{help.unwrap_or_else(|| "No single change that the engine tries would.".to_owned())}</p>
+            {remedy.run()}
             {(!others.is_empty()).then(|| view! {
                 <details>
                     <summary>"Everything else that was tried"</summary>

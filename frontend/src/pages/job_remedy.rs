@@ -1,0 +1,46 @@
+//! The change that would start a waiting job: what else it would do, and the button that does it.
+
+use engine::message::command::Command;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::browser;
+use crate::api::path;
+use crate::model::preview;
+use crate::session::Session;
+use crate::session::notices::Tone;
+use crate::session::send::as_curl;
+use crate::widgets::consequences::Consequences;
+use crate::widgets::copy_button::CopyButton;
+
+/// The change.
+#[component]
+pub(crate) fn JobRemedy(command: Command) -> impl IntoView {
+    let session = Session::here();
+    let command = StoredValue::new(command);
+    let preview = Memo::new(move |_| {
+        command
+            .with_value(|command| session.ask(|state| preview::of_change(state, command, browser::now())))
+            .unwrap_or_default()
+    });
+    let apply = move |_| {
+        let command = command.get_value();
+        spawn_local(async move {
+            if session.send(command).await.is_ok() {
+                session.notices.show(Tone::Done, "The change has been made.".to_owned(), None);
+            }
+        });
+    };
+    let curl = Callback::new(move |()| Some(command.with_value(|command| as_curl(&session.name(), command))));
+    let href = Callback::new(move |job: String| path::job(&session.name(), &job));
+    view! {
+        <details class="remedy">
+            <summary>"Look at this change"</summary>
+            <Consequences preview=preview href=href />
+            <div class="form-row">
+                <button type="button" class="primary" on:click=apply>"Make this change"</button>
+                <CopyButton label="Copy as curl" text=curl />
+            </div>
+        </details>
+    }
+}
