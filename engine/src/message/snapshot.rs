@@ -41,6 +41,8 @@ pub struct Snapshot {
     pub last_slot: Option<i64>,
     /// Slots that nobody decided.
     pub missed_slots: i64,
+    /// Whether the next scheduled round has to judge everybody.
+    pub is_stale: bool,
     /// For each class of waiting jobs its first job, and why they wait.
     pub holds: Vec<(JobNo, Arc<Hold>)>,
 }
@@ -67,14 +69,27 @@ impl Snapshot {
             free_jobs: state.jobs.free().to_vec(),
             last_slot: state.last_slot,
             missed_slots: state.missed_slots,
+            is_stale: state.queue.is_stale,
             holds,
         }
     }
 
     /// The state of this snapshot, with everything that is kept beside the ground facts.
     pub fn restore(self) -> Result<State, Rejection> {
-        let Self { format, revision, cluster, groups, nodes, quotas, jobs, free_jobs, last_slot, missed_slots, holds } =
-            self;
+        let Self {
+            format,
+            revision,
+            cluster,
+            groups,
+            nodes,
+            quotas,
+            jobs,
+            free_jobs,
+            last_slot,
+            missed_slots,
+            is_stale,
+            holds,
+        } = self;
         if format != FORMAT {
             return Err(Rejection::UnknownFormat { format });
         }
@@ -96,6 +111,7 @@ impl Snapshot {
         }
         // A state is stored between two rounds, so everybody who waits has been judged.
         state.queue.settle();
+        state.queue.is_stale = is_stale;
         Ok(state)
     }
 

@@ -140,7 +140,7 @@ fn earliest_start(trial: &Trial<'_>, spec: &JobSpec) -> EarliestStart {
     let state = trial.state;
     let domain = state.domains.of_quota(spec.quota);
     let in_domain = |at: &usize| state.domains.of_quota(QuotaNo::from_index(*at)) == domain;
-    let running = (0..state.running.len()).filter(in_domain).flat_map(|at| state.running[at].iter().copied());
+    let running = (0..state.running.len()).filter(in_domain).flat_map(|at| state.running[at].iter().map(|(_, no)| *no));
     let mut ends: Vec<(Timestamp, JobNo)> =
         running.filter(|no| !trial.is_gone(*no)).filter_map(|no| Some((declared_end(&state.jobs[no])?, no))).collect();
     ends.sort_unstable();

@@ -29,11 +29,21 @@ use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 
+/// Who is judged in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Whoever may be judged differently since the last round.
+    Changed,
+    /// Everybody who waits.
+    Everybody,
+}
+
 /// What a round at this time concludes, in the order in which it takes effect.
 #[must_use]
-pub fn round(state: &State, now: Timestamp) -> Vec<Decision> {
-    let classes = to_judge(state);
-    if classes.is_empty() && !state.queue.is_released {
+pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
+    let is_complete = reach == Reach::Everybody || state.queue.is_released;
+    let classes = to_judge(state, is_complete);
+    if classes.is_empty() && !is_complete {
         return Vec::new();
     }
     let mut trial = Trial::new(state, now);
@@ -46,8 +56,8 @@ pub fn round(state: &State, now: Timestamp) -> Vec<Decision> {
 
 /// Classes whose judgement may differ from the last: all after a release, otherwise the changed ones, those that
 /// wait for a time, and whole quotas where the head speaks for the rest.
-fn to_judge(state: &State) -> BTreeSet<ClassNo> {
-    if state.queue.is_released {
+fn to_judge(state: &State, is_complete: bool) -> BTreeSet<ClassNo> {
+    if is_complete {
         return state.queue.of_quota.values().flatten().copied().collect();
     }
     let mut classes = BTreeSet::new();

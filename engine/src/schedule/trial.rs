@@ -212,7 +212,7 @@ impl<'s> Trial<'s> {
     /// What jobs of a quota hold by self-level preemption, which may be above the quota's amount.
     #[must_use]
     pub fn held_by_right(&self, quota: QuotaNo) -> Amount {
-        let before = self.state.running[quota.at()].iter().copied().filter(|no| {
+        let before = self.state.running[quota.at()].iter().map(|(_, no)| *no).filter(|no| {
             let is_preemptor = self.state.jobs[*no].placed().is_some_and(|placed| placed.source == Source::SelfLevel);
             is_preemptor && !self.is_gone(*no)
         });

@@ -159,20 +159,21 @@ impl State {
         no: JobNo,
         quota: QuotaNo,
         placed: &Placed,
-        extra: impl Iterator<Item = Charge>,
+        extra: impl IntoIterator<Item = Charge>,
         sign: Sign,
     ) {
         let domain = self.domains.of_group(placed.home);
-        let mut charges: Vec<Charge> = extra.collect();
-        charges.push(placed.charge);
-        let set = |list: &mut BTreeSet<JobNo>, is_listed: bool| {
-            if is_listed && sign == Sign::Add {
-                list.insert(no)
-            } else {
-                list.remove(&no)
-            };
-        };
-        set(&mut self.running[quota.at()], true);
-        set(&mut self.idle_running[domain.at()], charges.contains(&Charge::Idle));
+        let priority = self.jobs[no].spec.priority;
+        let is_idle = placed.charge == Charge::Idle || extra.into_iter().any(|charge| charge == Charge::Idle);
+        list(&mut self.running[quota.at()], (priority, no), true, sign);
+        list(&mut self.idle_running[domain.at()], no, is_idle, sign);
+    }
+}
+
+fn list<T: Ord>(set: &mut BTreeSet<T>, member: T, is_listed: bool, sign: Sign) {
+    if is_listed && sign == Sign::Add {
+        set.insert(member);
+    } else {
+        set.remove(&member);
     }
 }

@@ -73,6 +73,9 @@ pub struct Queue {
     pub of_quota: BTreeMap<QuotaNo, BTreeSet<ClassNo>>,
     /// Whether anything has happened that could let any class start.
     pub is_released: bool,
+    /// Whether anybody has started or gone since the last scheduled round began: what that left over, and why others
+    /// wait since then, is for the next scheduled round to say. A ground fact, unlike the rest.
+    pub is_stale: bool,
     /// Classes that have to be judged even if nothing was released.
     pub fresh: BTreeSet<ClassNo>,
     /// Classes that wait for a time, with that time.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::job::phase::Phase;
 use crate::ledger::Ledger;
@@ -27,6 +28,7 @@ use crate::unit::id::NodeId;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
+use crate::unit::priority::Priority;
 use crate::unit::time::Timestamp;
 
 /// The state of one cluster.
@@ -59,8 +61,8 @@ pub struct State {
     pub queue: Queue,
     /// Kept: when time alone changes something, and for which job.
     pub timers: BTreeSet<(Timestamp, JobNo)>,
-    /// Kept: jobs with a charge, running or about to, by quota.
-    pub running: Vec<BTreeSet<JobNo>>,
+    /// Kept: jobs with a charge, running or about to, by quota, the least important first.
+    pub running: Vec<BTreeSet<(Priority, JobNo)>>,
     /// Kept: jobs whose gang or pods run on idle amounts, by domain.
     pub idle_running: Vec<BTreeSet<JobNo>>,
     /// Kept: running elastic jobs that could have more pods.
@@ -142,21 +144,16 @@ impl State {
         self.timers.first().map(|(at, _)| *at).into_iter().chain(ends).min()
     }
 
-    /// Recomputes everything that is kept beside the ground facts, the holds of waiting classes excepted.
+    /// Recomputes everything that is kept beside the ground facts. Why classes wait is not known then.
     pub fn rebuild(&mut self) {
         self.rebuild_structure();
-        let holds = std::mem::take(&mut self.queue);
+        self.queue = Queue::default();
         self.timers.clear();
         self.ended.clear();
         let numbers: Vec<JobNo> = self.jobs.iter().map(|(no, _)| no).collect();
         for no in numbers {
             self.index(no);
         }
-        for class in &mut self.queue.classes {
-            let known = holds.classes.iter().find(|known| known.key == class.key);
-            class.hold = known.and_then(|known| known.hold.clone()).filter(|_| !class.waiting.is_empty());
-        }
-        self.queue.restless = holds.restless;
         self.queue.is_released = true;
     }
 
@@ -218,10 +215,14 @@ impl State {
             return;
         }
         let place = queue_place(no, job);
-        let spec = std::sync::Arc::clone(&job.spec);
-        let class = self.queue.class_of(&spec);
+        let class = self.queue.class_of(&self.jobs[no].spec);
+        let shape = Arc::clone(&self.queue.classes[class.at()].key.shape);
         if let Some(job) = self.jobs.get_mut(no) {
             job.class = Some(class);
+            // Jobs of a class share their shape.
+            if !Arc::ptr_eq(&job.spec.shape, &shape) {
+                Arc::make_mut(&mut job.spec).shape = shape;
+            }
         }
         self.queue.enter(class, place);
     }

@@ -80,6 +80,7 @@ pub fn apply(state: &mut State, event: &Event) {
             state.last_slot = slot.or(state.last_slot);
             state.missed_slots += missed;
             state.queue.settle();
+            state.queue.is_stale = false;
         }
         Event::PriorityChanged { .. }
         | Event::Promoted { .. }
@@ -169,8 +170,8 @@ fn change(state: &mut State, no: JobNo, change: impl FnOnce(&mut Job)) {
     } else {
         state.set_timer(no);
     }
-    // A start is no release, but it may change why others wait.
-    state.queue.is_released |= releases || state.jobs[no].placed().is_some();
+    state.queue.is_released |= releases;
+    state.queue.is_stale |= releases || state.jobs[no].placed().is_some();
 }
 
 fn start(job: &mut Job, at: Timestamp, placed: Placed) {

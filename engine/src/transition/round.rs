@@ -15,6 +15,7 @@ use crate::schedule;
 use crate::schedule::decision::Decision;
 use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
+use crate::schedule::round::Reach;
 use crate::schedule::work;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
@@ -32,14 +33,16 @@ pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec
         missed = slot.saturating_sub(last).saturating_sub(1);
     }
     let mut events = Vec::new();
-    let mut served = BTreeSet::new();
-    for decision in schedule::round::round(state, now) {
-        record(state, now, decision, &mut served, &mut events);
-    }
-    events.extend(forget(state));
     if command.slot.is_some() {
         events.push(Event::Rounded { at: now, slot: command.slot, missed });
     }
+    let is_thorough = command.slot.is_some() && state.queue.is_stale;
+    let reach = if is_thorough { Reach::Everybody } else { Reach::Changed };
+    let mut served = BTreeSet::new();
+    for decision in schedule::round::round(state, now, reach) {
+        record(state, now, decision, &mut served, &mut events);
+    }
+    events.extend(forget(state));
     Ok(events)
 }
 

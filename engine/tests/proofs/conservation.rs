@@ -64,7 +64,7 @@ fn over(state: &State, no: QuotaNo, by_right: &Amount) -> Option<usize> {
 
 fn quota_fault(state: &State, scaled: &BTreeSet<QuotaNo>) -> Option<String> {
     let is_over = |no: QuotaNo| {
-        let by_right = state.running[no.at()].iter().fold(Amount::ZERO, |sum, job| {
+        let by_right = state.running[no.at()].iter().fold(Amount::ZERO, |sum, (_, job)| {
             let is_above = state.jobs[*job].placed().is_some_and(|placed| placed.source == Source::SelfLevel);
             if is_above { sum.plus(&state.jobs[*job].spec.shape.gang_amount()) } else { sum }
         });

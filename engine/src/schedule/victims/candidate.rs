@@ -13,12 +13,16 @@ use crate::schedule::victims::Rule;
 use crate::schedule::victims::cost::ValueClass;
 use crate::schedule::victims::cost::Worth;
 use crate::schedule::victims::draining;
+use crate::schedule::victims::need::Freed;
+use crate::schedule::victims::need::Need;
 use crate::schedule::work;
 use crate::state::jobs::Job;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::priority::Priority;
+use crate::unit::priority::PrioritySet;
 use crate::unit::time::Timestamp;
 
 /// A gang, or a pod above an elastic job's minimum, that may be taken.
@@ -54,23 +58,35 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// The candidates for a job under a rule.
+    /// The candidates for a job under a rule, from the least valuable class on, until they are enough: nothing more
+    /// valuable is ever needed then. When they are not enough, everybody has been looked at.
     #[must_use]
-    pub fn of(trial: &Trial<'_>, quest: &Quest<'_>) -> Self {
+    pub fn of(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need) -> Self {
         let mut candidates = Self::default();
+        let mut freed = Freed::nothing(trial, need);
         let domain = trial.state.domains.of_group(quest.placed.home);
         for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
             candidates.add(trial, no, Charge::Idle);
         }
-        for quota in in_quota_scope(trial, quest) {
-            for no in trial.state.running[quota.at()].iter().copied().filter(|no| !trial.is_gone(*no)) {
-                candidates.add_in_quota(trial, quest, no);
+        candidates.list.iter().for_each(|candidate| freed.take(candidate));
+        let scope = in_quota_scope(trial, quest);
+        for priority in PrioritySet::range(Priority::LOWEST, Priority::HIGHEST).iter() {
+            if freed.is_enough() {
+                break;
             }
+            let before = candidates.list.len();
+            for quota in &scope {
+                let of_priority = (priority, JobNo(0))..=(priority, JobNo(u32::MAX));
+                let running = trial.state.running[quota.at()].range(of_priority).map(|(_, no)| *no);
+                for no in running.filter(|no| !trial.is_gone(*no)) {
+                    candidates.add_in_quota(trial, quest, no);
+                }
+            }
+            candidates.list[before..].iter().for_each(|candidate| freed.take(candidate));
         }
+        let gangs = candidates.list.iter().filter(|candidate| candidate.pod.is_none()).count();
         candidates.considered.stopping = u32::try_from(trial.state.stopping.len()).unwrap_or(u32::MAX);
-        candidates.considered.eligible =
-            u32::try_from(candidates.list.iter().filter(|candidate| candidate.pod.is_none()).count())
-                .unwrap_or(u32::MAX);
+        candidates.considered.eligible = u32::try_from(gangs).unwrap_or(u32::MAX);
         candidates.sort();
         candidates
     }
@@ -92,7 +108,7 @@ impl Candidates {
         let mut candidates = Self::default();
         for no in quotas
             .iter()
-            .flat_map(|quota| trial.state.running[quota.at()].iter().copied())
+            .flat_map(|quota| trial.state.running[quota.at()].iter().map(|(_, no)| *no))
             .filter(|no| !trial.is_gone(*no))
         {
             let is_in_quota =

@@ -69,9 +69,10 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
         promoted_trial.promote(*no);
     }
     let trial = &promoted_trial;
-    let candidates = Candidates::of(trial, quest);
-    let victims =
-        search::cheapest(trial, quest, &candidates).map_err(|blocker| refine(trial, quest, &candidates, blocker))?;
+    let need = Need::of(trial, quest);
+    let candidates = Candidates::of(trial, quest, &need);
+    let victims = search::cheapest(trial, quest, &need, &candidates)
+        .map_err(|blocker| refine(trial, quest, &candidates, blocker))?;
     Ok(offer(trial, quest, promoted, victims, cause))
 }
 

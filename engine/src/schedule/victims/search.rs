@@ -32,19 +32,23 @@ use crate::unit::id::JobNo;
 pub const STEPS_MAX: u32 = 20_000;
 
 /// The cheapest victims for a job, or why there are none.
-pub fn cheapest(trial: &Trial<'_>, quest: &Quest<'_>, candidates: &Candidates) -> Result<Vec<Victim>, Blocker> {
-    let need = Need::of(trial, quest);
+pub fn cheapest(
+    trial: &Trial<'_>,
+    quest: &Quest<'_>,
+    need: &Need,
+    candidates: &Candidates,
+) -> Result<Vec<Victim>, Blocker> {
     if need.is_met_by_nothing() {
         return Ok(Vec::new());
     }
     let list = &candidates.list;
-    let Some(mut chosen) = choose(trial, &need, list) else {
-        return Err(blocker(trial, quest, &need, candidates));
+    let Some(mut chosen) = choose(trial, need, list) else {
+        return Err(blocker(trial, quest, need, candidates));
     };
     settle(trial, quest, list, &mut chosen);
     // Loans that were made in this round cannot be ended in it.
     if !is_legal(trial, quest, list, &chosen) {
-        return Err(blocker(trial, quest, &need, candidates));
+        return Err(blocker(trial, quest, need, candidates));
     }
     Ok(victims(list, &chosen))
 }
