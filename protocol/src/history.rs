@@ -4,6 +4,7 @@
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
 use engine::state::world::State;
+use futures_util::future::try_join_all;
 
 use crate::cluster::replay;
 use crate::cluster::restore_state;
@@ -26,11 +27,7 @@ pub async fn head(kv: &impl KvStore, cluster: &ClusterName) -> Result<Option<Hea
 
 /// A snapshot's bytes.
 pub async fn snapshot_text(kv: &impl KvStore, reference: &SnapshotRef) -> Result<String, Fault> {
-    let mut text = String::new();
-    for key in &reference.parts {
-        text.push_str(&object(kv, key).await?);
-    }
-    Ok(text)
+    Ok(try_join_all(reference.parts.iter().map(|key| object(kv, key))).await?.concat())
 }
 
 /// A segment's entries, each with its number.
@@ -44,6 +41,12 @@ pub async fn segment(kv: &impl KvStore, reference: &SegmentRef) -> Result<Vec<(u
     } else {
         Err(Fault::damaged(key, "it has other entries than its name says"))
     }
+}
+
+/// The entries of several segments, in order. All are asked for at once: a reader far from the store waits once.
+pub async fn segments(kv: &impl KvStore, references: &[SegmentRef]) -> Result<Vec<(u64, Entry)>, Fault> {
+    let lists = try_join_all(references.iter().map(|reference| segment(kv, reference))).await?;
+    Ok(lists.into_iter().flatten().collect())
 }
 
 /// Segments, the newest first, from the head back through the pages of history, as long as `is_wanted`; at most
@@ -78,10 +81,8 @@ pub async fn state(kv: &impl KvStore, head: &Head) -> Result<State, Fault> {
         Some(reference) => restore_state("the published snapshot", &snapshot_text(kv, reference).await?)?,
         None => State::default(),
     };
-    for reference in &head.segments {
-        for (_, entry) in segment(kv, reference).await? {
-            replay(&mut state, &entry)?;
-        }
+    for (_, entry) in segments(kv, &head.segments).await? {
+        replay(&mut state, &entry)?;
     }
     Ok(state)
 }
@@ -122,11 +123,9 @@ pub async fn entries_after(
     revision: u64,
     pages_max: usize,
 ) -> Result<Option<Vec<(u64, Entry)>>, Fault> {
-    let wanted = segments_back(kv, head, pages_max, |segment| segment.revision > revision).await?;
-    let mut entries = Vec::new();
-    for reference in wanted.iter().rev() {
-        entries.extend(segment(kv, reference).await?);
-    }
+    let mut wanted = segments_back(kv, head, pages_max, |segment| segment.revision > revision).await?;
+    wanted.reverse();
+    let mut entries = segments(kv, &wanted).await?;
     let is_complete = match entries.first() {
         Some((seq, first)) => *seq == 1 || first.revision <= revision || starts_after(first, revision),
         None => head.revision <= revision,

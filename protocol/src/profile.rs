@@ -31,7 +31,7 @@ impl Default for Profile {
         Self {
             pace: Pace::AtMostEvery(Millis(1000)),
             snapshot_every: 1000,
-            segments_max: 64,
+            segments_max: 16,
             object_bytes_max: 8 * 1024 * 1024,
             entries_kept: 1000,
         }

@@ -70,12 +70,10 @@ pub async fn read(kv: &impl KvStore, head: Head, pages_max: usize) -> Result<Res
         (seq, snapshot) = (reference.seq, Some(text));
     }
     let start = seq;
-    let (mut earlier, mut tail) = (Vec::new(), Vec::new());
-    let references = history::segments_back(kv, &head, pages_max, |_| true).await?;
-    for reference in references.iter().rev() {
-        let list = if reference.last <= start { &mut earlier } else { &mut tail };
-        list.extend(history::segment(kv, reference).await?);
-    }
+    let mut references = history::segments_back(kv, &head, pages_max, |_| true).await?;
+    references.reverse();
+    let entries = history::segments(kv, &references).await?;
+    let (earlier, tail): (Vec<_>, Vec<_>) = entries.into_iter().partition(|(number, _)| *number <= start);
     for (number, entry) in &tail {
         if *number != seq + 1 {
             return Err(Fault::damaged("the published log", format!("entry {number} follows {seq}")));
