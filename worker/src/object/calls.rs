@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use engine::explain;
+use engine::message;
 use engine::message::envelope::Entry;
+use engine::message::envelope::Envelope;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
@@ -31,7 +33,6 @@ use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
 use crate::bindings::Kv;
-use crate::body;
 use crate::front;
 use crate::gate::SUBPROTOCOL;
 use crate::metrics;
@@ -76,7 +77,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
 async fn command(core: &Core, cluster: &ClusterName, mut request: Request) -> Reply {
     let sender = request.headers().get(front::SENDER_HEADER)?.and_then(|name| UserId::new(&name).ok());
     let bytes = request.bytes().await?;
-    let mut envelope = body::envelope(&bytes)?;
+    let mut envelope: Envelope = message::read(&bytes)?;
     envelope.by = Some(sender.ok_or(Problem::Unauthorised)?);
     // Before the first commit, so that no cluster with a log is without rounds.
     core.enter(cluster).await?;
