@@ -197,7 +197,7 @@ async function main() {
   startClock(runtime, every);
   if (stdin) obeyStdin(runtime);
   if (watch) rebuildOnSave(ROOT, () => reload(runtime));
-  console.log(`the console: ${runtime.url}/#key=${runtime.adminKey}`);
+  console.log(`the console: ${runtime.url}/clusters/demo#key=${runtime.adminKey}`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -169,3 +169,67 @@ impl Books {
 pub(crate) fn chain(state: &State, no: QuotaNo) -> impl Iterator<Item = QuotaNo> + '_ {
     std::iter::successors(Some(no), |no| state.quotas.get(no.at()).and_then(|quota| quota.parent))
 }
+
+#[cfg(test)]
+mod tests {
+    use engine::job::spec::IdlePolicy;
+    use engine::message::command::CancelJob;
+    use engine::message::command::Command;
+    use engine::message::command::SubmitJob;
+    use engine::unit::id::JobId;
+
+    use super::*;
+    use crate::model::example::decide;
+    use crate::model::example::job;
+    use crate::model::example::quota;
+    use crate::model::example::three_teams;
+
+    fn cancel(state: &mut State, name: &str) {
+        let job = JobId::new(name).expect("a good name");
+        decide(state, &Command::CancelJob(CancelJob { job }));
+    }
+
+    fn book(state: &State, name: &str) -> Book {
+        Books::of(state).get(quota(state, name))
+    }
+
+    #[test]
+    fn a_full_cluster_is_in_the_hands_of_its_children() {
+        let state = three_teams();
+        let Book { guaranteed, own, children, idle, n_running, .. } = book(&state, "Quota1");
+        assert_eq!((guaranteed, own, children, idle, n_running), (128_000, 0, 128_000, 0, 8));
+        assert_eq!(book(&state, "Quota1.1").own, 48_000);
+    }
+
+    #[test]
+    fn a_loan_is_lent_below_and_used_above() {
+        let mut state = three_teams();
+        cancel(&mut state, "development-a");
+        let borrower = SubmitJob { idle: IdlePolicy::Acceptable, ..job(&state, "borrower", "Quota1.1", 16) };
+        decide(&mut state, &Command::SubmitJob(borrower));
+        assert_eq!((book(&state, "Quota1.1").borrowed, book(&state, "Quota1.2").lent), (16_000, 16_000));
+        let root = book(&state, "Quota1");
+        assert_eq!((root.children, root.lent, root.borrowed, root.idle), (128_000, 0, 0, 0));
+    }
+
+    #[test]
+    fn what_the_parents_jobs_hold_is_not_idle_below() {
+        let mut state = three_teams();
+        cancel(&mut state, "development-a");
+        let above = job(&state, "above", "Quota1", 16);
+        decide(&mut state, &Command::SubmitJob(above));
+        let child = book(&state, "Quota1.2");
+        assert_eq!((child.own, child.above, child.idle), (64_000, 16_000, 0));
+        assert_eq!(book(&state, "Quota1").own, 16_000);
+    }
+
+    #[test]
+    fn the_parts_of_a_bar_add_up() {
+        let mut state = three_teams();
+        cancel(&mut state, "training-a");
+        for name in ["Quota1", "Quota1.1", "Quota1.2"] {
+            let book = book(&state, name);
+            assert_eq!(book.used() + book.idle, book.guaranteed, "{name}");
+        }
+    }
+}

@@ -16,8 +16,33 @@ use engine::unit::id::JobNo;
 use engine::unit::id::QuotaNo;
 use engine::unit::time::Timestamp;
 
-use crate::widgets::policy_form::PolicyText;
-use crate::widgets::why_panel::WhyText;
+/// Why a job waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WhyText {
+    /// The one reason that matters most.
+    pub(crate) binding: String,
+    /// All others, each with the source that was tried, in the order of the sources.
+    pub(crate) others: Vec<(String, String)>,
+    /// The smallest change that would start it now.
+    pub(crate) help: Option<String>,
+    /// That change as a command, where it is one.
+    pub(crate) command: Option<Command>,
+    /// Its place in the queue.
+    pub(crate) place: Option<String>,
+    /// When it is expected to start, where durations are declared.
+    pub(crate) estimate: Option<String>,
+}
+
+/// What the engine says of a draft.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PolicyText {
+    /// What it allows, or what is wrong with it.
+    pub(crate) says: Vec<String>,
+    /// Whether that is a fault.
+    pub(crate) is_fault: bool,
+    /// What one should know before switching it on.
+    pub(crate) warnings: Vec<String>,
+}
 
 /// How many jobs of a queue get a place in the table: beyond that it is only a long way off.
 const PLACES_MAX: usize = 1_000;

@@ -123,3 +123,44 @@ fn names(job: &Job) -> impl Iterator<Item = &str> {
 pub(crate) fn module(text: &str) -> Option<Module> {
     Module::ALL.into_iter().find(|module| module.as_str().eq_ignore_ascii_case(text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::example::three_teams;
+
+    fn found(filter: &JobFilter) -> Vec<String> {
+        let state = three_teams();
+        select(&state, filter).into_iter().map(|no| state.jobs[no].spec.id.to_string()).collect()
+    }
+
+    #[test]
+    fn nothing_chosen_shows_everything_the_newest_first() {
+        let found = found(&JobFilter::default());
+        assert_eq!((found.len(), found[0].as_str()), (8, "development-e"));
+    }
+
+    #[test]
+    fn a_quota_stands_for_those_below_it() {
+        let of_quota = |quota: &str| found(&JobFilter { quota: quota.to_owned(), ..JobFilter::default() }).len();
+        assert_eq!((of_quota("Quota1"), of_quota("Quota1.1"), of_quota("nowhere")), (8, 3, 0));
+    }
+
+    #[test]
+    fn words_match_names_and_workspaces() {
+        let of_words = |search: &str| found(&JobFilter { search: search.to_owned(), ..JobFilter::default() }).len();
+        assert_eq!((of_words("TRAINING"), of_words("workspace-c"), of_words("x")), (3, 5, 0));
+    }
+
+    #[test]
+    fn filters_add_up() {
+        let filter = JobFilter { module: Some(Module::Dlc), state: Some(JobState::Queued), ..JobFilter::default() };
+        assert_eq!(found(&filter), Vec::<String>::new());
+    }
+
+    #[test]
+    fn importance_sorts_before_age() {
+        let filter = JobFilter { sort: JobSort::Priority, ..JobFilter::default() };
+        assert_eq!(found(&filter)[0], "training-a");
+    }
+}

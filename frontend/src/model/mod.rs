@@ -4,6 +4,8 @@
 
 pub(crate) mod books;
 pub(crate) mod duration;
+#[cfg(test)]
+pub(crate) mod example;
 pub(crate) mod explained;
 pub(crate) mod freshness;
 pub(crate) mod gpus;

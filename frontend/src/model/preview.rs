@@ -159,3 +159,51 @@ fn consequences(preview: &planner::Preview, about: Option<&JobId>) -> (Vec<Strin
         .then(|| format!("Unsaved work lost: {}.", explain::gpu_hours(consequences.lost_gpu_ms)));
     (own, shown)
 }
+
+#[cfg(test)]
+mod tests {
+    use engine::message::command::ScaleMode;
+    use engine::message::command::ScaleQuotas;
+
+    use super::*;
+    use crate::model::example::START;
+    use crate::model::example::job;
+    use crate::model::example::quota;
+    use crate::model::example::three_teams;
+    use crate::model::scale_draft::ScaleDraft;
+
+    #[test]
+    fn a_job_of_the_parent_takes_development_before_training() {
+        let state = three_teams();
+        let preview = of_job(&state, &job(&state, "inference", "Quota1", 32), START);
+        assert_eq!(preview.verdict, Verdict::Evicts(2));
+        let victims: Vec<&str> = preview.victims.iter().filter_map(|line| line.job.as_deref()).collect();
+        assert!(victims.iter().all(|victim| victim.starts_with("development-")), "{victims:?}");
+    }
+
+    #[test]
+    fn a_job_of_a_full_child_waits_with_a_reason() {
+        let state = three_teams();
+        let preview = of_job(&state, &job(&state, "more", "Quota1.1", 16), START);
+        assert_eq!(preview.verdict, Verdict::Waits);
+        assert!(preview.reason.is_some_and(|reason| reason.contains("Quota1.1")));
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_refused() {
+        let state = three_teams();
+        assert_eq!(of_job(&state, &job(&state, "training-a", "Quota1", 1), START).verdict, Verdict::Refused);
+    }
+
+    #[test]
+    fn moving_gpus_between_siblings_moves_no_job() {
+        let state = three_teams();
+        let draft = ScaleDraft { amounts: vec![(0, "56".to_owned())], with: "Quota1.2".to_owned(), is_evicting: false };
+        let scale = draft.command(&state, quota(&state, "Quota1.1")).expect("the form is complete");
+        assert_eq!(scale.targets.iter().map(|target| target.min["gpu"]).collect::<Vec<_>>(), [56_000, 72_000]);
+        assert_eq!(of_change(&state, &Command::ScaleQuotas(scale.clone()), START).verdict, Verdict::Quiet);
+
+        let evicting = ScaleQuotas { mode: ScaleMode::Evict, ..scale };
+        assert_eq!(of_change(&state, &Command::ScaleQuotas(evicting), START).victims.len(), 1);
+    }
+}

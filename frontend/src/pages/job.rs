@@ -14,6 +14,7 @@ use crate::api::browser::clock;
 use crate::api::path;
 use crate::model::duration::typed;
 use crate::model::explained;
+use crate::model::explained::WhyText;
 use crate::model::job_state::JobState;
 use crate::pages::app::parameter;
 use crate::pages::app::title;
@@ -25,7 +26,6 @@ use crate::widgets::state_mark::StateMark;
 use crate::widgets::timeline::Moment;
 use crate::widgets::timeline::Timeline;
 use crate::widgets::why_panel::WhyPanel;
-use crate::widgets::why_panel::WhyText;
 
 /// All that the page shows of the job.
 #[derive(Clone, PartialEq)]

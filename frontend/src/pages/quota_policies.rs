@@ -7,12 +7,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::model::explained;
+use crate::model::explained::PolicyText;
 use crate::model::policy_draft::PolicyDraft;
 use crate::session::Session;
 use crate::session::notices::Tone;
 use crate::session::send::as_curl;
 use crate::widgets::policy_form::PolicyForm;
-use crate::widgets::policy_form::PolicyText;
 
 /// The forms of a quota.
 #[component]

@@ -4,23 +4,13 @@ use engine::quota::policy::Scope;
 use engine::unit::priority::Module;
 use leptos::prelude::*;
 
+use crate::model::explained::PolicyText;
 use crate::model::policy_draft::PolicyDraft;
 use crate::model::policy_draft::scope;
 use crate::model::policy_draft::scope_as_str;
 use crate::widgets::choice::Choice;
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::pick_set::PickSet;
-
-/// What the engine says of a draft.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PolicyText {
-    /// What it allows, or what is wrong with it.
-    pub(crate) says: Vec<String>,
-    /// Whether that is a fault.
-    pub(crate) is_fault: bool,
-    /// What one should know before switching it on.
-    pub(crate) warnings: Vec<String>,
-}
 
 /// The forms.
 #[component]

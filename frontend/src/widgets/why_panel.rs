@@ -1,24 +1,8 @@
 //! Why a job waits: the binding reason first, what would start it, then everything else that was tried.
 
-use engine::message::command::Command;
 use leptos::prelude::*;
 
-/// What the panel shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WhyText {
-    /// The one reason that matters most.
-    pub(crate) binding: String,
-    /// All others, each with the source that was tried, in the order of the sources.
-    pub(crate) others: Vec<(String, String)>,
-    /// The smallest change that would start it now.
-    pub(crate) help: Option<String>,
-    /// That change as a command, where it is one.
-    pub(crate) command: Option<Command>,
-    /// Its place in the queue.
-    pub(crate) place: Option<String>,
-    /// When it is expected to start, where durations are declared.
-    pub(crate) estimate: Option<String>,
-}
+use crate::model::explained::WhyText;
 
 /// The panel.
 #[component]
