@@ -3,7 +3,6 @@
 #![expect(unreachable_pub, reason = "the component macro makes public properties of components that are not")]
 
 mod api;
-mod model;
 mod pages;
 mod session;
 mod widgets;

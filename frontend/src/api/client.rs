@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::api::failure::Failure;
 use crate::api::key;
-use crate::api::path;
+use console_model::path;
 
 /// The whole state, at least as new as `min_revision`.
 pub(crate) async fn snapshot(cluster: &str, min_revision: u64) -> Result<Snapshot, Failure> {

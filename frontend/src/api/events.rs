@@ -9,7 +9,7 @@ use gloo_timers::future::TimeoutFuture;
 
 use crate::api::browser;
 use crate::api::key;
-use crate::api::path;
+use console_model::path;
 
 /// How often, and after which pause, a connection that is being made is looked at.
 const ATTEMPTS: u32 = 200;

@@ -5,4 +5,3 @@ pub(crate) mod client;
 pub(crate) mod events;
 pub(crate) mod failure;
 pub(crate) mod key;
-pub(crate) mod path;

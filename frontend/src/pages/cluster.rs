@@ -13,8 +13,6 @@ use crate::api::browser;
 use crate::api::client;
 use crate::api::failure::Failure;
 use crate::api::key;
-use crate::model::explained::sentence;
-use crate::model::freshness::Freshness;
 use crate::pages::app::parameter;
 use crate::pages::header::Header;
 use crate::pages::start::LAST_CLUSTER;
@@ -24,6 +22,8 @@ use crate::widgets::empty_cluster::EmptyCluster;
 use crate::widgets::empty_cluster::Example;
 use crate::widgets::key_form::KeyForm;
 use crate::widgets::notice_list::NoticeList;
+use console_model::explained::sentence;
+use console_model::freshness::Freshness;
 
 /// What the page can show.
 #[derive(Clone, PartialEq)]

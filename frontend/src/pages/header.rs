@@ -9,13 +9,13 @@ use leptos_router::hooks::use_location;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::browser;
-use crate::api::path;
 use crate::session::Session;
 use crate::widgets::freshness_mark::FreshnessMark;
 use crate::widgets::search_box::SEARCH_ID;
 use crate::widgets::search_box::SearchBox;
 use crate::widgets::shortcuts::Shortcuts;
 use crate::widgets::theme_choice::ThemeChoice;
+use console_model::path;
 
 /// The header.
 #[component]

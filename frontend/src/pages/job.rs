@@ -11,11 +11,6 @@ use engine::unit::id::JobNo;
 use leptos::prelude::*;
 
 use crate::api::browser::clock;
-use crate::api::path;
-use crate::model::duration::typed;
-use crate::model::explained;
-use crate::model::explained::WhyText;
-use crate::model::job_state::JobState;
 use crate::pages::app::parameter;
 use crate::pages::app::title;
 use crate::pages::job_remedy::JobRemedy;
@@ -26,6 +21,11 @@ use crate::widgets::state_mark::StateMark;
 use crate::widgets::timeline::Moment;
 use crate::widgets::timeline::Timeline;
 use crate::widgets::why_panel::WhyPanel;
+use console_model::duration::typed;
+use console_model::explained;
+use console_model::explained::WhyText;
+use console_model::job_state::JobState;
+use console_model::path;
 
 /// All that the page shows of the job.
 #[derive(Clone, PartialEq)]

@@ -5,13 +5,13 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::browser;
-use crate::api::path;
-use crate::model::preview;
 use crate::session::Session;
 use crate::session::notices::Tone;
 use crate::session::send::as_curl;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::copy_button::CopyButton;
+use console_model::path;
+use console_model::preview;
 
 /// The change.
 #[component]

@@ -10,15 +10,6 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::browser;
-use crate::api::path;
-use crate::model::duration::rough;
-use crate::model::explained;
-use crate::model::gpus;
-use crate::model::job_filter::JobFilter;
-use crate::model::job_filter::JobSort;
-use crate::model::job_filter::module;
-use crate::model::job_filter::select;
-use crate::model::job_state::JobState;
 use crate::pages::app::title;
 use crate::session::Session;
 use crate::session::url;
@@ -27,6 +18,15 @@ use crate::widgets::field::TextField;
 use crate::widgets::job_table::JobActions;
 use crate::widgets::job_table::JobRow;
 use crate::widgets::job_table::JobTable;
+use console_model::duration::rough;
+use console_model::explained;
+use console_model::gpus;
+use console_model::job_filter::JobFilter;
+use console_model::job_filter::JobSort;
+use console_model::job_filter::module;
+use console_model::job_filter::select;
+use console_model::job_state::JobState;
+use console_model::path;
 
 /// The page.
 #[component]
@@ -135,7 +135,7 @@ pub(crate) fn quota_options(session: Session, none: &'static str) -> Signal<Vec<
         let mut names: Vec<String> = session
             .ask(|state| state.live_quotas().map(|(_, quota)| quota.id.as_str().to_owned()).collect())
             .unwrap_or_default();
-        names.sort_by_cached_key(|name| crate::model::tree_rows::natural(name));
+        names.sort_by_cached_key(|name| console_model::tree_rows::natural(name));
         names
     });
     Signal::derive(move || {

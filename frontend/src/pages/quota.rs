@@ -12,10 +12,6 @@ use engine::unit::time::Timestamp;
 use leptos::prelude::*;
 
 use crate::api::browser;
-use crate::api::path;
-use crate::model::books::Book;
-use crate::model::explained;
-use crate::model::gpus;
 use crate::pages::app::parameter;
 use crate::pages::app::title;
 use crate::pages::quota_policies::QuotaPolicies;
@@ -27,6 +23,10 @@ use crate::widgets::queue_list::QueueList;
 use crate::widgets::queue_list::Waiting;
 use crate::widgets::quota_bar::QuotaBar;
 use crate::widgets::quota_bar::sentence;
+use console_model::books::Book;
+use console_model::explained;
+use console_model::gpus;
+use console_model::path;
 
 /// How many waiting jobs the page lists.
 const QUEUE_SHOWN: usize = 50;

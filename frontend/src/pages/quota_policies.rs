@@ -6,13 +6,13 @@ use engine::unit::id::QuotaNo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::model::explained;
-use crate::model::explained::PolicyText;
-use crate::model::policy_draft::PolicyDraft;
 use crate::session::Session;
 use crate::session::notices::Tone;
 use crate::session::send::as_curl;
 use crate::widgets::policy_form::PolicyForm;
+use console_model::explained;
+use console_model::explained::PolicyText;
+use console_model::policy_draft::PolicyDraft;
 
 /// The forms of a quota.
 #[component]

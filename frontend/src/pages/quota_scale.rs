@@ -6,16 +6,16 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::browser;
-use crate::api::path;
-use crate::model::job_draft::unit;
-use crate::model::preview;
-use crate::model::preview::Preview;
-use crate::model::preview::Verdict;
-use crate::model::scale_draft::ScaleDraft;
 use crate::session::Session;
 use crate::session::notices::Tone;
 use crate::session::send::as_curl;
 use crate::widgets::scale_form::ScaleForm;
+use console_model::job_draft::unit;
+use console_model::path;
+use console_model::preview;
+use console_model::preview::Preview;
+use console_model::preview::Verdict;
+use console_model::scale_draft::ScaleDraft;
 
 /// The form of a quota.
 #[component]

@@ -7,10 +7,6 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
-use crate::api::path;
-use crate::model::tree_rows::TreeSort;
-use crate::model::tree_rows::TreeView;
-use crate::model::tree_rows::rows;
 use crate::pages::app::title;
 use crate::session::Session;
 use crate::session::url;
@@ -19,6 +15,10 @@ use crate::widgets::overview::Overview;
 use crate::widgets::overview::Totals;
 use crate::widgets::quota_tree::QuotaTree;
 use crate::widgets::quota_tree::TreeActions;
+use console_model::path;
+use console_model::tree_rows::TreeSort;
+use console_model::tree_rows::TreeView;
+use console_model::tree_rows::rows;
 
 /// The page.
 #[component]

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 
 use crate::api::browser::clock;
-use crate::model::explained;
 use crate::pages::app::title;
 use crate::session::Session;
 use crate::widgets::timeline::Moment;
+use console_model::explained;
 
 /// An entry of the log.
 #[derive(Clone, PartialEq, Eq, Hash)]

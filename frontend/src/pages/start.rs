@@ -5,9 +5,9 @@ use gloo::storage::Storage;
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 
-use crate::api::path;
 use crate::pages::app::title;
 use crate::widgets::field::TextField;
+use console_model::path;
 
 /// Under this name the last cluster is remembered for this tab.
 pub(crate) const LAST_CLUSTER: &str = "tidegate.cluster";

@@ -7,12 +7,6 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::browser;
-use crate::api::path;
-use crate::model::job_draft::JobDraft;
-use crate::model::job_draft::unit;
-use crate::model::preview;
-use crate::model::preview::Preview;
-use crate::model::preview::Verdict;
 use crate::pages::app::title;
 use crate::pages::jobs::quota_options;
 use crate::session::Session;
@@ -20,6 +14,12 @@ use crate::session::send::as_curl;
 use crate::session::url;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::submit_form::SubmitForm;
+use console_model::job_draft::JobDraft;
+use console_model::job_draft::unit;
+use console_model::path;
+use console_model::preview;
+use console_model::preview::Preview;
+use console_model::preview::Verdict;
 
 /// The page.
 #[component]

@@ -16,9 +16,9 @@ use crate::api::browser;
 use crate::api::client;
 use crate::api::events::Events;
 use crate::api::failure::Failure;
-use crate::model::freshness::Link;
 use crate::session::Known;
 use crate::session::Session;
+use console_model::freshness::Link;
 
 /// How far back the list of rounds reaches when a cluster is opened.
 const PAST_REVISIONS: u64 = 300;

@@ -23,10 +23,10 @@ use leptos::prelude::*;
 
 use crate::api::browser;
 use crate::api::failure::Failure;
-use crate::model::books::Books;
-use crate::model::freshness::Freshness;
-use crate::model::freshness::Link;
 use crate::session::notices::Notices;
+use console_model::books::Books;
+use console_model::freshness::Freshness;
+use console_model::freshness::Link;
 
 /// Entries that the list of rounds remembers.
 const ENTRIES_KEPT: usize = 200;

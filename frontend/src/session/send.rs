@@ -57,7 +57,7 @@ fn entry(envelope: &Envelope, receipt: &Receipt) -> Entry {
 pub(crate) fn as_curl(cluster: &str, command: &Command) -> String {
     let Some(envelope) = envelope(command.clone()) else { return String::new() };
     let body = serde_json::to_string(&envelope).unwrap_or_default().replace('\'', "'\\''");
-    let url = format!("{}{}", browser::origin(), crate::api::path::api(cluster, "commands"));
+    let url = format!("{}{}", browser::origin(), console_model::path::api(cluster, "commands"));
     format!(
         "curl -sS -X POST '{url}' \\\n  -H \"Authorization: Bearer $TIDEGATE_KEY\" \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'"
     )

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::preview::Line;
-use crate::model::preview::Preview;
+use console_model::preview::Line;
+use console_model::preview::Preview;
 
 /// The panel.
 #[component]

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::freshness::Freshness;
+use console_model::freshness::Freshness;
 
 /// The mark.
 #[component]

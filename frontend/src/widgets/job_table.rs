@@ -7,11 +7,11 @@ use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use leptos::prelude::*;
 
-use crate::model::job_state::JobState;
-use crate::model::window::extent;
 use crate::widgets::scroller::Scroller;
 use crate::widgets::scroller::is_on_control;
 use crate::widgets::state_mark::StateMark;
+use console_model::job_state::JobState;
+use console_model::window::extent;
 
 const ROW_HEIGHT: f64 = 40.0;
 

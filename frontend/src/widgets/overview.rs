@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::books::Book;
-use crate::model::gpus::bare;
+use console_model::books::Book;
+use console_model::gpus::bare;
 
 /// What the strip shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

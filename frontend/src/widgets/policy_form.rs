@@ -4,13 +4,13 @@ use engine::quota::policy::Scope;
 use engine::unit::priority::Module;
 use leptos::prelude::*;
 
-use crate::model::explained::PolicyText;
-use crate::model::policy_draft::PolicyDraft;
-use crate::model::policy_draft::scope;
-use crate::model::policy_draft::scope_as_str;
 use crate::widgets::choice::Choice;
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::pick_set::PickSet;
+use console_model::explained::PolicyText;
+use console_model::policy_draft::PolicyDraft;
+use console_model::policy_draft::scope;
+use console_model::policy_draft::scope_as_str;
 
 /// The forms.
 #[component]

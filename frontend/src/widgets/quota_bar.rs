@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::model::books::Book;
-use crate::model::gpus::gpus;
+use console_model::books::Book;
+use console_model::gpus::gpus;
 
 /// The parts of a bar, left to right.
 fn parts(book: &Book) -> [(&'static str, i64); 5] {

@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::model::books::Book;
-use crate::model::books::Books;
-use crate::model::gpus::bare;
-use crate::model::gpus::gpus;
-use crate::model::tree_rows::Move;
-use crate::model::tree_rows::TreeRow;
-use crate::model::tree_rows::TreeSort;
-use crate::model::tree_rows::on_key;
-use crate::model::window::extent;
 use crate::widgets::quota_bar::QuotaBar;
 use crate::widgets::scroller::Scroller;
 use crate::widgets::scroller::is_on_control;
+use console_model::books::Book;
+use console_model::books::Books;
+use console_model::gpus::bare;
+use console_model::gpus::gpus;
+use console_model::tree_rows::Move;
+use console_model::tree_rows::TreeRow;
+use console_model::tree_rows::TreeSort;
+use console_model::tree_rows::on_key;
+use console_model::window::extent;
 
 const ROW_HEIGHT: f64 = 44.0;
 

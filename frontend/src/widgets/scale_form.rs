@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::model::preview::Preview;
-use crate::model::scale_draft::ScaleDraft;
 use crate::widgets::choice::Choice;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::field::TextField;
+use console_model::preview::Preview;
+use console_model::scale_draft::ScaleDraft;
 
 /// The form.
 #[component]

@@ -5,8 +5,8 @@ use std::ops::Range;
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::model::window::reveal;
-use crate::model::window::visible;
+use console_model::window::reveal;
+use console_model::window::visible;
 
 /// The scroll position of a list, and its active row.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::job_state::JobState;
+use console_model::job_state::JobState;
 
 /// The mark.
 #[component]

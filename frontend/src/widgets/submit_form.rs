@@ -4,12 +4,12 @@ use engine::job::spec::IdlePolicy;
 use engine::unit::priority::Module;
 use leptos::prelude::*;
 
-use crate::model::job_draft::Field;
-use crate::model::job_draft::JobDraft;
-use crate::model::job_filter::module;
 use crate::widgets::choice::Choice;
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::field::TextField;
+use console_model::job_draft::Field;
+use console_model::job_draft::JobDraft;
+use console_model::job_filter::module;
 
 /// The form.
 #[component]

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::model::explained::WhyText;
+use console_model::explained::WhyText;
 
 /// The panel.
 #[component]

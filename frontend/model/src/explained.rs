@@ -18,49 +18,52 @@ use engine::unit::time::Timestamp;
 
 /// Why a job waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WhyText {
+pub struct WhyText {
     /// The one reason that matters most.
-    pub(crate) binding: String,
+    pub binding: String,
     /// All others, each with the source that was tried, in the order of the sources.
-    pub(crate) others: Vec<(String, String)>,
+    pub others: Vec<(String, String)>,
     /// The smallest change that would start it now.
-    pub(crate) help: Option<String>,
+    pub help: Option<String>,
     /// That change as a command, where it is one.
-    pub(crate) command: Option<Command>,
+    pub command: Option<Command>,
     /// Its place in the queue.
-    pub(crate) place: Option<String>,
+    pub place: Option<String>,
     /// When it is expected to start, where durations are declared.
-    pub(crate) estimate: Option<String>,
+    pub estimate: Option<String>,
 }
 
 /// What the engine says of a draft.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PolicyText {
+pub struct PolicyText {
     /// What it allows, or what is wrong with it.
-    pub(crate) says: Vec<String>,
+    pub says: Vec<String>,
     /// Whether that is a fault.
-    pub(crate) is_fault: bool,
+    pub is_fault: bool,
     /// What one should know before switching it on.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// How many jobs of a queue get a place in the table: beyond that it is only a long way off.
 const PLACES_MAX: usize = 1_000;
 
 /// Each waiting job's place in the queue of its quota, from 1. Who waits for an eviction's backoff has none yet.
-pub(crate) fn places(state: &State, now: Timestamp) -> BTreeMap<JobNo, usize> {
+#[must_use]
+pub fn places(state: &State, now: Timestamp) -> BTreeMap<JobNo, usize> {
     let queues = state.queue.of_quota.keys().map(|quota| order::positions(state, *quota, now));
     queues.flat_map(|queue| queue.into_iter().take(PLACES_MAX).zip(1..)).collect()
 }
 
 /// A waiting job's place, from 1.
-pub(crate) fn place(state: &State, no: JobNo, now: Timestamp) -> Option<usize> {
+#[must_use]
+pub fn place(state: &State, no: JobNo, now: Timestamp) -> Option<usize> {
     let quota = state.jobs.get(no)?.spec.quota;
     order::positions(state, quota, now).into_iter().position(|other| other == no).map(|at| at + 1)
 }
 
 /// The reasons of a waiting job; nothing for a job that does not wait.
-pub(crate) fn why(state: &State, no: JobNo, now: Timestamp) -> Option<WhyText> {
+#[must_use]
+pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<WhyText> {
     let why = explain::why(state, no, now)?;
     let quota = state.quotas[state.jobs[no].spec.quota.at()].id.as_str();
     Some(WhyText {
@@ -76,7 +79,8 @@ pub(crate) fn why(state: &State, no: JobNo, now: Timestamp) -> Option<WhyText> {
 }
 
 /// The one reason that matters most: as the job's class was last told, or asked anew.
-pub(crate) fn binding(state: &State, no: JobNo, now: Timestamp) -> String {
+#[must_use]
+pub fn binding(state: &State, no: JobNo, now: Timestamp) -> String {
     let class = state.jobs.get(no).and_then(|job| job.class).and_then(|class| state.queue.classes.get(class.at()));
     let told = class.and_then(|class| class.hold.as_ref()).and_then(|hold| hold.binding());
     match told {
@@ -86,7 +90,8 @@ pub(crate) fn binding(state: &State, no: JobNo, now: Timestamp) -> String {
 }
 
 /// A sentence fragment as a sentence on its own. Names keep their letters: only a lower-case word is raised.
-pub(crate) fn sentence(fragment: &str) -> String {
+#[must_use]
+pub fn sentence(fragment: &str) -> String {
     let fragment = fragment.trim();
     let first_word = fragment.split(' ').next().unwrap_or_default();
     let is_word = first_word.len() > 1 && first_word.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -101,19 +106,22 @@ pub(crate) fn sentence(fragment: &str) -> String {
 }
 
 /// What the events of an entry say, and whether somebody lost something.
-pub(crate) fn sentences(state: &State, events: &[Event]) -> Vec<(String, bool)> {
+#[must_use]
+pub fn sentences(state: &State, events: &[Event]) -> Vec<(String, bool)> {
     let said =
         events.iter().filter_map(|event| explain::event(state, event).map(|text| (sentence(&text), is_loss(event))));
     said.collect()
 }
 
 /// Whether an event takes something from somebody.
-pub(crate) fn is_loss(event: &Event) -> bool {
+#[must_use]
+pub fn is_loss(event: &Event) -> bool {
     matches!(event, Event::Evicted { .. } | Event::Shrunk { .. })
 }
 
 /// What an entry of the log was.
-pub(crate) fn title(entry: &Entry) -> &'static str {
+#[must_use]
+pub fn title(entry: &Entry) -> &'static str {
     match &entry.envelope.command {
         Command::CreateCluster(_) => "Cluster created",
         Command::PutGroup(_) => "Resource group",
@@ -131,7 +139,8 @@ pub(crate) fn title(entry: &Entry) -> &'static str {
 }
 
 /// What a child-level policy allows.
-pub(crate) fn child_level(state: &State, no: QuotaNo, policy: Option<&ChildLevelPreemption>) -> PolicyText {
+#[must_use]
+pub fn child_level(state: &State, no: QuotaNo, policy: Option<&ChildLevelPreemption>) -> PolicyText {
     match policy {
         Some(policy) => text(explain::child_level(state, no, policy)),
         None => off(),
@@ -139,7 +148,8 @@ pub(crate) fn child_level(state: &State, no: QuotaNo, policy: Option<&ChildLevel
 }
 
 /// What a self-level policy allows.
-pub(crate) fn self_level(state: &State, no: QuotaNo, policy: Option<&SelfLevelPreemption>) -> PolicyText {
+#[must_use]
+pub fn self_level(state: &State, no: QuotaNo, policy: Option<&SelfLevelPreemption>) -> PolicyText {
     match policy {
         Some(policy) => text(explain::self_level(state, no, policy)),
         None => off(),
@@ -156,7 +166,8 @@ fn off() -> PolicyText {
 }
 
 /// A choice of the form, in words.
-pub(crate) fn idle_policy(idle: IdlePolicy) -> &'static str {
+#[must_use]
+pub fn idle_policy(idle: IdlePolicy) -> &'static str {
     match idle {
         IdlePolicy::Off => "off",
         IdlePolicy::Acceptable => "acceptable",

@@ -9,7 +9,7 @@ use engine::unit::id::QuotaId;
 use engine::unit::id::QuotaNo;
 use engine::unit::time::Timestamp;
 
-use crate::model::job_draft::JobDraft;
+use crate::job_draft::JobDraft;
 
 /// When everything in the example happens.
 pub(crate) const START: Timestamp = Timestamp(1_700_000_000_000);

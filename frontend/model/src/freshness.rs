@@ -1,6 +1,6 @@
 //! How old is what the screen shows.
 
-use crate::model::duration::rough;
+use crate::duration::rough;
 use engine::unit::time::Millis;
 
 /// Younger than this, a connected console is simply live.
@@ -8,7 +8,7 @@ const STALE_AFTER_MS: i64 = 90_000;
 
 /// What is known of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Link {
+pub enum Link {
     /// Changes are pushed as they happen.
     Live,
     /// The connection is being made again.
@@ -19,7 +19,7 @@ pub(crate) enum Link {
 
 /// What people are told about the age of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Freshness {
+pub enum Freshness {
     /// Nothing is missing.
     Live,
     /// Somewhat old.
@@ -32,7 +32,8 @@ pub(crate) enum Freshness {
 
 impl Freshness {
     /// By the connection and the time since anything was heard.
-    pub(crate) fn of(link: Link, silence: Millis) -> Self {
+    #[must_use]
+    pub fn of(link: Link, silence: Millis) -> Self {
         let age = rough(silence);
         match link {
             Link::Live => Self::Live,
@@ -43,7 +44,8 @@ impl Freshness {
     }
 
     /// In words.
-    pub(crate) fn text(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         match self {
             Self::Live => "live".to_owned(),
             Self::Aged(age) => format!("{age} old"),
@@ -53,7 +55,8 @@ impl Freshness {
     }
 
     /// For the stylesheet.
-    pub(crate) fn as_str(&self) -> &'static str {
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Live => "live",
             Self::Aged(_) => "aged",

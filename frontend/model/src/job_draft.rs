@@ -14,40 +14,41 @@ use engine::unit::id::WorkspaceId;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 
-use crate::model::duration;
+use crate::duration;
 
 /// What has been typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct JobDraft {
+pub struct JobDraft {
     /// The job's name.
-    pub(crate) job: String,
+    pub job: String,
     /// The quota's name.
-    pub(crate) quota: String,
+    pub quota: String,
     /// The workspace's name, if any.
-    pub(crate) workspace: String,
+    pub workspace: String,
     /// The module.
-    pub(crate) module: Module,
+    pub module: Module,
     /// The number of pods.
-    pub(crate) pods: String,
+    pub pods: String,
     /// What each pod needs, by dimension.
-    pub(crate) amounts: Vec<String>,
+    pub amounts: Vec<String>,
     /// 1 to 9.
-    pub(crate) priority: u8,
+    pub priority: u8,
     /// Idle resources.
-    pub(crate) idle: IdlePolicy,
+    pub idle: IdlePolicy,
     /// Automatic fault tolerance.
-    pub(crate) is_tolerant: bool,
+    pub is_tolerant: bool,
     /// How often it is restarted at most.
-    pub(crate) max_restarts: String,
+    pub max_restarts: String,
     /// The checkpoint interval.
-    pub(crate) checkpoint: String,
+    pub checkpoint: String,
     /// The declared duration.
-    pub(crate) duration: String,
+    pub duration: String,
 }
 
 impl JobDraft {
     /// An empty form for a cluster with these dimensions.
-    pub(crate) fn new(cluster: &Cluster, job: String, quota: String) -> Self {
+    #[must_use]
+    pub fn new(cluster: &Cluster, job: String, quota: String) -> Self {
         let is_first_gpu = |at: usize| cluster.gpu_dimensions().next() == Some(at);
         let amounts =
             (0..cluster.dimensions.len()).map(|at| if is_first_gpu(at) { "8".to_owned() } else { String::new() });
@@ -68,7 +69,7 @@ impl JobDraft {
     }
 
     /// The command, or each fault with the field that has it.
-    pub(crate) fn command(&self, cluster: &Cluster) -> Result<SubmitJob, Vec<(Field, String)>> {
+    pub fn command(&self, cluster: &Cluster) -> Result<SubmitJob, Vec<(Field, String)>> {
         let mut faults = Vec::new();
         let mut keep = |field: Field, fault: String| faults.push((field, fault));
         let job = JobId::new(self.job.trim()).map_err(|fault| keep(Field::Job, fault.to_string())).ok();
@@ -116,7 +117,7 @@ impl JobDraft {
 
 /// A field of the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+pub enum Field {
     /// The job's name.
     Job,
     /// The quota.
@@ -142,7 +143,7 @@ fn whole(text: &str) -> Result<u32, String> {
 }
 
 /// A value in a dimension's own unit, from what people write: GPUs and CPUs with decimals, memory in GiB.
-pub(crate) fn value(dimension: &Dimension, text: &str) -> Result<i64, String> {
+pub fn value(dimension: &Dimension, text: &str) -> Result<i64, String> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(0);
@@ -158,7 +159,8 @@ pub(crate) fn value(dimension: &Dimension, text: &str) -> Result<i64, String> {
 }
 
 /// The unit that people write a dimension in.
-pub(crate) fn unit(dimension: &Dimension) -> &'static str {
+#[must_use]
+pub fn unit(dimension: &Dimension) -> &'static str {
     match dimension.kind {
         DimensionKind::Gpu => "GPUs",
         DimensionKind::Cpu => "CPUs",

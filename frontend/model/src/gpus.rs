@@ -9,11 +9,13 @@ fn gpu() -> Dimension {
 }
 
 /// `16`.
-pub(crate) fn bare(thousandths: i64) -> String {
+#[must_use]
+pub fn bare(thousandths: i64) -> String {
     quantity::bare(&gpu(), thousandths)
 }
 
 /// `16 GPUs`.
-pub(crate) fn gpus(thousandths: i64) -> String {
+#[must_use]
+pub fn gpus(thousandths: i64) -> String {
     quantity::quantity(&gpu(), thousandths)
 }

@@ -9,11 +9,11 @@ use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
 
-use crate::model::explained;
+use crate::explained;
 
 /// What it comes to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// The form is not complete.
     #[default]
     Unfinished,
@@ -33,7 +33,8 @@ pub(crate) enum Verdict {
 
 impl Verdict {
     /// In words.
-    pub(crate) fn words(&self) -> String {
+    #[must_use]
+    pub fn words(&self) -> String {
         match self {
             Self::Unfinished => "The form is not complete".to_owned(),
             Self::Refused => "Would be refused".to_owned(),
@@ -48,7 +49,8 @@ impl Verdict {
     }
 
     /// For the stylesheet.
-    pub(crate) fn as_str(&self) -> &'static str {
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Unfinished => "unfinished",
             Self::Refused => "refused",
@@ -59,7 +61,8 @@ impl Verdict {
     }
 
     /// A mark beside the words.
-    pub(crate) fn mark(&self) -> &'static str {
+    #[must_use]
+    pub fn mark(&self) -> &'static str {
         match self {
             Self::Unfinished => "·",
             Self::Refused => "✕",
@@ -72,34 +75,35 @@ impl Verdict {
 
 /// A sentence about a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
+pub struct Line {
     /// The job that it leads to.
-    pub(crate) job: Option<String>,
+    pub job: Option<String>,
     /// The sentence.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// What a command would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Preview {
+pub struct Preview {
     /// What it comes to.
-    pub(crate) verdict: Verdict,
+    pub verdict: Verdict,
     /// Why.
-    pub(crate) reason: Option<String>,
+    pub reason: Option<String>,
     /// Who would be evicted.
-    pub(crate) victims: Vec<Line>,
+    pub victims: Vec<Line>,
     /// What else would happen.
-    pub(crate) others: Vec<Line>,
+    pub others: Vec<Line>,
     /// What would start a job that waits.
-    pub(crate) help: Option<String>,
+    pub help: Option<String>,
     /// When it would start by itself.
-    pub(crate) estimate: Option<String>,
+    pub estimate: Option<String>,
     /// How much work would be lost in all.
-    pub(crate) lost: Option<String>,
+    pub lost: Option<String>,
 }
 
 /// What submitting a job would do.
-pub(crate) fn of_job(state: &State, submit: &SubmitJob, now: Timestamp) -> Preview {
+#[must_use]
+pub fn of_job(state: &State, submit: &SubmitJob, now: Timestamp) -> Preview {
     let preview = match planner::preview(state, &Command::SubmitJob(submit.clone()), now) {
         Ok(preview) => preview,
         Err(rejection) => return refused(&rejection),
@@ -119,7 +123,8 @@ pub(crate) fn of_job(state: &State, submit: &SubmitJob, now: Timestamp) -> Previ
 }
 
 /// What changing quotas would do.
-pub(crate) fn of_change(state: &State, command: &Command, now: Timestamp) -> Preview {
+#[must_use]
+pub fn of_change(state: &State, command: &Command, now: Timestamp) -> Preview {
     match planner::preview(state, command, now) {
         Ok(preview) => {
             let (_, mut shown) = consequences(&preview, None);
@@ -166,11 +171,11 @@ mod tests {
     use engine::message::command::ScaleQuotas;
 
     use super::*;
-    use crate::model::example::START;
-    use crate::model::example::job;
-    use crate::model::example::quota;
-    use crate::model::example::three_teams;
-    use crate::model::scale_draft::ScaleDraft;
+    use crate::example::START;
+    use crate::example::job;
+    use crate::example::quota;
+    use crate::example::three_teams;
+    use crate::scale_draft::ScaleDraft;
 
     #[test]
     fn a_job_of_the_parent_takes_development_before_training() {

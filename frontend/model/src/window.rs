@@ -6,14 +6,16 @@ use std::ops::Range;
 const AHEAD: usize = 8;
 
 /// The rows to render for a scroll position.
-pub(crate) fn visible(scroll_top: f64, height: f64, row_height: f64, n_rows: usize) -> Range<usize> {
+#[must_use]
+pub fn visible(scroll_top: f64, height: f64, row_height: f64, n_rows: usize) -> Range<usize> {
     let first = rows_in(scroll_top.max(0.0), row_height).min(n_rows).saturating_sub(AHEAD);
     let shown = rows_in(height.max(0.0), row_height) + 2 * AHEAD + 1;
     first..(first + shown).min(n_rows)
 }
 
 /// The scroll position at which row `at` is seen, if it is not seen now.
-pub(crate) fn reveal(at: usize, scroll_top: f64, height: f64, row_height: f64) -> Option<f64> {
+#[must_use]
+pub fn reveal(at: usize, scroll_top: f64, height: f64, row_height: f64) -> Option<f64> {
     let top = as_pixels(at) * row_height;
     if top < scroll_top {
         return Some(top);
@@ -23,7 +25,8 @@ pub(crate) fn reveal(at: usize, scroll_top: f64, height: f64, row_height: f64) -
 }
 
 /// The height of `n_rows` rows.
-pub(crate) fn extent(n_rows: usize, row_height: f64) -> f64 {
+#[must_use]
+pub fn extent(n_rows: usize, row_height: f64) -> f64 {
     as_pixels(n_rows) * row_height
 }
 

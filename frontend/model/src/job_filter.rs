@@ -10,11 +10,11 @@ use engine::unit::id::QuotaId;
 use engine::unit::id::QuotaNo;
 use engine::unit::priority::Module;
 
-use crate::model::job_state::JobState;
+use crate::job_state::JobState;
 
 /// By what jobs are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum JobSort {
+pub enum JobSort {
     /// The latest submission first.
     #[default]
     Newest,
@@ -32,10 +32,11 @@ pub(crate) enum JobSort {
 
 impl JobSort {
     /// All orders.
-    pub(crate) const ALL: [Self; 6] = [Self::Newest, Self::Oldest, Self::Name, Self::Priority, Self::Gpus, Self::State];
+    pub const ALL: [Self; 6] = [Self::Newest, Self::Oldest, Self::Name, Self::Priority, Self::Gpus, Self::State];
 
     /// In the URL.
-    pub(crate) fn as_str(self) -> &'static str {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Newest => "newest",
             Self::Oldest => "oldest",
@@ -47,7 +48,8 @@ impl JobSort {
     }
 
     /// In words.
-    pub(crate) fn words(self) -> &'static str {
+    #[must_use]
+    pub fn words(self) -> &'static str {
         match self {
             Self::Newest => "Newest first",
             Self::Oldest => "Oldest first",
@@ -59,28 +61,30 @@ impl JobSort {
     }
 
     /// From the URL.
-    pub(crate) fn parse(text: &str) -> Self {
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
         Self::ALL.into_iter().find(|sort| sort.as_str() == text).unwrap_or_default()
     }
 }
 
 /// What the person has chosen to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct JobFilter {
+pub struct JobFilter {
     /// Part of the job's name, workspace or user.
-    pub(crate) search: String,
+    pub search: String,
     /// Jobs of this quota and those below it.
-    pub(crate) quota: String,
+    pub quota: String,
     /// Jobs in this state.
-    pub(crate) state: Option<JobState>,
+    pub state: Option<JobState>,
     /// Jobs of this module.
-    pub(crate) module: Option<Module>,
+    pub module: Option<Module>,
     /// The order.
-    pub(crate) sort: JobSort,
+    pub sort: JobSort,
 }
 
 /// The jobs to show, in order.
-pub(crate) fn select(state: &State, filter: &JobFilter) -> Vec<JobNo> {
+#[must_use]
+pub fn select(state: &State, filter: &JobFilter) -> Vec<JobNo> {
     let search = filter.search.trim().to_lowercase();
     let quota = match filter.quota.as_str() {
         "" => None,
@@ -120,14 +124,15 @@ fn names(job: &Job) -> impl Iterator<Item = &str> {
 }
 
 /// A module by its abbreviation.
-pub(crate) fn module(text: &str) -> Option<Module> {
+#[must_use]
+pub fn module(text: &str) -> Option<Module> {
     Module::ALL.into_iter().find(|module| module.as_str().eq_ignore_ascii_case(text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::example::three_teams;
+    use crate::example::three_teams;
 
     fn found(filter: &JobFilter) -> Vec<String> {
         let state = three_teams();

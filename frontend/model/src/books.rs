@@ -14,54 +14,56 @@ use engine::unit::id::QuotaNo;
 
 /// The parts of a quota's bar, in the engine's unit (thousandths of a GPU).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Book {
+pub struct Book {
     /// What it is guaranteed.
-    pub(crate) guaranteed: i64,
+    pub guaranteed: i64,
     /// In-quota use of jobs submitted to it.
-    pub(crate) own: i64,
+    pub own: i64,
     /// Use of its descendants' jobs, loans among them included.
-    pub(crate) children: i64,
+    pub children: i64,
     /// What jobs outside its subtree hold of it.
-    pub(crate) lent: i64,
+    pub lent: i64,
     /// What jobs of its ancestors hold of what its subtree leaves unused.
-    pub(crate) above: i64,
+    pub above: i64,
     /// What its subtree's jobs hold of others.
-    pub(crate) borrowed: i64,
+    pub borrowed: i64,
     /// What nobody uses.
-    pub(crate) idle: i64,
+    pub idle: i64,
     /// What waiting jobs of its subtree ask for.
-    pub(crate) waiting: i64,
+    pub waiting: i64,
     /// How many jobs of its subtree wait.
-    pub(crate) n_waiting: u32,
+    pub n_waiting: u32,
     /// How many jobs of its subtree hold GPUs.
-    pub(crate) n_running: u32,
+    pub n_running: u32,
 }
 
 impl Book {
     /// The length of the bar.
-    pub(crate) fn extent(&self) -> i64 {
+    #[must_use]
+    pub fn extent(&self) -> i64 {
         self.guaranteed.max(self.used()) + self.borrowed
     }
 
     /// What is used of the guaranteed amount, by whomever.
-    pub(crate) fn used(&self) -> i64 {
+    #[must_use]
+    pub fn used(&self) -> i64 {
         self.own + self.children + self.lent + self.above
     }
 }
 
 /// The books of all quotas, by number, and their sum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Books {
+pub struct Books {
     by_quota: Vec<Book>,
     /// All roots together.
-    pub(crate) total: Book,
+    pub total: Book,
     /// The longest bar.
-    pub(crate) longest: i64,
+    pub longest: i64,
 }
 
 impl Books {
     /// The books of a state.
-    pub(crate) fn of(state: &State) -> Self {
+    pub fn of(state: &State) -> Self {
         let mut books = Self { by_quota: vec![Book::default(); state.quotas.len()], ..Self::default() };
         for (no, quota) in state.live_quotas() {
             let entry = &state.ledger.quotas[no.at()];
@@ -85,7 +87,8 @@ impl Books {
     }
 
     /// The book of a quota.
-    pub(crate) fn get(&self, no: QuotaNo) -> Book {
+    #[must_use]
+    pub fn get(&self, no: QuotaNo) -> Book {
         self.by_quota.get(no.at()).copied().unwrap_or_default()
     }
 
@@ -166,7 +169,7 @@ impl Books {
 }
 
 /// A quota and its ancestors.
-pub(crate) fn chain(state: &State, no: QuotaNo) -> impl Iterator<Item = QuotaNo> + '_ {
+pub fn chain(state: &State, no: QuotaNo) -> impl Iterator<Item = QuotaNo> + '_ {
     std::iter::successors(Some(no), |no| state.quotas.get(no.at()).and_then(|quota| quota.parent))
 }
 
@@ -179,10 +182,10 @@ mod tests {
     use engine::unit::id::JobId;
 
     use super::*;
-    use crate::model::example::decide;
-    use crate::model::example::job;
-    use crate::model::example::quota;
-    use crate::model::example::three_teams;
+    use crate::example::decide;
+    use crate::example::job;
+    use crate::example::quota;
+    use crate::example::three_teams;
 
     fn cancel(state: &mut State, name: &str) {
         let job = JobId::new(name).expect("a good name");

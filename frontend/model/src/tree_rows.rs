@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use engine::state::world::State;
 use engine::unit::id::QuotaNo;
 
-use crate::model::books::Books;
+use crate::books::Books;
 
 /// By what siblings are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum TreeSort {
+pub enum TreeSort {
     /// By name.
     #[default]
     Name,
@@ -33,7 +33,7 @@ pub(crate) enum TreeSort {
 
 impl TreeSort {
     /// All orders, in the order of the columns.
-    pub(crate) const ALL: [Self; 8] = [
+    pub const ALL: [Self; 8] = [
         Self::Name,
         Self::Guaranteed,
         Self::Own,
@@ -45,7 +45,8 @@ impl TreeSort {
     ];
 
     /// In the URL.
-    pub(crate) fn as_str(self) -> &'static str {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Name => "name",
             Self::Guaranteed => "guaranteed",
@@ -59,41 +60,43 @@ impl TreeSort {
     }
 
     /// From the URL.
-    pub(crate) fn parse(text: &str) -> Self {
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
         Self::ALL.into_iter().find(|sort| sort.as_str() == text).unwrap_or_default()
     }
 }
 
 /// What the person has chosen to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TreeView {
+pub struct TreeView {
     /// Names must contain this; ancestors of a match are shown as well.
-    pub(crate) search: String,
+    pub search: String,
     /// The order of siblings.
-    pub(crate) sort: TreeSort,
+    pub sort: TreeSort,
     /// Names of quotas whose children are hidden.
-    pub(crate) closed: BTreeSet<String>,
+    pub closed: BTreeSet<String>,
 }
 
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TreeRow {
+pub struct TreeRow {
     /// The quota.
-    pub(crate) no: QuotaNo,
+    pub no: QuotaNo,
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// 1 for a root.
-    pub(crate) level: usize,
+    pub level: usize,
     /// Its place among its siblings, from 1.
-    pub(crate) position: usize,
+    pub position: usize,
     /// How many siblings there are, itself included.
-    pub(crate) n_siblings: usize,
+    pub n_siblings: usize,
     /// Whether its children are shown; nothing if it has none.
-    pub(crate) is_open: Option<bool>,
+    pub is_open: Option<bool>,
 }
 
 /// The rows of a tree, top to bottom.
-pub(crate) fn rows(state: &State, books: &Books, view: &TreeView) -> Vec<TreeRow> {
+#[must_use]
+pub fn rows(state: &State, books: &Books, view: &TreeView) -> Vec<TreeRow> {
     let mut children: BTreeMap<Option<QuotaNo>, Vec<QuotaNo>> = BTreeMap::new();
     let found = found(state, &view.search);
     for (no, quota) in state.live_quotas() {
@@ -135,7 +138,7 @@ fn found(state: &State, search: &str) -> Option<BTreeSet<QuotaNo>> {
         return None;
     }
     let matching = state.live_quotas().filter(|(_, quota)| quota.id.as_str().to_lowercase().contains(&search));
-    Some(matching.flat_map(|(no, _)| crate::model::books::chain(state, no)).collect())
+    Some(matching.flat_map(|(no, _)| crate::books::chain(state, no)).collect())
 }
 
 fn sort_key(state: &State, books: &Books, sort: TreeSort, no: QuotaNo) -> (Reverse<i64>, Vec<NamePart>) {
@@ -155,7 +158,7 @@ fn sort_key(state: &State, books: &Books, sort: TreeSort, no: QuotaNo) -> (Rever
 
 /// A part of a name: people expect `Quota2` before `Quota10`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum NamePart {
+pub enum NamePart {
     /// Digits, by value.
     Number(u64),
     /// Anything else.
@@ -163,7 +166,8 @@ pub(crate) enum NamePart {
 }
 
 /// A name in parts that sort as people expect.
-pub(crate) fn natural(name: &str) -> Vec<NamePart> {
+#[must_use]
+pub fn natural(name: &str) -> Vec<NamePart> {
     let mut parts = Vec::new();
     let mut rest = name;
     while let Some(first) = rest.chars().next() {
@@ -181,7 +185,7 @@ pub(crate) fn natural(name: &str) -> Vec<NamePart> {
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Move {
+pub enum Move {
     /// Nothing to do here.
     None,
     /// Another row becomes the active one.
@@ -195,7 +199,7 @@ pub(crate) enum Move {
 }
 
 /// Where a key leads from row `at`, as the treegrid pattern of WAI-ARIA has it.
-pub(crate) fn on_key(rows: &[TreeRow], at: usize, key: &str, page: usize) -> Move {
+pub fn on_key(rows: &[TreeRow], at: usize, key: &str, page: usize) -> Move {
     let Some(row) = rows.get(at) else { return Move::None };
     let last = rows.len() - 1;
     match key {

@@ -6,7 +6,7 @@ use engine::state::jobs::Job;
 
 /// A shown state, in the order in which people look for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum JobState {
+pub enum JobState {
     /// It waits.
     Queued,
     /// It waits, having been evicted.
@@ -31,7 +31,7 @@ pub(crate) enum JobState {
 
 impl JobState {
     /// All of them.
-    pub(crate) const ALL: [Self; 10] = [
+    pub const ALL: [Self; 10] = [
         Self::Queued,
         Self::Preempted,
         Self::Starting,
@@ -45,7 +45,8 @@ impl JobState {
     ];
 
     /// The state of a job.
-    pub(crate) fn of(job: &Job) -> Self {
+    #[must_use]
+    pub fn of(job: &Job) -> Self {
         match status(job) {
             Status::Queued if job.progress.evictions > 0 => Self::Preempted,
             Status::Queued => Self::Queued,
@@ -61,7 +62,8 @@ impl JobState {
     }
 
     /// In words.
-    pub(crate) fn words(self) -> &'static str {
+    #[must_use]
+    pub fn words(self) -> &'static str {
         match self {
             Self::Queued => Status::Queued.as_str(),
             Self::Preempted => "Preempted, queued again",
@@ -77,7 +79,8 @@ impl JobState {
     }
 
     /// In the URL and for the stylesheet.
-    pub(crate) fn as_str(self) -> &'static str {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Preempted => "preempted",
@@ -93,7 +96,8 @@ impl JobState {
     }
 
     /// A mark beside the words, so that states differ without colour.
-    pub(crate) fn mark(self) -> &'static str {
+    #[must_use]
+    pub fn mark(self) -> &'static str {
         match self {
             Self::Queued => "…",
             Self::Preempted => "↩",
@@ -108,12 +112,14 @@ impl JobState {
     }
 
     /// From the URL.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
     /// Whether it can still be cancelled.
-    pub(crate) fn has_ended(self) -> bool {
+    #[must_use]
+    pub fn has_ended(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::EndedPreempted | Self::Cancelled)
     }
 }

@@ -3,52 +3,62 @@
 use std::fmt::Write;
 
 /// An address of the native surface.
-pub(crate) fn api(cluster: &str, rest: &str) -> String {
+#[must_use]
+pub fn api(cluster: &str, rest: &str) -> String {
     format!("/v1/clusters/{}/{rest}", escape(cluster))
 }
 
 /// A cluster's main screen.
-pub(crate) fn cluster(cluster: &str) -> String {
+#[must_use]
+pub fn cluster(cluster: &str) -> String {
     format!("/clusters/{}", escape(cluster))
 }
 
 /// A quota's page.
-pub(crate) fn quota(cluster: &str, quota: &str) -> String {
+#[must_use]
+pub fn quota(cluster: &str, quota: &str) -> String {
     format!("{}/quotas/{}", self::cluster(cluster), escape(quota))
 }
 
 /// The jobs' table.
-pub(crate) fn jobs(cluster: &str) -> String {
+#[must_use]
+pub fn jobs(cluster: &str) -> String {
     format!("{}/jobs", self::cluster(cluster))
 }
 
 /// The jobs' table with one of its filters set.
-pub(crate) fn jobs_where(cluster: &str, filter: &str, value: &str) -> String {
+#[must_use]
+pub fn jobs_where(cluster: &str, filter: &str, value: &str) -> String {
     format!("{}?{filter}={}", jobs(cluster), escape(value))
 }
 
 /// A job's page.
-pub(crate) fn job(cluster: &str, job: &str) -> String {
+#[must_use]
+pub fn job(cluster: &str, job: &str) -> String {
     format!("{}/{}", jobs(cluster), escape(job))
 }
 
 /// The submit form.
-pub(crate) fn submit(cluster: &str) -> String {
+#[must_use]
+pub fn submit(cluster: &str) -> String {
     format!("{}/submit", self::cluster(cluster))
 }
 
 /// The submit form for a quota.
-pub(crate) fn submit_to(cluster: &str, quota: &str) -> String {
+#[must_use]
+pub fn submit_to(cluster: &str, quota: &str) -> String {
     format!("{}?quota={}", submit(cluster), escape(quota))
 }
 
 /// The last rounds.
-pub(crate) fn rounds(cluster: &str) -> String {
+#[must_use]
+pub fn rounds(cluster: &str) -> String {
     format!("{}/rounds", self::cluster(cluster))
 }
 
 /// A name as one segment of a path or one value of a query.
-pub(crate) fn escape(name: &str) -> String {
+#[must_use]
+pub fn escape(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {

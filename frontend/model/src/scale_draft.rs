@@ -9,22 +9,23 @@ use engine::unit::id::QuotaId;
 use engine::unit::id::QuotaNo;
 use engine::unit::quantity::bare;
 
-use crate::model::job_draft::value;
+use crate::job_draft::value;
 
 /// What has been typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ScaleDraft {
+pub struct ScaleDraft {
     /// The new amount in each stated dimension: its position, and the text.
-    pub(crate) amounts: Vec<(usize, String)>,
+    pub amounts: Vec<(usize, String)>,
     /// The sibling that gives or takes the difference, if any.
-    pub(crate) with: String,
+    pub with: String,
     /// Whether jobs that are no longer covered are evicted.
-    pub(crate) is_evicting: bool,
+    pub is_evicting: bool,
 }
 
 impl ScaleDraft {
     /// The form of a quota as it is.
-    pub(crate) fn of(state: &State, no: QuotaNo) -> Self {
+    #[must_use]
+    pub fn of(state: &State, no: QuotaNo) -> Self {
         let min = &state.quotas[no.at()].min;
         let stated = (0..state.cluster.dimensions.len()).filter(|at| min.states(*at));
         let amounts = stated.map(|at| (at, bare(&state.cluster.dimensions[at], min.amount[at]))).collect();
@@ -32,7 +33,7 @@ impl ScaleDraft {
     }
 
     /// The command, or what is wrong.
-    pub(crate) fn command(&self, state: &State, no: QuotaNo) -> Result<ScaleQuotas, String> {
+    pub fn command(&self, state: &State, no: QuotaNo) -> Result<ScaleQuotas, String> {
         let quota = &state.quotas[no.at()];
         let sibling = QuotaId::new(&self.with).ok().and_then(|id| state.quota_no(&id));
         let mut own = AmountByName::new();

@@ -12,28 +12,28 @@ use engine::unit::priority::PrioritySet;
 
 /// Both forms, and whether each policy is switched on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PolicyDraft {
+pub struct PolicyDraft {
     /// Child-level preemption is on.
-    pub(crate) is_child_on: bool,
+    pub is_child_on: bool,
     /// Priorities that may be preempted.
-    pub(crate) preemptible: BTreeSet<u8>,
+    pub preemptible: BTreeSet<u8>,
     /// Modules whose jobs may be.
-    pub(crate) child_modules: BTreeSet<Module>,
+    pub child_modules: BTreeSet<Module>,
     /// Self-level preemption is on.
-    pub(crate) is_self_on: bool,
+    pub is_self_on: bool,
     /// Priorities that may preempt.
-    pub(crate) high: BTreeSet<u8>,
+    pub high: BTreeSet<u8>,
     /// Priorities that may be preempted.
-    pub(crate) low: BTreeSet<u8>,
+    pub low: BTreeSet<u8>,
     /// Modules whose jobs may be.
-    pub(crate) self_modules: BTreeSet<Module>,
+    pub self_modules: BTreeSet<Module>,
     /// Whose jobs.
-    pub(crate) scope: Scope,
+    pub scope: Scope,
 }
 
 impl PolicyDraft {
     /// The forms of what is set; a policy that is off starts with a usual choice.
-    pub(crate) fn of(settings: &QuotaSettings) -> Self {
+    pub fn of(settings: &QuotaSettings) -> Self {
         let usual_modules = BTreeSet::from([Module::Dlc, Module::Dsw]);
         let child = settings.child_level.as_ref();
         let own = settings.self_level.as_ref();
@@ -50,7 +50,8 @@ impl PolicyDraft {
     }
 
     /// The child-level policy, if it is on.
-    pub(crate) fn child_level(&self) -> Option<ChildLevelPreemption> {
+    #[must_use]
+    pub fn child_level(&self) -> Option<ChildLevelPreemption> {
         let policy = || ChildLevelPreemption {
             preemptible: set(&self.preemptible),
             modules: self.child_modules.iter().copied().collect(),
@@ -59,7 +60,8 @@ impl PolicyDraft {
     }
 
     /// The self-level policy, if it is on.
-    pub(crate) fn self_level(&self) -> Option<SelfLevelPreemption> {
+    #[must_use]
+    pub fn self_level(&self) -> Option<SelfLevelPreemption> {
         let policy = || SelfLevelPreemption {
             high: set(&self.high),
             low: set(&self.low),
@@ -70,12 +72,14 @@ impl PolicyDraft {
     }
 
     /// The settings with these policies.
-    pub(crate) fn apply(&self, settings: &QuotaSettings) -> QuotaSettings {
+    #[must_use]
+    pub fn apply(&self, settings: &QuotaSettings) -> QuotaSettings {
         QuotaSettings { child_level: self.child_level(), self_level: self.self_level(), ..settings.clone() }
     }
 
     /// What is wrong, in the engine's words.
-    pub(crate) fn faults(&self) -> (Option<String>, Option<String>) {
+    #[must_use]
+    pub fn faults(&self) -> (Option<String>, Option<String>) {
         let child = self.child_level().and_then(|policy| policy.check().err()).map(|fault| fault.to_string());
         let own = self.self_level().and_then(|policy| policy.check().err()).map(|fault| fault.to_string());
         (child, own)
@@ -91,7 +95,8 @@ fn set(numbers: &BTreeSet<u8>) -> PrioritySet {
 }
 
 /// The name of a scope.
-pub(crate) fn scope_as_str(scope: Scope) -> &'static str {
+#[must_use]
+pub fn scope_as_str(scope: Scope) -> &'static str {
     match scope {
         Scope::SameLevel => "same-level",
         Scope::Own => "own",
@@ -100,7 +105,8 @@ pub(crate) fn scope_as_str(scope: Scope) -> &'static str {
 }
 
 /// A scope by its name.
-pub(crate) fn scope(text: &str) -> Scope {
+#[must_use]
+pub fn scope(text: &str) -> Scope {
     [Scope::SameLevel, Scope::Own, Scope::SiblingsIdle]
         .into_iter()
         .find(|scope| scope_as_str(*scope) == text)

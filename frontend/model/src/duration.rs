@@ -3,7 +3,7 @@
 use engine::unit::time::Millis;
 
 /// Reads a period; nothing if the field is empty.
-pub(crate) fn parse(text: &str) -> Result<Option<Millis>, String> {
+pub fn parse(text: &str) -> Result<Option<Millis>, String> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -38,7 +38,8 @@ fn unit_ms(letter: char) -> Option<i64> {
 }
 
 /// A period in a form's own notation.
-pub(crate) fn typed(period: Millis) -> String {
+#[must_use]
+pub fn typed(period: Millis) -> String {
     let seconds = period.0 / 1000;
     match seconds {
         0 => String::new(),
@@ -50,7 +51,8 @@ pub(crate) fn typed(period: Millis) -> String {
 }
 
 /// How long ago, in one unit: `12 s`, `5 min`, `3 h`, `2 d`.
-pub(crate) fn rough(period: Millis) -> String {
+#[must_use]
+pub fn rough(period: Millis) -> String {
     let seconds = period.0.max(0) / 1000;
     match seconds {
         0..60 => format!("{seconds} s"),

@@ -1,0 +1,20 @@
+//! What the screens compute, as plain types with plain tests. Nothing here knows the browser.
+//!
+//! No rule of the scheduler is repeated here: amounts come from the engine's ledger, sentences from its explanations.
+
+pub mod books;
+pub mod duration;
+#[cfg(test)]
+pub(crate) mod example;
+pub mod explained;
+pub mod freshness;
+pub mod gpus;
+pub mod job_draft;
+pub mod job_filter;
+pub mod job_state;
+pub mod path;
+pub mod policy_draft;
+pub mod preview;
+pub mod scale_draft;
+pub mod tree_rows;
+pub mod window;
