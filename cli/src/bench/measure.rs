@@ -175,10 +175,10 @@ fn philly(traces: &Path) -> Result<Vec<Figure>, String> {
     Ok(figures)
 }
 
-/// Builds a cluster, and runs exactly one full round on it, in a function of its own that a profiler can single out.
+/// Builds a cluster, and runs exactly one round that judges every waiting job for the first time, in a function of its
+/// own that a profiler can single out. On a cluster at rest most reasons are only confirmed, which is not a full round.
 pub fn growth_step(jobs: u32, quotas: u32) -> Result<usize, String> {
-    let mut session = judged(Workload { quotas, queued: jobs, ..LARGE }.build()?)?;
-    session.state.queue.is_released = true;
+    let mut session = Workload { quotas, queued: jobs, ..LARGE }.build()?;
     one_full_round(&mut session.state, session.now)
 }
 
