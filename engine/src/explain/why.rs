@@ -19,8 +19,12 @@ use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 
-/// How many rounds ahead a start is looked for.
-const ROUNDS_AHEAD: usize = 500;
+/// How many rounds ahead a start is looked for, in a small cluster and in a large one.
+const ROUNDS_AHEAD: std::ops::RangeInclusive<usize> = 4..=500;
+
+/// How many jobs are copied or looked at for an estimate, at most, as long as the rounds allow: it has to be there
+/// while somebody types.
+const JOBS_AHEAD: usize = 100_000;
 
 /// Why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +85,8 @@ fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
 fn estimate(state: &State, no: JobNo, now: Timestamp) -> Option<Timestamp> {
     let mut ahead = state.clone();
     let mut at = now;
-    for _ in 0..ROUNDS_AHEAD {
+    let rounds = (JOBS_AHEAD / state.jobs.len().max(1)).clamp(*ROUNDS_AHEAD.start(), *ROUNDS_AHEAD.end());
+    for _ in 0..rounds {
         at = ahead.next_wakeup()?.max(at);
         authority::step(&mut ahead, &Command::Round(Round::default()), at).ok()?;
         match ahead.jobs.get(no).map(|job| &job.phase) {

@@ -72,12 +72,15 @@ impl Replica {
         if self.confirmed.revision + entry.events.len() as u64 != entry.revision {
             return Taken::Gap;
         }
-        for event in &entry.events {
-            apply(&mut self.confirmed, event);
-        }
-        self.confirmed.queue.settle();
+        let had_pending = !self.pending.is_empty();
         self.pending.retain(|(envelope, _)| envelope.id != entry.envelope.id);
-        self.replay();
+        take(&mut self.confirmed, entry);
+        if had_pending {
+            self.replay();
+        } else {
+            // What is shown is what is confirmed: no need for a new copy.
+            take(&mut self.shown, entry);
+        }
         Taken::Yes
     }
 
@@ -94,4 +97,11 @@ impl Replica {
             let _ = authority::step(&mut self.shown, &envelope.command, *sent);
         }
     }
+}
+
+fn take(state: &mut State, entry: &Entry) {
+    for event in &entry.events {
+        apply(state, event);
+    }
+    state.queue.settle();
 }

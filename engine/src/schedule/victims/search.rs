@@ -28,6 +28,10 @@ use crate::schedule::victims::need::Need;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
 
+/// Up to so many candidates of one class on nodes the search is exact: there each stands for itself, and looking at
+/// one means looking at its machines. In pools there is no such limit.
+pub const EXACT_ON_NODES_MAX: usize = 12;
+
 /// Subsets that the exact search looks at in one class, at most.
 pub const STEPS_MAX: u32 = 20_000;
 
@@ -185,7 +189,8 @@ struct Search<'a, 't> {
 impl<'a, 't> Search<'a, 't> {
     /// The cheapest sufficient subset of `open`, if it is cheaper than `current`.
     fn run(list: &'a [Candidate], open: &[usize], mut freed: Freed<'t>, current: &[usize]) -> Option<Vec<usize>> {
-        if current.is_empty() {
+        let is_on_nodes = open.iter().any(|&at| !list[at].pods.is_empty());
+        if current.is_empty() || (is_on_nodes && open.len() > EXACT_ON_NODES_MAX) {
             return None;
         }
         let mut kinds: BTreeMap<Frees<'_>, Kind> = BTreeMap::new();
