@@ -20,6 +20,7 @@ use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::ledger;
 use crate::quota::policy::ChildLevelPreemption;
+use crate::quota::policy::Scope;
 use crate::quota::policy::SelfLevelPreemption;
 use crate::schedule::decision::Offer;
 use crate::schedule::source::find_room;
@@ -114,6 +115,9 @@ fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
     let mut promoted = Vec::new();
     for (_, _, _, no) in waiting {
         let spec = &state.jobs[no].spec;
+        if is_on_level(trial, quest, spec.quota) {
+            continue;
+        }
         let asked = spec.shape.gang_amount();
         if ledger::fits_in_quota(&state.quotas, &after.quotas, spec.quota, &asked, ledger::Reach::Own).is_ok() {
             after.promote(no);
@@ -121,6 +125,17 @@ fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
         }
     }
     promoted
+}
+
+/// Whether a job of this quota, once in quota, would use what the level leaves idle and the preemptor counts on.
+fn is_on_level(trial: &Trial<'_>, quest: &Quest<'_>, quota: QuotaNo) -> bool {
+    let tree = &trial.state.quotas;
+    match (quest.rule, tree[quest.policy_quota.at()].parent) {
+        (Rule::SelfLevel(policy), Some(parent)) => {
+            policy.scope != Scope::Own && quota != parent && ledger::is_within(tree, quota, parent)
+        }
+        (Rule::SelfLevel(_), None) | (Rule::Reclaim | Rule::ChildLevel(_), _) => false,
+    }
 }
 
 /// Whether some quota below `ancestor` uses more than its amount because it was scaled down.
