@@ -5,6 +5,12 @@
 
 mod cluster;
 mod conservation;
+mod coverage;
+mod explanations;
 mod fold;
+mod policy;
 mod random;
+mod rounds;
 mod run;
+mod solver;
+mod stored;

@@ -1,0 +1,168 @@
+//! Coverage: every event, blocker, cause and rejection comes up, in random runs or in a case of its own.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use engine::explain;
+use engine::host::authority;
+use engine::job::hold::Blocker;
+use engine::job::phase::Phase;
+use engine::job::story::Cause;
+use engine::message;
+use engine::message::command::Command;
+use engine::message::envelope::Envelope;
+use engine::message::event::Event;
+use engine::message::rejection::Rejection;
+use engine::message::snapshot::Snapshot;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::id::JobNo;
+use engine::unit::limit;
+use engine::unit::time::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::run::Run;
+
+/// Names of variants, with the first example of each.
+type Seen = BTreeMap<String, String>;
+
+fn see(seen: &mut Seen, message: &impl Serialize) {
+    let text = serde_json::to_string(message).unwrap();
+    let name = text.split('"').nth(1).unwrap().to_owned();
+    seen.entry(name).or_insert(text);
+}
+
+/// The variants that a type knows, as its reader lists them when it meets another.
+fn known<T: DeserializeOwned>() -> BTreeSet<String> {
+    let error = serde_json::from_str::<T>(r#"{"nothing_of_this_name":{}}"#).err().unwrap().to_string();
+    error.split('`').skip(3).step_by(2).map(ToOwned::to_owned).collect()
+}
+
+fn missing<T: DeserializeOwned>(seen: &Seen) -> Vec<String> {
+    let known = known::<T>();
+    assert!(known.len() > 1, "the reader's list was not understood");
+    known.into_iter().filter(|name| !seen.contains_key(name)).collect()
+}
+
+#[derive(Default)]
+struct All {
+    events: Seen,
+    blockers: Seen,
+    causes: Seen,
+    rejections: Seen,
+}
+
+impl All {
+    fn see_event(&mut self, event: &Event) {
+        see(&mut self.events, event);
+        match event {
+            Event::Evicted { cause, .. } | Event::Shrunk { cause, .. } => see(&mut self.causes, cause),
+            Event::Held { hold, .. } => {
+                for attempt in &hold.attempts {
+                    see(&mut self.blockers, &attempt.blocker);
+                }
+            }
+            Event::ClusterCreated { .. }
+            | Event::GroupPut { .. }
+            | Event::NodePut { .. }
+            | Event::QuotaCreated { .. }
+            | Event::QuotaUpdated { .. }
+            | Event::QuotasScaled { .. }
+            | Event::QuotaDeleted { .. }
+            | Event::JobSubmitted { .. }
+            | Event::PriorityChanged { .. }
+            | Event::Promoted { .. }
+            | Event::Granted { .. }
+            | Event::Started { .. }
+            | Event::Grown { .. }
+            | Event::Stopped { .. }
+            | Event::Returned { .. }
+            | Event::Checkpointed { .. }
+            | Event::Ended { .. }
+            | Event::Forgotten { .. }
+            | Event::Rounded { .. } => {}
+        }
+    }
+
+    fn see_outcome(&mut self, outcome: Result<Vec<Event>, Rejection>) {
+        match outcome {
+            Ok(events) => events.iter().for_each(|event| self.see_event(event)),
+            Err(rejection) => see(&mut self.rejections, &rejection),
+        }
+    }
+}
+
+#[test]
+fn everything_comes_up() {
+    let mut all = All::default();
+    for seed in 0..1_500 {
+        let mut run = Run::new(seed);
+        for _ in 0..100 {
+            let (_, _, outcome) = run.step();
+            all.see_outcome(outcome);
+        }
+        if seed < 300 {
+            let waits = |phase: &Phase| matches!(phase, Phase::Queued { not_before: Some(_) });
+            let waiting = run.state.jobs.iter().find(|(_, job)| waits(&job.phase));
+            let why = waiting.and_then(|(no, _)| explain::why(&run.state, no, run.now));
+            for attempt in why.iter().flat_map(|why| &why.hold.attempts) {
+                see(&mut all.blockers, &attempt.blocker);
+            }
+        }
+    }
+    rare_rejections(&mut all);
+    rare_events(&mut all);
+    let lacking = [
+        ("events", missing::<Event>(&all.events)),
+        ("blockers", missing::<Blocker>(&all.blockers)),
+        ("causes", missing::<Cause>(&all.causes)),
+        ("rejections", missing::<Rejection>(&all.rejections)),
+    ];
+    let lacking: Vec<_> = lacking.iter().filter(|(_, names)| !names.is_empty()).collect();
+    assert!(lacking.is_empty(), "{lacking:?}");
+}
+
+/// What nobody sends by accident.
+fn rare_rejections(all: &mut All) {
+    let mut state = State::default();
+    let too_large = vec![b' '; message::MESSAGE_BYTES_MAX + 1];
+    see(&mut all.rejections, &message::read::<Command>(&too_large).unwrap_err());
+    see(&mut all.rejections, &message::read::<Command>(b"{}").unwrap_err());
+    for envelope in
+        [r#"{"format":99,"id":"a","command":{"round":{}}}"#, r#"{"format":1,"id":"a","base":7,"command":{"round":{}}}"#]
+    {
+        let envelope: Envelope = message::read(envelope.as_bytes()).unwrap();
+        see(&mut all.rejections, &authority::handle(&mut state, &envelope, Timestamp(0)).unwrap_err());
+    }
+    let roles = vec![r#"{"amount":{"gpu":1000}}"#; limit::ROLES_MAX + 1].join(",");
+    for command in [
+        r#"{"create_cluster":{"dimensions":[]}}"#.to_owned(),
+        r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#.to_owned(),
+        r#"{"put_group":{"group":"pool","resource_type":"lingjun","pool":{"gpu":8000}}}"#.to_owned(),
+        r#"{"create_quota":{"quota":"q","groups":["pool"],"min":{"gpu":8000}}}"#.to_owned(),
+        r#"{"create_quota":{"quota":"q","groups":["pool"],"min":{"gpu":9000}}}"#.to_owned(),
+        r#"{"create_quota":{"quota":"r","groups":[],"min":{"gpu":1000}}}"#.to_owned(),
+        r#"{"update_quota":{"quota":"q","settings":{"child_level":{"preemptible":[],"modules":[]}}}}"#.to_owned(),
+        format!(r#"{{"submit_job":{{"job":"j","quota":"q","pods":[{roles}]}}}}"#),
+    ] {
+        let command: Command = message::read(command.as_bytes()).unwrap();
+        all.see_outcome(authority::step(&mut state, &command, Timestamp(0)));
+    }
+}
+
+/// Ended jobs are forgotten when there are very many.
+fn rare_events(all: &mut All) {
+    let mut run = (0..100).map(|seed| Run::after(seed, 100)).find(|run| !run.state.ended.is_empty()).unwrap();
+    let mut snapshot = Snapshot::of(&run.state);
+    let (_, ended) = snapshot.jobs.iter().find(|(_, job)| job.is_ended()).unwrap().clone();
+    let first = u32::try_from(snapshot.jobs.len() + snapshot.free_jobs.len()).unwrap();
+    for at in 0..u32::try_from(limit::ENDED_JOBS_KEPT).unwrap() {
+        let mut copy = ended.clone();
+        std::sync::Arc::make_mut(&mut copy.spec).id = JobId::new(&format!("copy-{at}")).unwrap();
+        snapshot.jobs.push((JobNo(first + at), copy));
+    }
+    run.state = snapshot.restore().unwrap();
+    let command: Command = message::read(br#"{"round":{}}"#).unwrap();
+    all.see_outcome(authority::step(&mut run.state, &command, run.now));
+}
