@@ -67,6 +67,8 @@ impl Replica {
     /// Takes a confirmed entry.
     pub fn receive(&mut self, entry: &Entry) -> Taken {
         if entry.revision <= self.confirmed.revision {
+            // An own command that changed nothing has been answered all the same.
+            self.answered(&entry.envelope.id);
             return Taken::Yes;
         }
         if self.confirmed.revision + entry.events.len() as u64 != entry.revision {
@@ -86,6 +88,10 @@ impl Replica {
 
     /// Takes back an own command that was refused.
     pub fn refused(&mut self, id: &CommandId) {
+        self.answered(id);
+    }
+
+    fn answered(&mut self, id: &CommandId) {
         self.pending.retain(|(envelope, _)| envelope.id != *id);
         self.replay();
     }
