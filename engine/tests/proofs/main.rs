@@ -5,6 +5,7 @@
 
 mod cluster;
 mod conservation;
+mod convergence;
 mod coverage;
 mod explanations;
 mod fold;
