@@ -94,6 +94,7 @@ impl Books {
 
     fn book_loan(&mut self, state: &State, loan: &Loan) {
         let gpus = state.cluster.gpus(&loan.amount);
+        self.total.lent += gpus;
         let borrower = state.jobs[loan.job].spec.quota;
         for no in chain(state, loan.lender) {
             let book = &mut self.by_quota[no.at()];
@@ -151,20 +152,23 @@ impl Books {
         }
     }
 
+    /// The roots together. Here every loan counts as lent, also one inside a root: it is not use in quota.
     fn sum_of_roots(&self, state: &State) -> Book {
-        state.live_quotas().filter(|(_, quota)| quota.parent.is_none()).fold(Book::default(), |mut sum, (no, _)| {
+        let all_lent = self.total.lent;
+        let mut sum = Book::default();
+        for (no, _) in state.live_quotas().filter(|(_, quota)| quota.parent.is_none()) {
             let book = self.get(no);
             sum.guaranteed += book.guaranteed;
             sum.own += book.own;
-            sum.children += book.children;
-            sum.lent += book.lent;
-            sum.borrowed += book.borrowed;
+            sum.children += book.children + book.lent;
             sum.idle += book.idle;
             sum.waiting += book.waiting;
             sum.n_waiting += book.n_waiting;
             sum.n_running += book.n_running;
-            sum
-        })
+        }
+        sum.children -= all_lent;
+        sum.lent = all_lent;
+        sum
     }
 }
 
@@ -213,6 +217,8 @@ mod tests {
         assert_eq!((book(&state, "Quota1.1").borrowed, book(&state, "Quota1.2").lent), (16_000, 16_000));
         let root = book(&state, "Quota1");
         assert_eq!((root.children, root.lent, root.borrowed, root.idle), (128_000, 0, 0, 0));
+        let total = Books::of(&state).total;
+        assert_eq!((total.own + total.children, total.lent, total.idle), (112_000, 16_000, 0));
     }
 
     #[test]

@@ -89,14 +89,15 @@ pub fn binding(state: &State, no: JobNo, now: Timestamp) -> String {
     }
 }
 
-/// A sentence fragment as a sentence on its own. Names keep their letters: only a lower-case word is raised.
+/// Words with which the engine begins a fragment. Any other first word is a name, which keeps its letters.
+const FIRST_WORDS: [&str; 10] =
+    ["the", "settings", "resource", "node", "scaled", "own", "idle", "taking", "child-level", "self-level"];
+
+/// A sentence fragment as a sentence on its own.
 #[must_use]
 pub fn sentence(fragment: &str) -> String {
-    let fragment = fragment.trim();
-    let first_word = fragment.split(' ').next().unwrap_or_default();
-    let is_word = first_word.len() > 1 && first_word.bytes().all(|byte| byte.is_ascii_lowercase());
-    let mut text = fragment.to_owned();
-    if is_word {
+    let mut text = fragment.trim().to_owned();
+    if text.split(' ').next().is_some_and(|word| FIRST_WORDS.contains(&word)) {
         text[..1].make_ascii_uppercase();
     }
     if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn names_keep_their_letters() {
-        assert_eq!(sentence("training-a stopped"), "training-a stopped.");
+        assert_eq!(sentence("inference stopped"), "inference stopped.");
         assert_eq!(sentence("Quota1 has 0 GPUs."), "Quota1 has 0 GPUs.");
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn Overview(
             {figure("Idle", gpus(|book| book.idle), of_guaranteed(|book| book.idle))}
             {figure("Running jobs", n_running, still(""))}
             {figure("Waiting jobs", n_waiting, waiting_gpus)}
-            {figure("Missed rounds", missed, still("since the beginning"))}
+            {figure("Missed rounds", missed, still("in all"))}
         </dl></section>
     }
 }

@@ -14,6 +14,7 @@ pub(crate) fn WhyPanel(
     remedy: ViewFnOnce,
 ) -> impl IntoView {
     let WhyText { binding, others, help, command: _, place, estimate } = why;
+    let help_class = if help.is_some() { "help" } else { "hint" };
     view! {
         <section class="card why" aria-labelledby="why-title">
             <h2 id="why-title">"Why it waits"</h2>
@@ -21,7 +22,7 @@ pub(crate) fn WhyPanel(
             {place.map(|place| view! { <p>{place}</p> })}
             {estimate.map(|estimate| view! { <p>{estimate}</p> })}
             <h3>"What would start it now"</h3>
-            <p class="help">{help.unwrap_or_else(|| "No single change that the engine tries would.".to_owned())}</p>
+            <p class=help_class>{help.unwrap_or_else(|| "No single change that the engine tries would.".to_owned())}</p>
             {remedy.run()}
             {(!others.is_empty()).then(|| view! {
                 <details>
