@@ -244,3 +244,29 @@ test("killed in the middle of submissions: every acknowledged one is there once,
     await doomed.stop();
   }
 });
+
+test("a state that no row and no part can hold survives a kill and a restore", async () => {
+  const large = await new Server().start();
+  try {
+    const cluster = await large.cluster("large").found();
+    const pods = [{ amount: { gpu: 1000 } }];
+    const job = (id) => ({ submit_job: { job: id, name: "n".repeat(4000), quota: "team", pods } });
+    // A snapshot is made after a thousand entries.
+    for (let number = 0; number < 1000; number += 8) {
+      const ids = [...Array(8).keys()].map((lane) => `job-${number + lane}`);
+      await Promise.all(ids.map((id) => cluster.send(id, job(id))));
+    }
+    assert.equal((await cluster.post("flush")).status, 200);
+    assert.ok((await cluster.get("head")).body.snapshot, "there is a snapshot");
+    const here = await cluster.hash();
+    await large.kill();
+    await large.start();
+    assert.deepEqual(await large.cluster("large").hash(), here);
+    assert.deepEqual((await large.cluster("copy").post("restore?from=large")).body.object, here);
+    await large.kill();
+    await large.start();
+    assert.deepEqual(await large.cluster("copy").hash(), here);
+  } finally {
+    await large.stop();
+  }
+});
