@@ -8,6 +8,9 @@ import { fileURLToPath } from "node:url";
 
 const PROGRAM = resolve(fileURLToPath(import.meta.url), "../../worker/serve.mjs");
 
+/** How long a start may take on a busy machine. */
+const START_MS = 60_000;
+
 export class Server {
   constructor() {
     this.state = mkdtempSync(join(tmpdir(), "tidegate-e2e-"));
@@ -21,9 +24,14 @@ export class Server {
     const lines = createInterface({ input: this.child.stdout });
     const address = await new Promise((found, failed) => {
       this.child.once("exit", (code) => failed(new Error(`the server ended with ${code}`)));
+      const silent = () => this.kill().then(() => failed(new Error("the server does not tell its address")));
+      const timer = setTimeout(silent, START_MS);
       lines.on("line", (line) => {
-        const match = /^the console: (\S+?)\/#key=(\w+)$/.exec(line);
-        if (match) found(match);
+        const match = /^the console: (https?:\/\/[^/]+)\S*#key=(\w+)$/.exec(line);
+        if (match) {
+          clearTimeout(timer);
+          found(match);
+        }
         if (/^(ticked|failed) /.test(line)) this.waiting.shift()?.(line);
       });
     });
