@@ -38,7 +38,11 @@ pub fn place_on(
     let roles: Vec<_> = shape.gang().collect();
     let room = Room { floor: &state.floor, cluster: &state.cluster, domain, forbidden: &trial.forbidden };
     room.place(nodes, &roles).map_err(|no_room| {
-        let at = leading_dimension(state, &no_room.pod);
+        // Where no machine has enough of something, that is what is short; otherwise the pod's GPUs stand for it.
+        let is_short = |at: &usize| no_room.pod[*at] > 0 && room.most_free(nodes, *at) < no_room.pod[*at];
+        let at = (0..state.cluster.dimensions.len())
+            .find(is_short)
+            .unwrap_or_else(|| leading_dimension(state, &no_room.pod));
         let free = room.most_free(nodes, at);
         Blocker::NoRoom {
             pods: shape.gang_pods(),
