@@ -12,6 +12,7 @@ use crate::state::world::State;
 use crate::transition::apply;
 use crate::transition::decide;
 use crate::transition::elapse;
+use crate::transition::missed_slots;
 use crate::unit::time::Timestamp;
 
 /// Decides a command and applies what happens, and what follows at once: a command that could start something runs a
@@ -39,7 +40,7 @@ pub fn handle(state: &mut State, envelope: &Envelope, now: Timestamp) -> Answer 
 pub fn step(state: &mut State, command: &Command, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let mut events = Vec::new();
     if let Command::Round(round) = command {
-        check_slot(state, *round)?;
+        missed_slots(state, *round)?;
         pass_time(state, now, &mut events);
     }
     for event in decide(state, command, now)? {
@@ -52,13 +53,6 @@ pub fn step(state: &mut State, command: &Command, now: Timestamp) -> Result<Vec<
     }
     state.queue.settle();
     Ok(events)
-}
-
-fn check_slot(state: &State, round: Round) -> Result<(), Rejection> {
-    match (round.slot, state.last_slot) {
-        (Some(slot), Some(last)) if slot <= last => Err(Rejection::SlotDone { slot, last }),
-        (Some(_) | None, _) => Ok(()),
-    }
 }
 
 fn pass_time(state: &mut State, now: Timestamp, events: &mut Vec<Event>) {

@@ -13,3 +13,4 @@ mod scale;
 pub use apply::apply;
 pub use decide::decide;
 pub use execution::elapse;
+pub use round::missed_slots;

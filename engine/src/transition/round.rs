@@ -25,13 +25,7 @@ use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec<Event>, Rejection> {
-    let mut missed = 0;
-    if let (Some(slot), Some(last)) = (command.slot, state.last_slot) {
-        if slot <= last {
-            return Err(Rejection::SlotDone { slot, last });
-        }
-        missed = slot.saturating_sub(last).saturating_sub(1);
-    }
+    let missed = missed_slots(state, command)?;
     let mut events = Vec::new();
     if command.slot.is_some() {
         events.push(Event::Rounded { at: now, slot: command.slot, missed });
@@ -44,6 +38,18 @@ pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec
     }
     events.extend(forget(state));
     Ok(events)
+}
+
+/// The slots that nobody decided before this one; a slot that has been decided is refused.
+///
+/// # Errors
+/// [`Rejection::SlotDone`].
+pub fn missed_slots(state: &State, round: Round) -> Result<i64, Rejection> {
+    match (round.slot, state.last_slot) {
+        (Some(slot), Some(last)) if slot <= last => Err(Rejection::SlotDone { slot, last }),
+        (Some(slot), Some(last)) => Ok(slot.saturating_sub(last).saturating_sub(1)),
+        (Some(_) | None, _) => Ok(0),
+    }
 }
 
 fn record(state: &State, now: Timestamp, decision: Decision, served: &mut BTreeSet<JobNo>, events: &mut Vec<Event>) {

@@ -70,7 +70,7 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
         promoted_trial.promote(*no);
     }
     let trial = &promoted_trial;
-    let need = Need::of(trial, quest);
+    let need = if promoted.is_empty() { need } else { Need::of(trial, quest) };
     let candidates = Candidates::of(trial, quest, &need);
     let victims = search::cheapest(trial, quest, &need, &candidates)
         .map_err(|blocker| refine(trial, quest, &candidates, blocker))?;
