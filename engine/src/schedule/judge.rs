@@ -16,7 +16,6 @@ use crate::schedule::decision::Offer;
 use crate::schedule::source;
 use crate::schedule::source::SOURCES;
 use crate::schedule::trial::Trial;
-use crate::state::cluster::NodeStatus;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
@@ -120,11 +119,12 @@ fn larger_than_nodes(state: &State, job: &JobSpec) -> Option<Blocker> {
             largest: domain.amount[at],
         });
     }
-    let ready = || domain.nodes.iter().map(|no| &state.nodes[no.at()]).filter(|node| node.status == NodeStatus::Ready);
     let no_room = match job.shape.roles() {
         [_] => {
             let role = job.shape.gang().next()?;
-            let fit: i64 = ready().map(|node| NodeUse::empty(&state.cluster, &node.amount).slots(&role.amount)).sum();
+            let slots = |amount| NodeUse::empty(&state.cluster, amount).slots(&role.amount);
+            let fit: i64 =
+                domain.ready.iter().map(|(amount, count)| slots(amount).saturating_mul(i64::from(*count))).sum();
             let fit = u32::try_from(fit).unwrap_or(u32::MAX);
             if fit >= role.count {
                 return None;
@@ -144,7 +144,7 @@ fn larger_than_nodes(state: &State, job: &JobSpec) -> Option<Blocker> {
         .or_else(|| no_room.pod.values().position(|value| value > 0))
         .unwrap_or(0);
     let dimension = u8::try_from(at).unwrap_or(u8::MAX);
-    let largest = ready().map(|node| node.amount[at]).max().unwrap_or(0);
+    let largest = domain.ready.keys().map(|amount| amount[at]).max().unwrap_or(0);
     Some(Blocker::LargerThanNodes { pods, fit: no_room.fit, dimension, asked: no_room.pod[at], largest })
 }
 

@@ -3,9 +3,12 @@
 //! Roots that share a resource group share all of theirs, so groups and roots fall into disjoint domains. A gang
 //! never spans two of them.
 
+use std::collections::BTreeMap;
+
 use crate::quota::tree::Quota;
 use crate::state::cluster::Group;
 use crate::state::cluster::Node;
+use crate::state::cluster::NodeStatus;
 use crate::state::cluster::ResourceType;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
@@ -30,6 +33,8 @@ pub struct Domain {
     pub roots: Vec<QuotaNo>,
     /// Its nodes.
     pub nodes: Vec<NodeNo>,
+    /// Its ready nodes by what each of them has: how many there are.
+    pub ready: BTreeMap<Amount, u32>,
 }
 
 /// The domains of a cluster, and the way to them.
@@ -63,6 +68,9 @@ impl Domains {
             let domain = &mut domains.list[domains.of_group[node.group.at()].at()];
             domain.nodes.push(NodeNo::from_index(at));
             domain.amount += node.amount;
+            if node.status == NodeStatus::Ready {
+                *domain.ready.entry(node.amount).or_default() += 1;
+            }
         }
         domains.of_quota = (0..quotas.len())
             .map(|at| domains.of_group[root_of(quotas, at).groups.first().map_or(0, |group| group.at())])
@@ -89,6 +97,7 @@ impl Domains {
             groups: members,
             roots: Vec::new(),
             nodes: Vec::new(),
+            ready: BTreeMap::new(),
         });
     }
 
