@@ -4,6 +4,7 @@
 //! the clock and reads the answers.
 
 pub mod decimal;
+pub mod meter;
 pub mod session;
 pub mod workload;
 

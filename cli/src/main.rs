@@ -10,7 +10,9 @@ use clap::Parser;
 use clap::Subcommand;
 use tidegate::bench;
 use tidegate::bench::figure::Figure;
+use tidegate::meter::Process;
 use tidegate::replay;
+use tidegate::replay::sheet::Source;
 use tidegate::scenario;
 
 /// Runs Tidegate's engine without the network: scenarios, replays of real traces, figures.
@@ -85,13 +87,11 @@ fn run(task: Task) -> Result<ExitCode, String> {
             Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Task::Replay { trace, quotas, nodes, gpus_per_node, preemption, json } => {
-            let setting = replay::machines::Setting {
-                quotas: &quotas,
-                nodes: nodes.as_deref(),
-                gpus_per_node,
-                has_preemption: preemption,
-            };
-            replay(&trace, &setting, json, &mut out)
+            let (quotas, nodes) = (Source::open(&quotas)?, nodes.as_deref().map(Source::open).transpose()?);
+            let nodes = nodes.as_ref();
+            let setting =
+                replay::machines::Setting { quotas: &quotas, nodes, gpus_per_node, has_preemption: preemption };
+            replay(&Source::open(&trace)?, &setting, json, &mut out)
         }
         Task::Bench { growth_step: Some(sizes), .. } => growth_step(&sizes, &mut out),
         Task::Bench { json, traces, growth_step: None } => bench(&traces, json, &mut out),
@@ -99,14 +99,14 @@ fn run(task: Task) -> Result<ExitCode, String> {
 }
 
 fn replay(
-    trace: &Path,
+    trace: &Source,
     setting: &replay::machines::Setting<'_>,
     is_json: bool,
     out: &mut impl Write,
 ) -> Result<ExitCode, String> {
     let machines = replay::machines::Machines::read(setting)?;
     let trace = replay::trace::Trace::read(trace, machines.node_gpus, &machines.quotas)?;
-    let figures = replay::run::replay(machines, trace, true)?;
+    let figures = replay::run::replay(machines, trace, &Process::this(), true)?;
     let text = if is_json {
         serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?
     } else {
@@ -123,7 +123,13 @@ fn bench(traces: &Path, is_json: bool, out: &mut impl Write) -> Result<ExitCode,
             problem = writeln!(out, "{figure}").and_then(|()| out.flush());
         }
     };
-    let figures = bench::measure::all(traces, &mut tell)?;
+    let (jobs, quotas) = (traces.join("philly_week.csv"), traces.join("philly_quotas.csv"));
+    let philly = if jobs.exists() && quotas.exists() {
+        Some(bench::measure::Philly { jobs: Source::open(&jobs)?, quotas: Source::open(&quotas)? })
+    } else {
+        None
+    };
+    let figures = bench::measure::all(&Process::this(), philly.as_ref(), &mut tell)?;
     if is_json {
         let text = serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?;
         problem = writeln!(out, "{text}");

@@ -89,8 +89,8 @@ impl Workload {
         let now = session.now;
         for submit in self.submissions("waiting")? {
             session.stage(&Command::SubmitJob(submit), now).map_err(|rejection| rejection.to_string())?;
+            session.log.clear();
         }
-        session.log = Vec::new();
         Ok(session)
     }
 

@@ -4,10 +4,12 @@
 use std::fs;
 use std::path::PathBuf;
 
+use tidegate::meter::Process;
 use tidegate::replay::figures::Figures;
 use tidegate::replay::machines::Machines;
 use tidegate::replay::machines::Setting;
 use tidegate::replay::run;
+use tidegate::replay::sheet::Source;
 use tidegate::replay::trace::Trace;
 
 const QUOTAS: &str = "group,parent,gpus\nroot,,16\na,root,8\nb,root,8\n";
@@ -25,10 +27,11 @@ fn replay(name: &str, quotas: &str, jobs: &str, gpus_per_node: Option<i64>) -> R
     let (quota_file, job_file) = (folder.join("quotas.csv"), folder.join("jobs.csv"));
     fs::write(&quota_file, quotas).unwrap();
     fs::write(&job_file, jobs).unwrap();
-    let setting = Setting { quotas: &quota_file, nodes: None, gpus_per_node, has_preemption: true };
+    let (quotas, jobs) = (Source::open(&quota_file)?, Source::open(&job_file)?);
+    let setting = Setting { quotas: &quotas, nodes: None, gpus_per_node, has_preemption: true };
     let machines = Machines::read(&setting)?;
-    let trace = Trace::read(&job_file, machines.node_gpus, &machines.quotas)?;
-    run::replay(machines, trace, false)
+    let trace = Trace::read(&jobs, machines.node_gpus, &machines.quotas)?;
+    run::replay(machines, trace, &Process::this(), false)
 }
 
 #[track_caller]

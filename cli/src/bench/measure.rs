@@ -1,8 +1,6 @@
 //! The measurements. Each runs the authority's own step on a copy of the same state; the median of several runs counts.
 
-use std::path::Path;
 use std::time::Duration;
-use std::time::Instant;
 
 use engine::host::authority;
 use engine::message::command::CancelJob;
@@ -16,7 +14,10 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::bench::figure::Figure;
+use crate::meter::Meter;
+use crate::meter::Place;
 use crate::replay;
+use crate::replay::sheet::Source;
 use crate::session::Session;
 use crate::workload::Random;
 use crate::workload::Workload;
@@ -41,52 +42,66 @@ const LARGE: Workload = Workload { quotas: 1000, depth: 4, nodes: 1250, queued: 
 const PREEMPTORS: Workload =
     Workload { quotas: 364, depth: 6, nodes: 1250, running_gpus_max: 1, queued: 500, has_preemption: true, ..SMALL };
 
-/// All figures, the replay's only when the traces are in this folder.
-pub fn all(traces: &Path, told: &mut dyn FnMut(&Figure)) -> Result<Vec<Figure>, String> {
+/// The trace that is replayed.
+#[derive(Clone, Debug)]
+pub struct Philly {
+    pub jobs: Source,
+    pub quotas: Source,
+}
+
+/// All figures, the replay's only with the trace.
+pub fn all(meter: &dyn Meter, philly: Option<&Philly>, told: &mut dyn FnMut(&Figure)) -> Result<Vec<Figure>, String> {
     let mut figures = Vec::new();
     let mut add = |figure: Figure| {
         told(&figure);
         figures.push(figure);
     };
-    for figure in large()? {
-        add(figure);
+    let before = meter.held_bytes();
+    let session = LARGE.build()?;
+    if let (Some(before), Some(after)) = (before, meter.held_bytes()) {
+        add(memory(meter.place(), before, after, session.state.jobs.len()));
     }
-    let small = judged(SMALL.build()?)?;
-    add(Figure::at_most("full round, 1,000 queued, 64 quotas, full", ms(full_round(&small)?), 0.5, "ms"));
+    let first = median(meter, &session.state, session.now)?;
+    let known = judged(session)?;
+    let what = "full round, 100,000 queued, 1,000 quotas, 1,250 nodes, full";
+    add(Figure::at_most(what, ms(full_round(meter, &known)?), meter.target(100.0, 180.0), "ms"));
+    let what = "the same, with every job judged for the first time";
+    add(Figure::at_most(what, ms(first), meter.target(100.0, 180.0), "ms"));
+    let nothing = median(meter, &known.state, known.now)?;
+    add(Figure::at_most("round, nothing changed, 100,000 jobs", us(nothing), meter.target(50.0, 100.0), "us"));
+    let command = us(command_p99(meter, &known)?);
+    let what = "one command with its round at once, p99, 100,000 jobs";
+    add(Figure::at_most(what, command, meter.target(20.0, 40.0), "us"));
+    drop(known);
+    let small = ms(full_round(meter, &judged(SMALL.build()?)?)?);
+    add(Figure::at_most("full round, 1,000 queued, 64 quotas, full", small, meter.target(0.5, 1.0), "ms"));
     let preemptors = PREEMPTORS.build()?;
-    let time = median(&preemptors.state, preemptors.now)?;
-    add(Figure::at_most("round, 500 preemptors against 10,000 running jobs, depth 6", ms(time), 20.0, "ms"));
-    for figure in philly(traces)? {
-        add(figure);
+    let time = ms(median(meter, &preemptors.state, preemptors.now)?);
+    let what = "round, 500 preemptors against 10,000 running jobs, depth 6";
+    add(Figure::at_most(what, time, meter.target(20.0, 35.0), "ms"));
+    for (what, gpus_per_node) in [("in a pool", None), ("on 64 nodes", Some(8))] {
+        let Some(philly) = philly else { continue };
+        let what = format!("replay of the Philly week with preemption, {what}");
+        let speed = replayed(meter, philly, gpus_per_node)?;
+        add(Figure::at_least(&what, speed, meter.target(1_000_000.0, 500_000.0), "events/s"));
     }
     Ok(figures)
 }
 
-/// Everything that is measured on the large cluster, memory first.
-fn large() -> Result<Vec<Figure>, String> {
-    let empty = Workload { queued: 0, ..LARGE }.build()?;
-    let before = replay::figures::status_kib("VmRSS:");
-    let session = LARGE.build()?;
-    let after = replay::figures::status_kib("VmRSS:");
-    drop(empty);
-    let mut figures = Vec::new();
-    if let (Some(before), Some(after)) = (before, after) {
-        let running = Workload { queued: 0, ..LARGE }.full()?.state.jobs.len();
-        let bytes = to_float(after.saturating_sub(before)) * 1024.0;
-        let jobs = to_float((session.state.jobs.len()) as u64);
-        let what = format!("memory of a job, 100,000 queued and {running} running");
-        figures.push(Figure::at_most(&what, bytes / jobs, 400.0, "B"));
+/// Natively what a job adds; in Wasm the whole module, since that is what a browser's tab has to hold.
+fn memory(place: Place, before: u64, after: u64, jobs: usize) -> Figure {
+    let running = jobs.saturating_sub(usize::try_from(LARGE.queued).unwrap_or(0));
+    let jobs_in_words = format!("100,000 queued and {running} running");
+    match place {
+        Place::Native => {
+            let each = to_float(after.saturating_sub(before)) / to_float(jobs as u64);
+            Figure::at_most(&format!("memory of a job, {jobs_in_words}"), each, 400.0, "B")
+        }
+        Place::Wasm => {
+            let all = to_float(after) / 1_000_000.0;
+            Figure::at_most(&format!("memory of the module, {jobs_in_words}"), all, 48.0, "MB")
+        }
     }
-    let first = median(&session.state, session.now)?;
-    let known = judged(session)?;
-    let what = "full round, 100,000 queued, 1,000 quotas, 1,250 nodes, full";
-    figures.push(Figure::at_most(what, ms(full_round(&known)?), 100.0, "ms"));
-    figures.push(Figure::at_most("the same, with every job judged for the first time", ms(first), 100.0, "ms"));
-    let nothing = median(&known.state, known.now)?;
-    figures.push(Figure::at_most("round, nothing changed, 100,000 jobs", ms(nothing) * 1000.0, 50.0, "us"));
-    let command = ms(command_p99(&known)?) * 1000.0;
-    figures.push(Figure::at_most("one command with its round at once, p99, 100,000 jobs", command, 20.0, "us"));
-    Ok(figures)
 }
 
 /// A session that has come to rest: a round that judges everybody concludes nothing new.
@@ -102,10 +117,10 @@ fn judged(mut session: Session) -> Result<Session, String> {
 }
 
 /// The time of a round that judges every waiting job again.
-fn full_round(session: &Session) -> Result<Duration, String> {
+fn full_round(meter: &dyn Meter, session: &Session) -> Result<Duration, String> {
     let mut state = session.state.clone();
     state.queue.is_released = true;
-    median(&state, session.now)
+    median(meter, &state, session.now)
 }
 
 fn round(state: &mut State, now: Timestamp) -> Result<(), String> {
@@ -113,20 +128,20 @@ fn round(state: &mut State, now: Timestamp) -> Result<(), String> {
 }
 
 /// The median time of a round, each run on its own copy.
-fn median(state: &State, now: Timestamp) -> Result<Duration, String> {
+fn median(meter: &dyn Meter, state: &State, now: Timestamp) -> Result<Duration, String> {
     let mut times = Vec::new();
     while times.len() < RUNS && times.iter().sum::<Duration>() < ENOUGH {
         let mut copy = state.clone();
-        let began = Instant::now();
+        let began = meter.now();
         round(&mut copy, now)?;
-        times.push(began.elapsed());
+        times.push(meter.since(began));
     }
     times.sort_unstable();
     Ok(times[times.len() / 2])
 }
 
 /// Submissions, changes of priority and cancellations in turn; the time that 99 of 100 do not exceed.
-fn command_p99(session: &Session) -> Result<Duration, String> {
+fn command_p99(meter: &dyn Meter, session: &Session) -> Result<Duration, String> {
     let mut state = session.state.clone();
     let names: Vec<JobId> =
         session.state.jobs.iter().filter(|(_, job)| job.is_queued()).map(|(_, job)| job.spec.id.clone()).collect();
@@ -142,9 +157,9 @@ fn command_p99(session: &Session) -> Result<Duration, String> {
             _ => Command::CancelJob(CancelJob { job }),
         };
         let now = session.now + Millis(i64::try_from(at).unwrap_or(0));
-        let began = Instant::now();
+        let began = meter.now();
         let answer = authority::step(&mut state, &command, now);
-        times.push(began.elapsed());
+        times.push(meter.since(began));
         // A job that was cancelled before cannot be changed any more; that answer counts as well.
         drop(answer);
     }
@@ -152,27 +167,19 @@ fn command_p99(session: &Session) -> Result<Duration, String> {
     Ok(times[COMMANDS * 99 / 100])
 }
 
-/// The replay in a pool, which is the figure to reach, and on nodes of 8, which is what real clusters have.
-fn philly(traces: &Path) -> Result<Vec<Figure>, String> {
-    let (jobs, quotas) = (traces.join("philly_week.csv"), traces.join("philly_quotas.csv"));
-    if !jobs.exists() || !quotas.exists() {
-        return Ok(Vec::new());
+/// Job events a second: in a pool, which is the figure to reach, or on nodes, which is what real clusters have.
+fn replayed(meter: &dyn Meter, philly: &Philly, gpus_per_node: Option<i64>) -> Result<f64, String> {
+    let setting =
+        replay::machines::Setting { quotas: &philly.quotas, nodes: None, gpus_per_node, has_preemption: true };
+    let machines = replay::machines::Machines::read(&setting)?;
+    let trace = replay::trace::Trace::read(&philly.jobs, machines.node_gpus, &machines.quotas)?;
+    let mut speeds = Vec::new();
+    for _ in 0..3 {
+        let figures = replay::run::replay(machines.clone(), trace.clone(), meter, false)?;
+        speeds.push(figures.job_events_per_s);
     }
-    let mut figures = Vec::new();
-    for (what, gpus_per_node) in [("in a pool", None), ("on 64 nodes", Some(8))] {
-        let setting = replay::machines::Setting { quotas: &quotas, nodes: None, gpus_per_node, has_preemption: true };
-        let machines = replay::machines::Machines::read(&setting)?;
-        let trace = replay::trace::Trace::read(&jobs, machines.node_gpus, &machines.quotas)?;
-        let mut speeds = Vec::new();
-        for _ in 0..3 {
-            let figures = replay::run::replay(machines.clone(), trace.clone(), false)?;
-            speeds.push(figures.job_events_per_s);
-        }
-        speeds.sort_by(f64::total_cmp);
-        let what = format!("replay of the Philly week with preemption, {what}");
-        figures.push(Figure::at_least(&what, speeds[1], 1_000_000.0, "events/s"));
-    }
-    Ok(figures)
+    speeds.sort_by(f64::total_cmp);
+    Ok(speeds[1])
 }
 
 /// Builds a cluster, and runs exactly one round that judges every waiting job for the first time, in a function of its
@@ -191,6 +198,10 @@ fn one_full_round(state: &mut State, now: Timestamp) -> Result<usize, String> {
 
 fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
+}
+
+fn us(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000_000.0
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people to read")]

@@ -54,7 +54,7 @@ pub struct Figures {
     pub elapsed_s: f64,
     pub decisions_per_s: f64,
     pub job_events_per_s: f64,
-    pub peak_memory_kib: Option<u64>,
+    pub peak_memory_bytes: Option<u64>,
     pub remarks: Vec<String>,
     #[serde(skip)]
     submissions: BTreeMap<JobNo, (Timestamp, bool)>,
@@ -147,8 +147,8 @@ impl Figures {
         }
     }
 
-    /// The replay has ended.
-    pub fn close(&mut self, state: &State, elapsed: Duration, remarks: Vec<String>) {
+    /// The replay has ended, after this time.
+    pub fn close(&mut self, state: &State, elapsed: Duration, peak_memory_bytes: Option<u64>, remarks: Vec<String>) {
         self.waiting_at_end = state.jobs.iter().filter(|(_, job)| job.is_queued()).count() as u64;
         self.wait.close();
         self.wait_by_quota.values_mut().for_each(Waits::close);
@@ -163,7 +163,7 @@ impl Figures {
         self.elapsed_s = elapsed.as_secs_f64();
         self.decisions_per_s = per_second(self.decisions, elapsed);
         self.job_events_per_s = per_second(self.job_events, elapsed);
-        self.peak_memory_kib = peak_memory_kib();
+        self.peak_memory_bytes = peak_memory_bytes;
         self.remarks = remarks;
     }
 }
@@ -190,20 +190,6 @@ fn rule_of(cause: &Cause) -> &'static str {
         Cause::ScaledDown { .. } => "scale-down",
         Cause::LendingEnded => "end of lending",
     }
-}
-
-/// The most memory that this process has ever held, where the system says so.
-#[must_use]
-pub fn peak_memory_kib() -> Option<u64> {
-    status_kib("VmHWM:")
-}
-
-/// A line of the process's status, in KiB.
-#[must_use]
-pub fn status_kib(field: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with(field))?;
-    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people to read")]
@@ -282,8 +268,8 @@ impl fmt::Display for Figures {
             self.rounds, self.decisions, self.job_events, self.elapsed_s
         )?;
         writeln!(f, "speed      {:.0} decisions/s, {:.0} job events/s", self.decisions_per_s, self.job_events_per_s)?;
-        match self.peak_memory_kib {
-            Some(kib) => write!(f, "memory     {:.1} MiB at most", ratio(i64::try_from(kib).unwrap_or(i64::MAX), 1024)),
+        match self.peak_memory_bytes {
+            Some(bytes) => write!(f, "memory     {:.1} MiB at most", wide_ratio(bytes.into(), 1 << 20)),
             None => write!(f, "memory     not known on this system"),
         }
     }

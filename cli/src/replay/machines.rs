@@ -1,7 +1,6 @@
 //! The cluster of a replay: quotas from their file, machines from theirs or made to measure.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use engine::message::command::AmountByName;
 use engine::message::command::Command;
@@ -29,13 +28,14 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::replay::sheet::Sheet;
+use crate::replay::sheet::Source;
 use crate::session::Session;
 
 /// What the machines are made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
-    pub quotas: &'a Path,
-    pub nodes: Option<&'a Path>,
+    pub quotas: &'a Source,
+    pub nodes: Option<&'a Source>,
     pub gpus_per_node: Option<i64>,
     pub has_preemption: bool,
 }
@@ -72,7 +72,7 @@ impl Machines {
         }))?;
         let wanted: i64 = rows.iter().filter(|row| row.parent.is_none()).map(|row| row.gpus).sum();
         let nodes = match (setting.nodes, setting.gpus_per_node) {
-            (Some(path), _) => read_nodes(path)?,
+            (Some(source), _) => read_nodes(source)?,
             (None, Some(each)) => made_to_measure(wanted, each),
             (None, None) => Vec::new(),
         };
@@ -112,8 +112,7 @@ impl Machines {
                 .into_iter()
                 .partition(|row| row.parent.as_ref().is_none_or(|parent| self.quotas.contains_key(parent)));
             if let (true, Some(row)) = (ready.is_empty(), later.first()) {
-                let (file, line, parent) =
-                    (setting.quotas.display(), row.line, row.parent.as_deref().unwrap_or_default());
+                let (file, line, parent) = (&setting.quotas.name, row.line, row.parent.as_deref().unwrap_or_default());
                 return Err(format!(
                     "{file}, line {line}, column parent: the value {parent:?} cannot be used; name a group of this file, without cycles"
                 ));
@@ -127,7 +126,7 @@ impl Machines {
                     min: gpus(row.gpus),
                     settings,
                 };
-                let file = setting.quotas.display();
+                let file = &setting.quotas.name;
                 self.command(&Command::CreateQuota(create))
                     .map_err(|problem| format!("{file}, line {}, column gpus: {problem}", row.line))?;
                 self.quotas.insert(row.name, row.line);
@@ -165,8 +164,8 @@ fn gpus(value: i64) -> AmountByName {
     AmountByName::from([("gpu".to_owned(), value)])
 }
 
-fn read_quotas(path: &Path) -> Result<Vec<Row>, String> {
-    let sheet = Sheet::read(path, &["group", "parent", "gpus"])?;
+fn read_quotas(source: &Source) -> Result<Vec<Row>, String> {
+    let sheet = Sheet::read(source, &["group", "parent", "gpus"])?;
     let mut rows: Vec<Row> = Vec::new();
     for line in sheet.lines() {
         let name = line.need("group")?.to_owned();
@@ -181,21 +180,21 @@ fn read_quotas(path: &Path) -> Result<Vec<Row>, String> {
         rows.push(Row { name, parent, gpus: line.need_decimal("gpus")?, line: line.number });
     }
     if rows.is_empty() {
-        return Err(format!("{} has no quota; write a line such as root,,512", path.display()));
+        return Err(format!("{} has no quota; write a line such as root,,512", source.name));
     }
     Ok(rows)
 }
 
 /// Nodes with GPUs, by either of the two headings under which they are published.
-fn read_nodes(path: &Path) -> Result<Vec<(String, i64)>, String> {
-    let sheet = Sheet::read(path, &[])?;
+fn read_nodes(source: &Source) -> Result<Vec<(String, i64)>, String> {
+    let sheet = Sheet::read(source, &[])?;
     let (name, count) = match (sheet.has("sn"), sheet.has("node_name")) {
         (true, _) => ("sn", "gpu"),
         (false, true) => ("node_name", "gpu_capacity_num"),
         (false, false) => {
             return Err(format!(
                 "{}, line 1: there is neither a column sn (with gpu) nor node_name (with gpu_capacity_num)",
-                path.display()
+                source.name
             ));
         }
     };

@@ -2,10 +2,10 @@
 
 use std::io::IsTerminal;
 use std::io::Write;
-use std::time::Instant;
 
 use engine::message::command::Command;
 
+use crate::meter::Meter;
 use crate::replay::figures::Figures;
 use crate::replay::machines::Machines;
 use crate::replay::trace::Trace;
@@ -14,12 +14,12 @@ use crate::replay::trace::Trace;
 const STALLS_MAX: u32 = 3;
 
 /// Replays a trace to its end: until nothing is submitted and nothing ends any more.
-pub fn replay(machines: Machines, trace: Trace, shows_progress: bool) -> Result<Figures, String> {
+pub fn replay(machines: Machines, trace: Trace, meter: &dyn Meter, shows_progress: bool) -> Result<Figures, String> {
     let Machines { mut session, gpus, .. } = machines;
     session.log.clear();
     let mut figures = Figures::of(&session.state, gpus);
     let mut bar = Bar::of(trace.arrivals.len(), shows_progress);
-    let began = Instant::now();
+    let began = meter.now();
     let mut arrivals = trace.arrivals.into_iter().peekable();
     let mut stalls = 0;
     loop {
@@ -44,7 +44,7 @@ pub fn replay(machines: Machines, trace: Trace, shows_progress: bool) -> Result<
         figures.take(&session.state, &session.log, session.now);
         session.log.clear();
     }
-    figures.close(&session.state, began.elapsed(), trace.remarks);
+    figures.close(&session.state, meter.since(began), meter.peak_bytes(), trace.remarks);
     bar.clear();
     Ok(figures)
 }

@@ -4,6 +4,23 @@ use std::path::Path;
 
 use crate::decimal::thousandths;
 
+/// A file's name and what is in it. Whoever runs a replay reads the files: in Wasm there are none.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name, for complaints.
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+impl Source {
+    /// Reads a file.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| format!("{name} cannot be read: {error}; check the name"))?;
+        Ok(Self { name, bytes })
+    }
+}
+
 /// A table in memory.
 #[derive(Clone, Debug)]
 pub struct Sheet {
@@ -23,14 +40,12 @@ pub struct Line<'a> {
 
 impl Sheet {
     /// Reads a file that must have these columns.
-    pub fn read(path: &Path, required: &[&str]) -> Result<Self, String> {
-        let file = path.display().to_string();
+    pub fn read(source: &Source, required: &[&str]) -> Result<Self, String> {
+        let file = source.name.clone();
         let bad = |error: csv::Error| {
-            format!(
-                "{file} cannot be read: {error}; check the name, and that every line has as many values as the first"
-            )
+            format!("{file} cannot be read: {error}; check that every line has as many values as the first")
         };
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(bad)?;
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source.bytes.as_slice());
         let columns: Vec<String> =
             reader.headers().map_err(bad)?.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect();
         if let Some(missing) = required.iter().find(|name| !columns.iter().any(|column| column == *name)) {

@@ -1,7 +1,6 @@
 //! The jobs of a trace.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
@@ -19,6 +18,7 @@ use engine::unit::time::Timestamp;
 
 use crate::replay::sheet::Line;
 use crate::replay::sheet::Sheet;
+use crate::replay::sheet::Source;
 
 const REQUIRED: [&str; 5] = ["job_id", "submit_s", "duration_s", "gpus", "group"];
 const KNOWN: [&str; 14] = [
@@ -56,8 +56,8 @@ pub struct Trace {
 impl Trace {
     /// Reads a job table. A job with more GPUs than `node_gpus` gets pods that fill whole nodes; without nodes it is
     /// one pod.
-    pub fn read(path: &Path, node_gpus: Option<i64>, quotas: &BTreeMap<String, u64>) -> Result<Self, String> {
-        let sheet = Sheet::read(path, &REQUIRED)?;
+    pub fn read(source: &Source, node_gpus: Option<i64>, quotas: &BTreeMap<String, u64>) -> Result<Self, String> {
+        let sheet = Sheet::read(source, &REQUIRED)?;
         let mut arrivals = Vec::new();
         let mut seen: BTreeMap<String, u64> = BTreeMap::new();
         let (mut bids, mut empty) = (0u32, 0u32);
