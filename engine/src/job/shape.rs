@@ -77,6 +77,11 @@ impl Shape {
         self.gang_amount
     }
 
+    /// What each pod of the gang needs, in the order of the roles.
+    pub fn gang_pod_amounts(&self) -> impl Iterator<Item = Amount> + '_ {
+        self.gang().flat_map(|role| std::iter::repeat_n(role.amount, role.count as usize))
+    }
+
     /// How many pods the gang has.
     #[must_use]
     pub fn gang_pods(&self) -> u32 {

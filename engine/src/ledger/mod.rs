@@ -135,25 +135,64 @@ pub fn book_in_quota(
     sign: Sign,
 ) {
     sign.apply(&mut quotas.get_mut(no.at()).own_jobs, amount);
-    let mut at = no;
-    let mut claim_change = Amount::ZERO;
-    let mut lend_change = Amount::ZERO;
-    loop {
+    let mut change = Change::default();
+    let mut next = Some(no);
+    while let Some(at) = next {
         let quota = &tree[at.at()];
-        let book = quotas.get_mut(at.at());
-        book.claimed += claim_change;
-        book.children_lend += lend_change;
+        change = change.pass(quota, quotas.get_mut(at.at()), amount, sign);
+        next = quota.parent;
+    }
+    domain.lend += change.lend;
+}
+
+/// By how much loans in a domain would exceed what is idle there if a job of quota `no` took `asked` in quota.
+#[must_use]
+pub fn loan_excess(
+    tree: &[Quota],
+    quotas: &impl Slots<QuotaUse>,
+    domain: &DomainUse,
+    no: QuotaNo,
+    asked: &Amount,
+) -> Amount {
+    if domain.idle.is_zero() || asked.fits_in(&domain.unlent()) {
+        return Amount::ZERO;
+    }
+    let mut change = Change::default();
+    let mut next = Some(no);
+    while let Some(at) = next {
+        let quota = &tree[at.at()];
+        let mut book = quotas.get(at.at()).clone();
+        if at == no {
+            book.own_jobs += *asked;
+        }
+        change = change.pass(quota, &mut book, *asked, Sign::Add);
+        next = quota.parent;
+    }
+    let unlent = domain.lend.plus(&change.lend).minus(&domain.idle);
+    let mut excess = Amount::ZERO;
+    for at in (0..DIMENSIONS_MAX).filter(|at| domain.stated & (1 << at) != 0) {
+        excess[at] = unlent[at].min(0).saturating_neg();
+    }
+    excess
+}
+
+/// What changes for a parent when a child's use does.
+#[derive(Clone, Copy, Default)]
+struct Change {
+    claim: Amount,
+    lend: Amount,
+}
+
+impl Change {
+    /// Takes the change of a child and of the use into a quota's book; the change for its parent.
+    fn pass(self, quota: &Quota, book: &mut QuotaUse, amount: Amount, sign: Sign) -> Self {
+        book.claimed += self.claim;
+        book.children_lend += self.lend;
         let (claim_before, lend_before) = (claim(quota, book), book.lend);
         sign.apply(&mut book.used, amount);
         book.lend = lend(quota, book);
-        claim_change = claim(quota, book).minus(&claim_before);
-        lend_change = book.lend.minus(&lend_before);
-        match quota.parent {
-            Some(parent) => at = parent,
-            None => break,
-        }
+        Self { claim: claim(quota, book).minus(&claim_before), lend: book.lend.minus(&lend_before) }
     }
-    domain.lend += lend_change;
 }
 
 /// What a quota claims of its parent: its guarantee, or its use where that is more.

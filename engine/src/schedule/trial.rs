@@ -174,8 +174,7 @@ impl<'s> Trial<'s> {
         if placed.pods.is_empty() {
             return vec![(None, shape.gang_amount())];
         }
-        let amounts = shape.gang().flat_map(|role| std::iter::repeat_n(role.amount, role.count as usize));
-        placed.pods.iter().map(|pod| Some(*pod)).zip(amounts).collect()
+        placed.pods.iter().map(|pod| Some(*pod)).zip(shape.gang_pod_amounts()).collect()
     }
 
     /// Does to the books what an accepted offer does. Victims with a grace period keep their machines until they have

@@ -99,8 +99,7 @@ impl State {
             self.occupy_pool(domain, shape.gang_amount(), sign);
             return;
         }
-        let amounts = shape.gang().flat_map(|role| std::iter::repeat_n(role.amount, role.count as usize));
-        for (pod, amount) in placed.pods.iter().zip(amounts) {
+        for (pod, amount) in placed.pods.iter().zip(shape.gang_pod_amounts()) {
             self.occupy_node(pod.node, &amount, pod.gpus, sign);
         }
     }

@@ -6,9 +6,12 @@
 
 use std::cmp::Ordering;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use engine::job::phase::Charge;
 use engine::job::phase::Phase;
+use engine::job::shape::Role;
+use engine::job::shape::Shape;
 use engine::message::command::Command;
 use engine::message::event::Event;
 use engine::schedule::decision::Victim;
@@ -44,6 +47,7 @@ struct Unit {
     started: Timestamp,
     id: JobId,
     amount: Amount,
+    shape: Arc<Shape>,
 }
 
 /// The most valuable class first; inside a class who is to go first.
@@ -124,6 +128,7 @@ fn random_units(random: &mut Random) -> Vec<Unit> {
         let charge = if random.chance(60) { Charge::InQuota } else { Charge::Idle };
         let mut amount = Amount::of(0, random.pick(&[250, 500, 1000, 1000, 2000, 4000]));
         amount[1] = random.pick(&[0, 1000, 2000]);
+        let shape = Arc::new(Shape::new(vec![Role { count: 1, amount }], None));
         Unit {
             job: no,
             pod: None,
@@ -132,24 +137,25 @@ fn random_units(random: &mut Random) -> Vec<Unit> {
             started: Timestamp(random.between(0, 2)),
             id: JobId::new(&format!("job-{}", (at * 7) % 15)).unwrap(),
             amount,
+            shape,
         }
     };
     (0..count).map(unit).collect()
 }
 
 /// As the engine wants them: the least valuable first.
-fn candidates(units: &[Unit]) -> Vec<Candidate> {
-    let candidate = |unit: &Unit| Candidate {
+fn candidates<'a>(units: &'a [Unit]) -> Vec<Candidate<'a>> {
+    let candidate = |unit: &'a Unit| Candidate {
         job: unit.job,
         pod: unit.pod,
         quota: QuotaNo(0),
         class: ValueClass::of(unit.class.0, unit.class.1, unit.class.2),
-        worth: Worth { lost: unit.lost, started: Reverse(unit.started), id: unit.id.clone(), pod: Reverse(unit.pod) },
+        worth: Worth { lost: unit.lost, started: Reverse(unit.started), id: &unit.id, pod: Reverse(unit.pod) },
         charge: unit.class.0,
-        amount: unit.amount,
-        pods: Vec::new(),
+        shape: &unit.shape,
+        places: &[],
     };
-    let mut list: Vec<Candidate> = units.iter().map(candidate).collect();
+    let mut list: Vec<Candidate<'a>> = units.iter().map(candidate).collect();
     list.sort_by(|a, b| (a.class, &a.worth).cmp(&(b.class, &b.worth)));
     list
 }
@@ -247,6 +253,7 @@ fn units_of(serve: &Serve) -> Vec<Unit> {
                 started: since,
                 id: job.spec.id.clone(),
                 amount,
+                shape: Arc::clone(&job.spec.shape),
             });
         };
         if takes_gang {

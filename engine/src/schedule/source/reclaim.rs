@@ -18,7 +18,6 @@ use crate::schedule::victims;
 use crate::schedule::victims::Quest;
 use crate::schedule::victims::Rule;
 use crate::unit::amount::Amount;
-use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::DomainNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
@@ -73,17 +72,5 @@ pub(super) fn above_ancestors(trial: &Trial<'_>, quota: QuotaNo, asked: &Amount)
 /// By how much loans would exceed what is idle in a domain if a job of `quota` took `asked` in quota.
 #[must_use]
 pub fn loan_excess(trial: &Trial<'_>, quota: QuotaNo, domain: DomainNo, asked: &Amount) -> Amount {
-    let book = trial.domains.get(domain.at());
-    if book.idle.is_zero() || asked.fits_in(&book.unlent()) {
-        return Amount::ZERO;
-    }
-    let mut quotas = trial.quotas.fork();
-    let mut after = book.clone();
-    ledger::book_in_quota(&trial.state.quotas, &mut quotas, &mut after, quota, *asked, ledger::Sign::Add);
-    let excess = Amount::ZERO.minus(&after.unlent());
-    let mut owed = Amount::ZERO;
-    for at in (0..DIMENSIONS_MAX).filter(|at| after.stated & (1 << at) != 0) {
-        owed[at] = excess[at].max(0);
-    }
-    owed
+    ledger::loan_excess(&trial.state.quotas, &trial.quotas, trial.domains.get(domain.at()), quota, asked)
 }

@@ -6,6 +6,7 @@ use crate::job::hold::Considered;
 use crate::job::phase::Charge;
 use crate::job::phase::Phase;
 use crate::job::phase::PodAt;
+use crate::job::shape::Shape;
 use crate::quota::policy::Scope;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::Quest;
@@ -23,11 +24,12 @@ use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
+use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// A gang, or a pod above an elastic job's minimum, that may be taken.
-#[derive(Clone, Debug)]
-pub struct Candidate {
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
     /// The job.
     pub job: JobNo,
     /// The position of the extra pod; nothing for the gang.
@@ -37,31 +39,47 @@ pub struct Candidate {
     /// Its class of value.
     pub class: ValueClass,
     /// Its place in the class.
-    pub worth: Worth,
+    pub worth: Worth<'a>,
     /// What it counts against.
     pub charge: Charge,
-    /// What it frees.
-    pub amount: Amount,
+    /// Its job's pods, which say what it frees.
+    pub shape: &'a Shape,
     /// Its pods' places; none in a pool.
-    pub pods: Vec<(PodAt, Amount)>,
+    pub places: &'a [PodAt],
+}
+
+impl<'a> Candidate<'a> {
+    /// What it frees.
+    #[must_use]
+    pub fn amount(&self) -> Amount {
+        if self.pod.is_some() { self.shape.extra_amount() } else { self.shape.gang_amount() }
+    }
+
+    /// Its pods with their places; none in a pool.
+    pub fn pods(&self) -> impl Iterator<Item = (PodAt, Amount)> + use<'a> {
+        let is_gang = self.pod.is_none();
+        let extra = (!is_gang).then(|| self.shape.extra_amount());
+        let amounts = extra.into_iter().chain(self.shape.gang_pod_amounts().filter(move |_| is_gang));
+        self.places.iter().copied().zip(amounts)
+    }
 }
 
 /// Everybody who may be taken, and who may not.
 #[derive(Clone, Debug, Default)]
-pub struct Candidates {
+pub struct Candidates<'a> {
     /// The least valuable first.
-    pub list: Vec<Candidate>,
+    pub list: Vec<Candidate<'a>>,
     /// Protected by a minimum run time, until when.
-    pub protected: Vec<(Timestamp, Candidate)>,
+    pub protected: Vec<(Timestamp, Candidate<'a>)>,
     /// How many were looked at.
     pub considered: Considered,
 }
 
-impl Candidates {
+impl<'a> Candidates<'a> {
     /// The candidates for a job under a rule, from the least valuable class on, until they are enough: nothing more
     /// valuable is ever needed then. When they are not enough, everybody has been looked at.
     #[must_use]
-    pub fn of(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need) -> Self {
+    pub fn of(trial: &'a Trial<'_>, quest: &Quest<'_>, need: &Need) -> Self {
         let mut candidates = Self::default();
         let mut freed = Freed::nothing(trial, need);
         let domain = trial.state.domains.of_group(quest.placed.home);
@@ -93,7 +111,7 @@ impl Candidates {
 
     /// Everything that runs on idle amounts of a domain.
     #[must_use]
-    pub fn idle(trial: &Trial<'_>, domain: DomainNo) -> Self {
+    pub fn idle(trial: &'a Trial<'_>, domain: DomainNo) -> Self {
         let mut candidates = Self::default();
         for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
             candidates.add(trial, no, Charge::Idle);
@@ -104,7 +122,7 @@ impl Candidates {
 
     /// What can be taken of the in-quota jobs of a quota and its descendants, whatever the policies say.
     #[must_use]
-    pub fn in_quota(trial: &Trial<'_>, quotas: &[QuotaNo]) -> Self {
+    pub fn in_quota(trial: &'a Trial<'_>, quotas: &[QuotaNo]) -> Self {
         let mut candidates = Self::default();
         for no in quotas
             .iter()
@@ -125,7 +143,7 @@ impl Candidates {
         self.list.sort_by(|a, b| a.class.cmp(&b.class).then_with(|| a.worth.cmp(&b.worth)));
     }
 
-    fn add_in_quota(&mut self, trial: &Trial<'_>, quest: &Quest<'_>, no: JobNo) {
+    fn add_in_quota(&mut self, trial: &'a Trial<'_>, quest: &Quest<'_>, no: JobNo) {
         let job = &trial.state.jobs[no];
         let Phase::Running { placed, started, .. } = &job.phase else { return };
         if trial.charge_of(no, placed) != Charge::InQuota {
@@ -153,68 +171,60 @@ impl Candidates {
 
     /// Adds a job's gang if it has this charge, and its extra pods: with the gang all of them, otherwise those that
     /// have this charge themselves.
-    fn add(&mut self, trial: &Trial<'_>, no: JobNo, charge: Charge) {
+    fn add(&mut self, trial: &'a Trial<'_>, no: JobNo, charge: Charge) {
         let job = &trial.state.jobs[no];
         let Phase::Running { placed, extra, .. } = &job.phase else { return };
         let takes_gang = trial.charge_of(no, placed) == charge;
-        self.list.extend(gang(trial, no, job).filter(|_| takes_gang));
+        if takes_gang {
+            self.list.extend(gang(trial, no, job));
+        }
         for (at, pod) in trial.extra_of(no, extra) {
             let is_listed = self.list.iter().any(|other| other.job == no && other.pod == Some(at));
             if !is_listed && (takes_gang || pod.charge == charge) {
                 let amount = job.spec.shape.extra_amount();
-                let run = work::unsaved_run(trial.state, job, trial.now);
+                let run = work::unsaved_run(trial.state, job, trial.now).min(trial.now - pod.started);
                 self.list.push(Candidate {
                     job: no,
                     pod: Some(at),
                     quota: job.spec.quota,
                     class: ValueClass::of(pod.charge, job.spec.priority, false),
-                    worth: worth(trial, job, Some(at), &amount, run.min(trial.now - pod.started), pod.started),
+                    worth: worth(trial, job, Some(at), &amount, run, pod.started),
                     charge: pod.charge,
-                    amount,
-                    pods: pod.at.map(|place| (place, amount)).into_iter().collect(),
+                    shape: &job.spec.shape,
+                    places: pod.at.as_slice(),
                 });
             }
         }
     }
 }
 
-fn gang(trial: &Trial<'_>, no: JobNo, job: &Job) -> impl Iterator<Item = Candidate> + use<> {
-    let placed = job.placed();
-    let started = match &job.phase {
-        Phase::Running { started, .. } => *started,
-        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Stopping { .. } | Phase::Ended { .. } => trial.now,
-    };
-    let amount = job.spec.shape.gang_amount();
-    let candidate = placed.map(|placed| Candidate {
+/// The gang of a running job.
+fn gang<'a>(trial: &Trial<'_>, no: JobNo, job: &'a Job) -> Option<Candidate<'a>> {
+    let Phase::Running { placed, started, .. } = &job.phase else { return None };
+    let charge = trial.charge_of(no, placed);
+    let run = work::unsaved_run(trial.state, job, trial.now);
+    Some(Candidate {
         job: no,
         pod: None,
         quota: job.spec.quota,
-        class: ValueClass::of(trial.charge_of(no, placed), job.spec.priority, true),
-        worth: worth(trial, job, None, &amount, work::unsaved_run(trial.state, job, trial.now), started),
-        charge: trial.charge_of(no, placed),
-        amount,
-        pods: Trial::gang_pods(&job.spec.shape, placed)
-            .into_iter()
-            .filter_map(|(place, amount)| Some((place?, amount)))
-            .collect(),
-    });
-    candidate.into_iter()
+        class: ValueClass::of(charge, job.spec.priority, true),
+        worth: worth(trial, job, None, &job.spec.shape.gang_amount(), run, *started),
+        charge,
+        shape: &job.spec.shape,
+        places: &placed.pods,
+    })
 }
 
-fn worth(
+fn worth<'a>(
     trial: &Trial<'_>,
-    job: &Job,
+    job: &'a Job,
     pod: Option<u32>,
     amount: &Amount,
-    run: crate::unit::time::Millis,
+    run: Millis,
     started: Timestamp,
-) -> Worth {
-    Worth {
-        lost: work::gpu_ms(trial.state, amount, run),
-        started: Reverse(started),
-        id: job.spec.id.clone(),
-        pod: Reverse(pod),
-    }
+) -> Worth<'a> {
+    let lost = work::gpu_ms(trial.state, amount, run);
+    Worth { lost, started: Reverse(started), id: &job.spec.id, pod: Reverse(pod) }
 }
 
 /// Whose in-quota jobs the rule looks at.

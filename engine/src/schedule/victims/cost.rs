@@ -25,14 +25,14 @@ impl ValueClass {
 }
 
 /// The order in which victims of one class are taken, the first first: least unsaved work, newest start, name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Worth {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Worth<'a> {
     /// Unsaved work, in GPU-milliseconds.
     pub lost: i64,
     /// When it started; the newest is taken first.
     pub started: Reverse<Timestamp>,
     /// The job.
-    pub id: JobId,
+    pub id: &'a JobId,
     /// The position of an extra pod, the last first; nothing for a whole job.
     pub pod: Reverse<Option<u32>>,
 }

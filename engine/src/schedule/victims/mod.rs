@@ -15,6 +15,7 @@ pub mod search;
 use crate::job::hold::Blocker;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
+use crate::job::phase::PodAt;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
@@ -23,9 +24,11 @@ use crate::quota::policy::ChildLevelPreemption;
 use crate::quota::policy::Scope;
 use crate::quota::policy::SelfLevelPreemption;
 use crate::schedule::decision::Offer;
+use crate::schedule::decision::Victim;
 use crate::schedule::source::find_room;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::candidate::Candidates;
+use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
@@ -60,9 +63,11 @@ pub struct Quest<'a> {
 
 /// The cheapest offer under a rule.
 pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer, Blocker> {
+    let domain = trial.state.domains.of_group(quest.placed.home);
     let need = Need::of(trial, quest);
     if need.is_met_by_nothing() {
-        return Ok(offer(trial, quest, Vec::new(), Vec::new(), cause));
+        let pods = find_room(trial, domain, &quest.job.shape)?;
+        return Ok(offer(quest, pods, Vec::new(), Vec::new(), cause));
     }
     let promoted = promotable(trial, quest);
     let mut promoted_trial = trial.fork();
@@ -71,25 +76,17 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
     }
     let trial = &promoted_trial;
     let need = if promoted.is_empty() { need } else { Need::of(trial, quest) };
+    if need.is_met_by_nothing() {
+        let pods = find_room(trial, domain, &quest.job.shape)?;
+        return Ok(offer(quest, pods, promoted, Vec::new(), cause));
+    }
     let candidates = Candidates::of(trial, quest, &need);
-    let victims = search::cheapest(trial, quest, &need, &candidates)
-        .map_err(|blocker| refine(trial, quest, &candidates, blocker))?;
-    Ok(offer(trial, quest, promoted, victims, cause))
+    let (victims, pods) = search::cheapest(trial, quest, &need, &candidates)
+        .map_err(|blocker| refine(trial, &need, &candidates, blocker))?;
+    Ok(offer(quest, pods, promoted, victims, cause))
 }
 
-fn offer(
-    trial: &Trial<'_>,
-    quest: &Quest<'_>,
-    promoted: Vec<JobNo>,
-    victims: Vec<crate::schedule::decision::Victim>,
-    cause: Cause,
-) -> Offer {
-    let mut after = trial.fork();
-    for victim in &victims {
-        after.evict(victim);
-    }
-    let domain = trial.state.domains.of_group(quest.placed.home);
-    let pods = find_room(&after, domain, &quest.job.shape).unwrap_or_default();
+fn offer(quest: &Quest<'_>, pods: Box<[PodAt]>, promoted: Vec<JobNo>, victims: Vec<Victim>, cause: Cause) -> Offer {
     let cause = (!victims.is_empty()).then_some(cause);
     Offer { placed: Placed { pods, ..quest.placed.clone() }, promoted, victims, cause }
 }
@@ -108,6 +105,9 @@ fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
         if is_idle && job.spec.idle == IdlePolicy::Acceptable && state.domains.of_quota(job.spec.quota) == domain {
             waiting.push((std::cmp::Reverse(job.spec.priority.get()), *started, &job.spec.id, no));
         }
+    }
+    if waiting.is_empty() {
+        return Vec::new();
     }
     waiting.sort();
     let mut after = trial.fork();
@@ -156,14 +156,14 @@ pub fn draining<'a>(trial: &'a Trial<'_>, domain: DomainNo) -> impl Iterator<Ite
 }
 
 /// Whether waiting would serve as well as taking: victims that are protected for now.
-fn refine(trial: &Trial<'_>, quest: &Quest<'_>, candidates: &Candidates, blocker: Blocker) -> Blocker {
+fn refine(trial: &Trial<'_>, need: &Need, candidates: &Candidates<'_>, blocker: Blocker) -> Blocker {
     let mut protected = candidates.protected.clone();
     protected.sort_by_key(|(until, _)| *until);
-    let mut widened = candidates.clone();
+    let mut freed = Freed::all(trial, need, &candidates.list);
     for (until, candidate) in protected {
-        let quota = trial.state.quotas[candidate.quota.at()].id.clone();
-        widened.list.push(candidate);
-        if search::is_enough(trial, quest, &widened) {
+        freed.take(&candidate);
+        if freed.is_enough() {
+            let quota = trial.state.quotas[candidate.quota.at()].id.clone();
             return Blocker::VictimProtected { quota, until, considered: candidates.considered };
         }
     }

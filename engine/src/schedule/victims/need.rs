@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::job::hold::Blocker;
 use crate::job::phase::Charge;
+use crate::job::phase::PodAt;
 use crate::job::shape::Role;
 use crate::job::shape::Shape;
 use crate::ledger;
@@ -115,31 +117,42 @@ impl<'t> Freed<'t> {
         Self { trial, need, quota: Amount::ZERO, floor: Amount::ZERO, nodes: trial.nodes.fork(), slots: 0 }
     }
 
+    /// What all of them free.
+    #[must_use]
+    pub fn all(trial: &'t Trial<'t>, need: &'t Need, victims: &[Candidate<'_>]) -> Self {
+        let mut freed = Self::nothing(trial, need);
+        for victim in victims {
+            freed.take(victim);
+        }
+        freed
+    }
+
     /// Adds a victim.
-    pub fn take(&mut self, victim: &Candidate) {
+    pub fn take(&mut self, victim: &Candidate<'_>) {
         self.shift(victim, ledger::Sign::Add);
     }
 
     /// Spares a victim.
-    pub fn spare(&mut self, victim: &Candidate) {
+    pub fn spare(&mut self, victim: &Candidate<'_>) {
         self.shift(victim, ledger::Sign::Remove);
     }
 
-    fn shift(&mut self, victim: &Candidate, sign: ledger::Sign) {
+    fn shift(&mut self, victim: &Candidate<'_>, sign: ledger::Sign) {
+        let amount = victim.amount();
         let by = |total: &mut Amount| match sign {
-            ledger::Sign::Add => *total += victim.amount,
-            ledger::Sign::Remove => *total -= victim.amount,
+            ledger::Sign::Add => *total += amount,
+            ledger::Sign::Remove => *total -= amount,
         };
         by(&mut self.floor);
         if victim.charge == Charge::InQuota {
             by(&mut self.quota);
         }
-        for (place, amount) in &victim.pods {
+        for (place, amount) in victim.pods() {
             let before = self.slots_of(place.node);
             let node = self.nodes.get_mut(place.node.at());
             match sign {
-                ledger::Sign::Add => node.give(amount, place.gpus),
-                ledger::Sign::Remove => node.take(amount, place.gpus),
+                ledger::Sign::Add => node.give(&amount, place.gpus),
+                ledger::Sign::Remove => node.take(&amount, place.gpus),
             }
             self.slots += self.slots_of(place.node) - before;
         }
@@ -170,6 +183,12 @@ impl<'t> Freed<'t> {
             (None, Some(shape)) => place_on(self.trial, &mut self.nodes.fork(), self.need.domain, shape).is_ok(),
             (None, None) => true,
         }
+    }
+
+    /// Where the pods run once the amounts suffice; none in a pool.
+    pub fn room(&self) -> Result<Box<[PodAt]>, Blocker> {
+        let place = |shape| place_on(self.trial, &mut self.nodes.fork(), self.need.domain, shape);
+        self.need.shape.as_deref().map_or_else(|| Ok(Box::default()), place)
     }
 
     /// The first dimension in which amounts do not suffice: what is missing, and what is freed.

@@ -16,9 +16,10 @@ use crate::job::hold::Blocker;
 use crate::job::phase::Charge;
 use crate::job::phase::PodAt;
 use crate::job::phase::Source;
+use crate::job::shape::Shape;
+use crate::ledger;
+use crate::ledger::Sign;
 use crate::schedule::decision::Victim;
-use crate::schedule::source::find_room;
-use crate::schedule::source::reclaim::loan_excess;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::Quest;
 use crate::schedule::victims::candidate::Candidate;
@@ -27,6 +28,7 @@ use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
+use crate::unit::slots::Slots;
 
 /// Up to so many candidates of one class on nodes the search is exact: there each stands for itself, and looking at
 /// one means looking at its machines. In pools there is no such limit.
@@ -40,48 +42,27 @@ pub fn cheapest(
     trial: &Trial<'_>,
     quest: &Quest<'_>,
     need: &Need,
-    candidates: &Candidates,
-) -> Result<Vec<Victim>, Blocker> {
-    if need.is_met_by_nothing() {
-        return Ok(Vec::new());
-    }
+    candidates: &Candidates<'_>,
+) -> Result<(Vec<Victim>, Box<[PodAt]>), Blocker> {
     let list = &candidates.list;
-    let Some(mut chosen) = choose(trial, need, list) else {
-        return Err(blocker(trial, quest, need, candidates));
-    };
-    settle(trial, quest, list, &mut chosen);
-    // Loans that were made in this round cannot be ended in it.
-    if !is_legal(trial, quest, list, &chosen) {
-        return Err(blocker(trial, quest, need, candidates));
-    }
-    Ok(victims(list, &chosen))
+    let found = choose(trial, need, list).and_then(|chosen| settle(trial, quest, need, list, chosen));
+    found.ok_or_else(|| blocker(trial, quest, need, candidates))
 }
 
 /// The cheapest victims that free given amounts of use in quota, and of loans.
 #[must_use]
-pub fn cheapest_cover(trial: &Trial<'_>, need: &Need, list: &[Candidate]) -> Option<Vec<Victim>> {
+pub fn cheapest_cover(trial: &Trial<'_>, need: &Need, list: &[Candidate<'_>]) -> Option<Vec<Victim>> {
     choose(trial, need, list).map(|chosen| victims(list, &chosen))
 }
 
-fn choose(trial: &Trial<'_>, need: &Need, list: &[Candidate]) -> Option<Vec<bool>> {
+fn choose(trial: &Trial<'_>, need: &Need, list: &[Candidate<'_>]) -> Option<Vec<bool>> {
     let mut chosen = heuristic(trial, need, list)?;
     improve(trial, need, list, &mut chosen);
     Some(chosen)
 }
 
-/// Whether taking everybody would be enough.
-#[must_use]
-pub fn is_enough(trial: &Trial<'_>, quest: &Quest<'_>, candidates: &Candidates) -> bool {
-    let need = Need::of(trial, quest);
-    let mut freed = Freed::nothing(trial, &need);
-    for candidate in &candidates.list {
-        freed.take(candidate);
-    }
-    freed.is_enough()
-}
-
 /// Takes in the order of cost until it is enough, then spares from the most valuable on, whole jobs before pods.
-fn heuristic(trial: &Trial<'_>, need: &Need, list: &[Candidate]) -> Option<Vec<bool>> {
+fn heuristic(trial: &Trial<'_>, need: &Need, list: &[Candidate<'_>]) -> Option<Vec<bool>> {
     let mut chosen = vec![false; list.len()];
     let mut freed = Freed::nothing(trial, need);
     for at in 0..list.len() {
@@ -106,7 +87,12 @@ fn heuristic(trial: &Trial<'_>, need: &Need, list: &[Candidate]) -> Option<Vec<b
     Some(chosen)
 }
 
-fn spare(list: &[Candidate], freed: &mut Freed<'_>, chosen: &mut [bool], is_meant: impl Fn(&Candidate) -> bool) {
+fn spare(
+    list: &[Candidate<'_>],
+    freed: &mut Freed<'_>,
+    chosen: &mut [bool],
+    is_meant: impl Fn(&Candidate<'_>) -> bool,
+) {
     let bound = Bound::of(list, chosen);
     for at in (0..list.len()).rev().filter(|&at| is_meant(&list[at])) {
         if !chosen[at] || bound.contains(list, at) {
@@ -125,7 +111,7 @@ fn spare(list: &[Candidate], freed: &mut Freed<'_>, chosen: &mut [bool], is_mean
 struct Bound(BTreeSet<JobNo>);
 
 impl Bound {
-    fn of(list: &[Candidate], chosen: &[bool]) -> Self {
+    fn of(list: &[Candidate<'_>], chosen: &[bool]) -> Self {
         if list.iter().all(|candidate| candidate.pod.is_none()) {
             return Self(BTreeSet::new());
         }
@@ -133,30 +119,32 @@ impl Bound {
         Self(gangs.map(|(candidate, _)| candidate.job).collect())
     }
 
-    fn contains(&self, list: &[Candidate], at: usize) -> bool {
+    fn contains(&self, list: &[Candidate<'_>], at: usize) -> bool {
         list[at].pod.is_some() && self.0.contains(&list[at].job)
     }
 }
 
 /// Replaces the choice in each class by the cheapest one.
-fn improve(trial: &Trial<'_>, need: &Need, list: &[Candidate], chosen: &mut [bool]) {
+fn improve(trial: &Trial<'_>, need: &Need, list: &[Candidate<'_>], chosen: &mut [bool]) {
     let Some(top) = (0..list.len()).rev().find(|&at| chosen[at]) else { return };
     let mut end = list.partition_point(|candidate| candidate.class <= list[top].class);
     while end > 0 {
         // The list is in the order of the classes: this one is list[start..end].
         let start = list.partition_point(|candidate| candidate.class < list[end - 1].class);
-        let mut freed = Freed::nothing(trial, need);
-        let above = (end..list.len()).filter(|&at| chosen[at]);
-        for at in above.chain(0..start) {
-            freed.take(&list[at]);
-        }
         let bound = Bound::of(list, chosen);
         let (tied, open): (Vec<usize>, Vec<usize>) = (start..end).partition(|&at| bound.contains(list, at));
         for &at in &tied {
-            freed.take(&list[at]);
             chosen[at] = true;
         }
         let current: Vec<usize> = open.iter().copied().filter(|&at| chosen[at]).collect();
+        let is_on_nodes = open.iter().any(|&at| !list[at].places.is_empty());
+        if current.is_empty() || (is_on_nodes && open.len() > EXACT_ON_NODES_MAX) {
+            end = start;
+            continue;
+        }
+        let mut freed = Freed::nothing(trial, need);
+        let above = (end..list.len()).filter(|&at| chosen[at]);
+        above.chain(0..start).chain(tied).for_each(|at| freed.take(&list[at]));
         if let Some(better) = Search::run(list, &open, freed, &current) {
             for &at in &open {
                 chosen[at] = better.contains(&at);
@@ -175,10 +163,10 @@ type Cost = (i64, usize);
 type Kind = Vec<usize>;
 
 /// What a victim frees: how much, whether in quota, and where.
-type Frees<'a> = (Amount, bool, &'a [(PodAt, Amount)]);
+type Frees<'a> = (Amount, bool, &'a [PodAt], Option<&'a Shape>);
 
 struct Search<'a, 't> {
-    list: &'a [Candidate],
+    list: &'a [Candidate<'a>],
     kinds: Vec<Kind>,
     freed: Freed<'t>,
     choice: Vec<usize>,
@@ -188,16 +176,14 @@ struct Search<'a, 't> {
 
 impl<'a, 't> Search<'a, 't> {
     /// The cheapest sufficient subset of `open`, if it is cheaper than `current`.
-    fn run(list: &'a [Candidate], open: &[usize], mut freed: Freed<'t>, current: &[usize]) -> Option<Vec<usize>> {
-        let is_on_nodes = open.iter().any(|&at| !list[at].pods.is_empty());
-        if current.is_empty() || (is_on_nodes && open.len() > EXACT_ON_NODES_MAX) {
-            return None;
-        }
+    fn run(list: &'a [Candidate<'a>], open: &[usize], mut freed: Freed<'t>, current: &[usize]) -> Option<Vec<usize>> {
         let mut kinds: BTreeMap<Frees<'_>, Kind> = BTreeMap::new();
         for &at in open {
             freed.take(&list[at]);
             let candidate = &list[at];
-            kinds.entry((candidate.amount, candidate.charge == Charge::InQuota, &candidate.pods)).or_default().push(at);
+            let gang = (!candidate.places.is_empty()).then_some(candidate.shape);
+            let kind = (candidate.amount(), candidate.charge == Charge::InQuota, candidate.places, gang);
+            kinds.entry(kind).or_default().push(at);
         }
         let mut kinds: Vec<Kind> = kinds.into_values().collect();
         kinds.sort_by_key(|kind| kind[0]);
@@ -241,15 +227,15 @@ impl<'a, 't> Search<'a, 't> {
     }
 }
 
-fn cost(list: &[Candidate], choice: &[usize]) -> Cost {
+fn cost(list: &[Candidate<'_>], choice: &[usize]) -> Cost {
     (choice.iter().fold(0i64, |sum, &at| sum.saturating_add(list[at].worth.lost)), choice.len())
 }
 
 /// Among choices of equal cost: whether this one takes who started later, then by name.
-fn is_first(list: &[Candidate], choice: &[usize], other: &[usize]) -> bool {
+fn is_first(list: &[Candidate<'_>], choice: &[usize], other: &[usize]) -> bool {
     let who = |choice: &[usize]| {
         let mut who: Vec<_> =
-            choice.iter().map(|&at| (list[at].worth.started, &list[at].worth.id, list[at].worth.pod)).collect();
+            choice.iter().map(|&at| (list[at].worth.started, list[at].worth.id, list[at].worth.pod)).collect();
         who.sort();
         who
     };
@@ -257,42 +243,62 @@ fn is_first(list: &[Candidate], choice: &[usize], other: &[usize]) -> bool {
 }
 
 /// Holds the choice against the books themselves: amounts add up differently where a victim's quota does not lend.
-fn settle(trial: &Trial<'_>, quest: &Quest<'_>, list: &[Candidate], chosen: &mut [bool]) {
-    let mut next = 0;
-    while !is_legal(trial, quest, list, chosen) && next < list.len() {
-        chosen[next] = true;
-        next += 1;
+/// The victims, and where the job's pods then run; nothing if even everybody leaves loans that nothing covers.
+fn settle(
+    trial: &Trial<'_>,
+    quest: &Quest<'_>,
+    need: &Need,
+    list: &[Candidate<'_>],
+    mut chosen: Vec<bool>,
+) -> Option<(Vec<Victim>, Box<[PodAt]>)> {
+    let mut freed = Freed::nothing(trial, need);
+    list.iter().zip(&chosen).filter(|(_, is_chosen)| **is_chosen).for_each(|(candidate, _)| freed.take(candidate));
+    let is_legal = |freed: &Freed<'_>, chosen: &[bool]| freed.is_enough() && is_covered(trial, quest, list, chosen);
+    let mut is_settled = is_legal(&freed, &chosen);
+    for at in 0..list.len() {
+        if !is_settled && !chosen[at] {
+            freed.take(&list[at]);
+            chosen[at] = true;
+            is_settled = is_legal(&freed, &chosen);
+        }
     }
     for at in (0..list.len()).rev() {
-        let bound = Bound::of(list, chosen);
-        if chosen[at] && !bound.contains(list, at) {
-            chosen[at] = false;
-            if !is_legal(trial, quest, list, chosen) {
-                chosen[at] = true;
+        if !chosen[at] || Bound::of(list, &chosen).contains(list, at) {
+            continue;
+        }
+        freed.spare(&list[at]);
+        chosen[at] = false;
+        if is_legal(&freed, &chosen) {
+            is_settled = true;
+        } else {
+            freed.take(&list[at]);
+            chosen[at] = true;
+        }
+    }
+    let pods = freed.room().ok()?;
+    is_settled.then(|| (victims(list, &chosen), pods))
+}
+
+/// Whether what is idle covers all loans once the chosen are gone and the job has its amount. Loans that were made in
+/// this round cannot be ended in it.
+fn is_covered(trial: &Trial<'_>, quest: &Quest<'_>, list: &[Candidate<'_>], chosen: &[bool]) -> bool {
+    let tree = &trial.state.quotas;
+    let mut book = trial.domains.get(trial.state.domains.of_group(quest.placed.home).at()).clone();
+    let mut quotas = trial.quotas.fork();
+    for (victim, _) in list.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen) {
+        match victim.charge {
+            Charge::Idle => book.idle -= victim.amount(),
+            Charge::InQuota if book.idle.is_zero() => {}
+            Charge::InQuota => {
+                ledger::book_in_quota(tree, &mut quotas, &mut book, victim.quota, victim.amount(), Sign::Remove);
             }
         }
     }
-}
-
-fn is_legal(trial: &Trial<'_>, quest: &Quest<'_>, list: &[Candidate], chosen: &[bool]) -> bool {
-    let mut after = trial.fork();
-    let mut in_quota = Amount::ZERO;
-    for victim in victims(list, chosen) {
-        after.evict(&victim);
-    }
-    for (candidate, _) in
-        list.iter().zip(chosen).filter(|(candidate, is_chosen)| **is_chosen && candidate.charge == Charge::InQuota)
-    {
-        in_quota += candidate.amount;
-    }
-    let domain = trial.state.domains.of_group(quest.placed.home);
-    quest.quota_need.fits_in(&in_quota)
-        && loan_excess(&after, quest.job.quota, domain, &quest.job.shape.gang_amount()).is_zero()
-        && find_room(&after, domain, &quest.job.shape).is_ok()
+    ledger::loan_excess(tree, &quotas, &book, quest.job.quota, &quest.job.shape.gang_amount()).is_zero()
 }
 
 /// The chosen as victims: whole jobs, or pods of elastic ones.
-fn victims(list: &[Candidate], chosen: &[bool]) -> Vec<Victim> {
+fn victims(list: &[Candidate<'_>], chosen: &[bool]) -> Vec<Victim> {
     let mut jobs: BTreeMap<JobNo, Option<Vec<u32>>> = BTreeMap::new();
     for (candidate, _) in list.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen) {
         match candidate.pod {
@@ -317,30 +323,20 @@ fn victims(list: &[Candidate], chosen: &[bool]) -> Vec<Victim> {
 }
 
 /// Why even everybody is not enough.
-fn blocker(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need, candidates: &Candidates) -> Blocker {
+fn blocker(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need, candidates: &Candidates<'_>) -> Blocker {
     let quota = trial.state.quotas[quest.policy_quota.at()].id.clone();
     let considered = candidates.considered;
     if candidates.list.is_empty() {
         let is_reclaim = quest.placed.source == Source::Reclaim;
         return if is_reclaim { Blocker::NothingLent } else { Blocker::NoVictim { quota, considered } };
     }
-    let mut freed = Freed::nothing(trial, need);
-    for candidate in &candidates.list {
-        freed.take(candidate);
-    }
+    let freed = Freed::all(trial, need, &candidates.list);
     match freed.first_short() {
         Some((at, missing, could_free)) => {
             let dimension = u8::try_from(at).unwrap_or(u8::MAX);
             Blocker::VictimsTooFew { quota, dimension, missing, could_free, considered }
         }
         None if quest.job.shape.roles().len() > 1 => Blocker::NotSolved { quota, steps: 1 },
-        None => {
-            let mut after = trial.fork();
-            for victim in victims(&candidates.list, &vec![true; candidates.list.len()]) {
-                after.evict(&victim);
-            }
-            let domain = trial.state.domains.of_group(quest.placed.home);
-            find_room(&after, domain, &quest.job.shape).err().unwrap_or(Blocker::NoVictim { quota, considered })
-        }
+        None => freed.room().err().unwrap_or(Blocker::NoVictim { quota, considered }),
     }
 }
