@@ -144,7 +144,8 @@ fn growth_step(sizes: &[String], out: &mut impl Write) -> Result<ExitCode, Strin
         let number = text.and_then(|text| text.replace('_', "").parse().ok());
         number.ok_or_else(|| format!("{sizes:?} has no {name}; write --growth-step jobs=N quotas=M"))
     };
-    let events = bench::measure::growth_step(size("jobs")?, size("quotas")?)?;
+    let mut session = bench::measure::growth_cluster(size("jobs")?, size("quotas")?)?;
+    let events = bench::measure::one_full_round(&mut session)?;
     writeln!(out, "one full round, {events} events").map_err(|error| error.to_string())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,145 @@
-//! The engine's figures, measured by the native command.
-use crate::process::{Failure, show};
+//! The engine's figures, native and in Wasm, and how a round's cost grows, counted in instructions.
+use crate::bundle::cargo_output_dir;
+use crate::prepare::{self, WASM};
+use crate::process::{Failure, command, output, root, show};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
-    let mut arguments = vec!["run", "--locked", "--release", "--package", "tidegate", "--", "bench"];
-    arguments.extend(options);
-    show("cargo", &arguments, "see the message above; `tidegate bench` must exist in cli/")
+/// Queued jobs, on 1,000 quotas.
+const JOBS: [u32; 3] = [1_000, 10_000, 100_000];
+/// Quotas, with 10,000 queued jobs.
+const QUOTAS: [u32; 3] = [16, 256, 4_096];
+const SLOPE_MAX: f64 = 1.1;
+const COUNTER: [&str; 3] = ["--tool=callgrind", "--toggle-collect=*one_full_round*", "--callgrind-out-file=/dev/null"];
+
+pub(crate) fn run() -> Result<(), Failure> {
+    prepare::wasm_target()?;
+    let bench = Bench::build()?;
+    bench.figures()?;
+    bench.growth()
+}
+
+/// What has been built, as paths from the root.
+struct Bench {
+    tidegate: String,
+    fuel: String,
+    module: String,
+}
+
+impl Bench {
+    fn build() -> Result<Self, Failure> {
+        let remedy = "correct what the compiler says above";
+        show("cargo", &["build", "--locked", "--release", "--package", "tidegate", "--package", "fuel"], remedy)?;
+        let module = ["build", "--locked", "--target", WASM, "--profile", "wasm", "--package", "figures-in-wasm"];
+        show("cargo", &module, remedy)?;
+        let text = |path: PathBuf| path.display().to_string();
+        let target = cargo_output_dir();
+        Ok(Self {
+            tidegate: text(target.join("release/tidegate")),
+            fuel: text(target.join("release/fuel")),
+            module: text(target.join(WASM).join("wasm/figures_in_wasm.wasm")),
+        })
+    }
+
+    fn figures(&self) -> Result<(), Failure> {
+        let traces = "../shared/traces";
+        println!("measuring natively");
+        let native = keep("native.json", &self.tidegate, &["bench", "--json", "--traces", traces])?;
+        println!("measuring in Wasm");
+        let wasm = keep("wasm.json", "node", &["e2e/figures/run.mjs", &self.module, traces])?;
+        println!();
+        let table = ["xtask/table.mjs", &native, &wasm];
+        show("node", &table, "see the message above")?;
+        if !root().join(traces).is_dir() {
+            println!("the replays are left out: there is no {traces}");
+        }
+        Ok(())
+    }
+
+    fn growth(&self) -> Result<(), Failure> {
+        println!("\ngrowth of a round that judges every job for the first time, in instructions");
+        let has_counter = output("valgrind", &["--version"]).is_some();
+        if !has_counter {
+            println!("native: left out; install valgrind to count them");
+        }
+        for (what, sizes) in
+            [("jobs", JOBS.map(|jobs| (jobs, 1_000))), ("quotas", QUOTAS.map(|quotas| (10_000, quotas)))]
+        {
+            let size = |(jobs, quotas): (u32, u32)| if what == "jobs" { jobs } else { quotas };
+            if has_counter {
+                print_growth("native", what, &points(sizes, size, |jobs, quotas| self.counted_natively(jobs, quotas))?);
+            }
+            print_growth("Wasm", what, &points(sizes, size, |jobs, quotas| self.counted_in_wasm(jobs, quotas))?);
+        }
+        Ok(())
+    }
+
+    fn counted_natively(&self, jobs: u32, quotas: u32) -> Result<u64, Failure> {
+        let (jobs, quotas) = (format!("jobs={jobs}"), format!("quotas={quotas}"));
+        let mut arguments = COUNTER.to_vec();
+        arguments.extend([&self.tidegate, "bench", "--growth-step", &jobs, &quotas]);
+        let failure =
+            || Failure::new("valgrind did not count", "run `valgrind --tool=callgrind` by hand and read what it says");
+        let result = command("valgrind", &arguments).output().map_err(|_| failure())?;
+        let said = String::from_utf8_lossy(&result.stderr).into_owned();
+        let collected = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
+        collected.ok_or_else(failure)
+    }
+
+    fn counted_in_wasm(&self, jobs: u32, quotas: u32) -> Result<u64, Failure> {
+        let counted = output(&self.fuel, &[&self.module, &jobs.to_string(), &quotas.to_string()]);
+        counted.and_then(|text| text.parse().ok()).ok_or_else(|| {
+            Failure::new(
+                "the Wasm instructions were not counted",
+                format!("run `{} {} {jobs} {quotas}`", self.fuel, self.module),
+            )
+        })
+    }
+}
+
+/// Sizes with their counts.
+fn points(
+    sizes: [(u32, u32); 3],
+    size: impl Fn((u32, u32)) -> u32,
+    count: impl Fn(u32, u32) -> Result<u64, Failure>,
+) -> Result<Vec<(u32, u64)>, Failure> {
+    sizes.into_iter().map(|step| Ok((size(step), count(step.0, step.1)?))).collect()
+}
+
+fn print_growth(place: &str, what: &str, points: &[(u32, u64)]) {
+    let slope = slope(points);
+    let counts: Vec<String> = points.iter().map(|(size, count)| format!("{size}: {count}")).collect();
+    let mark = if slope <= SLOPE_MAX { "reached" } else { "missed" };
+    println!("{place:<6} in {what:<6} {}  log-log slope {slope:.2} <= {SLOPE_MAX} {mark}", counts.join(", "));
+}
+
+/// The slope of the straight line nearest to the points' logarithms.
+#[expect(clippy::cast_precision_loss, reason = "for people to read")]
+fn slope(points: &[(u32, u64)]) -> f64 {
+    let logs: Vec<(f64, f64)> =
+        points.iter().map(|(size, count)| (f64::from(*size).ln(), (*count as f64).max(1.0).ln())).collect();
+    let mean = |of: fn(&(f64, f64)) -> f64| logs.iter().map(of).sum::<f64>() / logs.len() as f64;
+    let (x, y) = (mean(|log| log.0), mean(|log| log.1));
+    let along: f64 = logs.iter().map(|log| (log.0 - x) * (log.0 - x)).sum();
+    logs.iter().map(|log| (log.0 - x) * (log.1 - y)).sum::<f64>() / along
+}
+
+/// Runs a program and keeps what it prints, beside what cargo builds.
+fn keep(name: &str, program: &str, arguments: &[&str]) -> Result<String, Failure> {
+    let remedy = format!("run `{program} {}` and read what it says", arguments.join(" "));
+    let text = output(program, arguments).ok_or_else(|| Failure::new("nothing was measured", remedy))?;
+    let path: &Path = &cargo_output_dir().join(name);
+    fs::write(path, text).map_err(|error| Failure::file(path, &error))?;
+    Ok(path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slope;
+
+    #[test]
+    fn the_slope_is_the_exponent() {
+        assert!((slope(&[(10, 100), (100, 10_000), (1000, 1_000_000)]) - 2.0).abs() < 1e-9);
+        assert!((slope(&[(10, 7), (100, 7)])).abs() < 1e-9);
+    }
 }

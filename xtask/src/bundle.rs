@@ -76,9 +76,13 @@ fn compile(profile: Profile) -> Result<(), Failure> {
     show("cargo", &arguments, "correct what the compiler says above")
 }
 
+/// Where cargo puts what it builds.
+pub(crate) fn cargo_output_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
+}
+
 fn cargo_output(profile: Profile, file: &str) -> Result<PathBuf, Failure> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir));
-    let path = target.join(WASM).join(profile.cargo()).join(file);
+    let path = cargo_output_dir().join(WASM).join(profile.cargo()).join(file);
     if path.is_file() {
         return Ok(path);
     }

@@ -182,17 +182,16 @@ fn replayed(meter: &dyn Meter, philly: &Philly, gpus_per_node: Option<i64>) -> R
     Ok(speeds[1])
 }
 
-/// Builds a cluster, and runs exactly one round that judges every waiting job for the first time, in a function of its
-/// own that a profiler can single out. On a cluster at rest most reasons are only confirmed, which is not a full round.
-pub fn growth_step(jobs: u32, quotas: u32) -> Result<usize, String> {
-    let mut session = Workload { quotas, queued: jobs, ..LARGE }.build()?;
-    one_full_round(&mut session.state, session.now)
+/// A cluster whose next round judges every waiting job for the first time. On a cluster at rest most reasons are only
+/// confirmed, which is not a full round.
+pub fn growth_cluster(jobs: u32, quotas: u32) -> Result<Session, String> {
+    Workload { quotas, queued: jobs, ..LARGE }.build()
 }
 
-/// The round that is counted: `valgrind --tool=callgrind --toggle-collect='*one_full_round*'`.
+/// That round, in a function of its own that a counter of instructions can single out; tells how many events it made.
 #[inline(never)]
-fn one_full_round(state: &mut State, now: Timestamp) -> Result<usize, String> {
-    let events = authority::step(state, &Command::Round(Round::default()), now);
+pub fn one_full_round(session: &mut Session) -> Result<usize, String> {
+    let events = authority::step(&mut session.state, &Command::Round(Round::default()), session.now);
     events.map(|events| events.len()).map_err(|rejection| rejection.to_string())
 }
 
