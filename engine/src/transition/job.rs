@@ -1,5 +1,6 @@
 //! Submitting, cancelling and re-prioritising jobs.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use crate::job::shape::Role;
@@ -54,7 +55,7 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         checkpoint_ms,
     } = command;
     let quota = names::quota(state, quota)?;
-    let what = format!("job {job}");
+    let what = format_args!("job {job}");
     if *module == Module::Eas && *idle == IdlePolicy::Only {
         return Err(Rejection::Structure {
             reason: format!("{what} is an inference service; services do not run on idle amounts only"),
@@ -62,13 +63,13 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
     }
     for (period, name) in [(duration_ms, "duration"), (checkpoint_ms, "checkpoint interval")] {
         if let Some(period) = period {
-            names::in_range(&format!("the {name} of {what} in milliseconds"), period.0, 1, limit::PERIOD_MS_MAX)?;
+            names::in_range(format_args!("the {name} of {what} in milliseconds"), period.0, 1, limit::PERIOD_MS_MAX)?;
         }
     }
     if let Some(text) = name {
-        names::within_limit(&format!("bytes in the name of {what}"), text.len(), limit::TEXT_BYTES_MAX)?;
+        names::within_limit(format_args!("bytes in the name of {what}"), text.len(), limit::TEXT_BYTES_MAX)?;
     }
-    let shape = shape(state, &what, pods, *min_pods)?;
+    let shape = shape(state, what, pods, *min_pods)?;
     if shape.gang_amount().is_zero() {
         return Err(Rejection::EmptyJob { job: job.to_string() });
     }
@@ -88,26 +89,27 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
     })
 }
 
-fn shape(state: &State, what: &str, pods: &[PodGroup], min_pods: Option<u32>) -> Result<Shape, Rejection> {
-    names::within_limit(&format!("kinds of pods of {what}"), pods.len(), limit::ROLES_MAX)?;
+fn shape(state: &State, what: impl Display, pods: &[PodGroup], min_pods: Option<u32>) -> Result<Shape, Rejection> {
+    names::within_limit(format_args!("kinds of pods of {what}"), pods.len(), limit::ROLES_MAX)?;
     let total: i64 = pods.iter().map(|group| i64::from(group.count)).sum();
-    names::in_range(&format!("the number of pods of {what}"), total, 1, i64::from(limit::PODS_MAX))?;
+    names::in_range(format_args!("the number of pods of {what}"), total, 1, i64::from(limit::PODS_MAX))?;
     let mut roles = Vec::with_capacity(pods.len());
     for PodGroup { count, amount } in pods {
         names::in_range(
-            &format!("the number of pods of one kind of {what}"),
+            format_args!("the number of pods of one kind of {what}"),
             i64::from(*count),
             1,
             i64::from(limit::PODS_MAX),
         )?;
-        let amount = names::amount(state, &format!("a pod of {what}"), amount)?;
-        let gpus: Vec<usize> = state.cluster.gpu_dimensions().filter(|&at| amount[at] > 0).collect();
-        if gpus.len() > 1 {
+        let amount = names::amount(state, format_args!("a pod of {what}"), amount)?;
+        let mut gpus = state.cluster.gpu_dimensions().filter(|&at| amount[at] > 0);
+        let leading = gpus.next();
+        if gpus.next().is_some() {
             return Err(Rejection::Structure {
                 reason: format!("a pod of {what} asks for GPUs of two types; ask for one type in each kind of pods"),
             });
         }
-        if let Some(&at) = gpus.first().filter(|&&at| amount[at] > GPU && amount[at] % GPU != 0) {
+        if let Some(at) = leading.filter(|&at| amount[at] > GPU && amount[at] % GPU != 0) {
             let asked = amount[at];
             return Err(Rejection::Structure {
                 reason: format!(
@@ -123,7 +125,7 @@ fn shape(state: &State, what: &str, pods: &[PodGroup], min_pods: Option<u32>) ->
                 reason: format!("{what} is elastic and has {} kinds of pods; an elastic job has one", roles.len()),
             });
         }
-        names::in_range(&format!("the minimum number of pods of {what}"), i64::from(min_pods), 1, total)?;
+        names::in_range(format_args!("the minimum number of pods of {what}"), i64::from(min_pods), 1, total)?;
     }
     Ok(Shape::new(roles, min_pods.filter(|min| i64::from(*min) < total)))
 }

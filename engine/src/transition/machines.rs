@@ -19,7 +19,7 @@ use crate::unit::limit;
 
 pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>, Rejection> {
     let PutGroup { group: id, resource_type, pool } = command;
-    let pool = pool.as_ref().map(|pool| names::amount(state, &format!("group {id}"), pool)).transpose()?;
+    let pool = pool.as_ref().map(|pool| names::amount(state, format_args!("group {id}"), pool)).transpose()?;
     let group = Group { id: id.clone(), resource_type: *resource_type, pool };
     let Some(no) = state.group_no(id) else {
         names::within_limit("resource groups", state.groups.len() + 1, limit::GROUPS_MAX)?;
@@ -46,7 +46,7 @@ pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, R
             reason: format!("group {} is a pool; a pool has an amount and no nodes", state.groups[group.at()].id),
         });
     }
-    let amount = names::amount(state, &format!("node {id}"), amount)?;
+    let amount = names::amount(state, format_args!("node {id}"), amount)?;
     let gpu_dimensions: Vec<usize> = state.cluster.gpu_dimensions().filter(|&at| amount[at] > 0).collect();
     if let [first, second, ..] = gpu_dimensions[..] {
         let name = |at: usize| &state.cluster.dimensions[at].name;
@@ -59,7 +59,7 @@ pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, R
         });
     }
     for at in gpu_dimensions {
-        names::in_range(&format!("GPUs of node {id}"), amount[at] / GPU, 1, limit::NODE_GPUS_MAX_I64)?;
+        names::in_range(format_args!("GPUs of node {id}"), amount[at] / GPU, 1, limit::NODE_GPUS_MAX_I64)?;
         if amount[at] % GPU != 0 {
             return Err(Rejection::Structure {
                 reason: format!(

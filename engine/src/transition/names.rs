@@ -1,5 +1,7 @@
 //! From the names and numbers that people send to what the state holds.
 
+use std::fmt::Display;
+
 use crate::message::command::AmountByName;
 use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
@@ -26,38 +28,36 @@ pub(super) fn job(state: &State, id: &JobId) -> Result<JobNo, Rejection> {
     state.jobs.find(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Job, name: id.to_string() })
 }
 
-/// The dimensions that `amount` names, with their values.
-fn entries(state: &State, what: &str, amount: &AmountByName) -> Result<Vec<(usize, i64)>, Rejection> {
-    let entry = |(name, &value): (&String, &i64)| {
+pub(super) fn amount(state: &State, what: impl Display, by_name: &AmountByName) -> Result<Amount, Rejection> {
+    guarantee(state, what, by_name).map(|guarantee| guarantee.amount)
+}
+
+/// The dimensions that `by_name` names, with their values.
+pub(super) fn guarantee(state: &State, what: impl Display, by_name: &AmountByName) -> Result<Guarantee, Rejection> {
+    let mut guarantee = Guarantee::default();
+    for (name, &value) in by_name {
         let at = state
             .cluster
             .dimension(name)
             .ok_or_else(|| Rejection::Unknown { noun: Noun::Dimension, name: name.clone() })?;
-        in_range(&format!("{name} of {what}"), value, 0, limit::AMOUNT_MAX)?;
-        Ok((at, value))
-    };
-    amount.iter().map(entry).collect()
+        in_range(format_args!("{name} of {what}"), value, 0, limit::AMOUNT_MAX)?;
+        guarantee.state(at, value);
+    }
+    Ok(guarantee)
 }
 
-pub(super) fn amount(state: &State, what: &str, by_name: &AmountByName) -> Result<Amount, Rejection> {
-    Ok(Guarantee::new(entries(state, what, by_name)?).amount)
-}
-
-pub(super) fn guarantee(state: &State, what: &str, by_name: &AmountByName) -> Result<Guarantee, Rejection> {
-    Ok(Guarantee::new(entries(state, what, by_name)?))
-}
-
-pub(super) fn in_range(what: &str, value: i64, min: i64, max: i64) -> Result<(), Rejection> {
+/// `what` is put into words only when something is wrong.
+pub(super) fn in_range(what: impl Display, value: i64, min: i64, max: i64) -> Result<(), Rejection> {
     if (min..=max).contains(&value) {
         Ok(())
     } else {
-        Err(Rejection::OutOfRange { what: what.to_owned(), value, min, max })
+        Err(Rejection::OutOfRange { what: what.to_string(), value, min, max })
     }
 }
 
-pub(super) fn within_limit(what: &str, count: usize, limit: usize) -> Result<(), Rejection> {
+pub(super) fn within_limit(what: impl Display, count: usize, limit: usize) -> Result<(), Rejection> {
     if count <= limit {
         return Ok(());
     }
-    Err(Rejection::Limit { what: what.to_owned(), count: count as u64, limit: limit as u64 })
+    Err(Rejection::Limit { what: what.to_string(), count: count as u64, limit: limit as u64 })
 }

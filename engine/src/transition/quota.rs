@@ -111,7 +111,7 @@ fn check_settings(id: &QuotaId, settings: &QuotaSettings) -> Result<(), Rejectio
     for (what, period) in
         [("grace period", grace_period), ("minimum run time", min_runtime), ("starvation period", starvation_after)]
     {
-        names::in_range(&format!("the {what} of {id} in milliseconds"), period.0, 0, limit::PERIOD_MS_MAX)?;
+        names::in_range(format_args!("the {what} of {id} in milliseconds"), period.0, 0, limit::PERIOD_MS_MAX)?;
     }
     Ok(())
 }

@@ -48,6 +48,9 @@ impl Amount {
     /// Nothing in every dimension.
     pub const ZERO: Self = Self([0; DIMENSIONS_MAX]);
 
+    /// The least of all, in the order in which amounts are listed.
+    pub const MIN: Self = Self([i64::MIN; DIMENSIONS_MAX]);
+
     /// An amount of `value` in dimension `dimension`, nothing elsewhere.
     #[must_use]
     pub fn of(dimension: usize, value: i64) -> Self {
@@ -187,10 +190,15 @@ impl Guarantee {
     pub fn new(stated: impl IntoIterator<Item = (usize, i64)>) -> Self {
         let mut guarantee = Self::default();
         for (dimension, value) in stated {
-            guarantee.amount[dimension] = value;
-            guarantee.stated |= 1 << dimension;
+            guarantee.state(dimension, value);
         }
         guarantee
+    }
+
+    /// States `value` in a dimension.
+    pub fn state(&mut self, dimension: usize, value: i64) {
+        self.amount[dimension] = value;
+        self.stated |= 1 << dimension;
     }
 
     /// Whether dimension `dimension` is stated.
