@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
-use crate::job::phase::Phase;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::message::command::Round;
@@ -26,18 +25,17 @@ use crate::unit::time::Timestamp;
 
 pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let missed = missed_slots(state, command)?;
-    let mut events = Vec::new();
+    let mut minutes = Minutes::of(state, now);
     if command.slot.is_some() {
-        events.push(Event::Rounded { at: now, slot: command.slot, missed });
+        minutes.events.push(Event::Rounded { at: now, slot: command.slot, missed });
     }
     let is_thorough = command.slot.is_some() && state.queue.is_stale;
     let reach = if is_thorough { Reach::Everybody } else { Reach::Changed };
-    let mut served = BTreeSet::new();
     for decision in schedule::round::round(state, now, reach) {
-        record(state, now, decision, &mut served, &mut events);
+        minutes.record(decision);
     }
-    events.extend(forget(state));
-    Ok(events)
+    minutes.events.extend(forget(state));
+    Ok(minutes.events)
 }
 
 /// The slots that nobody decided before this one; a slot that has been decided is refused.
@@ -52,90 +50,101 @@ pub fn missed_slots(state: &State, round: Round) -> Result<i64, Rejection> {
     }
 }
 
-fn record(state: &State, now: Timestamp, decision: Decision, served: &mut BTreeSet<JobNo>, events: &mut Vec<Event>) {
-    match decision {
-        Decision::Serve { job, offer } => {
-            served.insert(job);
-            serve(state, now, job, offer, events);
-        }
-        Decision::Grow { job, charge, pods, promoted, victims, cause } => {
-            promote(now, promoted, events);
-            for victim in &victims {
-                give_way(state, now, victim, None, cause.as_ref(), events);
-            }
-            events.push(Event::Grown { job, at: now, charge, pods });
-        }
-        Decision::Release { victims, cause } => {
-            for victim in &victims {
-                give_way(state, now, victim, None, Some(&cause), events);
-            }
-        }
-        Decision::Hold { class, hold } => {
-            let waiting = &state.queue.classes[class.at()].waiting;
-            let mut still = waiting.iter().map(|(_, _, no)| *no).filter(|no| !served.contains(no));
-            if let Some(job) = still.next() {
-                let jobs = u32::try_from(1 + still.count()).unwrap_or(u32::MAX);
-                events.push(Event::Held { job, at: now, jobs, hold });
-            }
-        }
-    }
-}
-
-fn promote(now: Timestamp, promoted: Vec<JobNo>, events: &mut Vec<Event>) {
-    events.extend(promoted.into_iter().map(|job| Event::Promoted { job, at: now }));
-}
-
-fn serve(state: &State, now: Timestamp, job: JobNo, offer: Offer, events: &mut Vec<Event>) {
-    let Offer { placed, promoted, victims, cause } = offer;
-    promote(now, promoted, events);
-    let mut waits_for = Vec::new();
-    for victim in &victims {
-        if give_way(state, now, victim, Some(job), cause.as_ref(), events) {
-            waits_for.extend(match victim {
-                Victim::Job(no) => Some(*no),
-                Victim::Pods(..) => None,
-            });
-        }
-    }
-    if waits_for.is_empty() {
-        events.push(Event::Started { job, at: now, placed });
-    } else {
-        events.push(Event::Granted { job, at: now, placed, waits_for });
-    }
-}
-
-/// A victim is told to stop; whether it takes time. Pods of elastic jobs stop at once.
-fn give_way(
-    state: &State,
+/// What a round has concluded so far, as events.
+struct Minutes<'s> {
+    state: &'s State,
     now: Timestamp,
-    victim: &Victim,
-    heir: Option<JobNo>,
-    cause: Option<&Cause>,
-    events: &mut Vec<Event>,
-) -> bool {
-    let Some(cause) = cause else { return false };
-    match victim {
-        Victim::Pods(job, pods) => {
-            events.push(Event::Shrunk { job: *job, at: now, pods: pods.clone(), cause: cause.clone() });
-            false
+    served: BTreeSet<JobNo>,
+    promoted: BTreeSet<JobNo>,
+    events: Vec<Event>,
+}
+
+impl<'s> Minutes<'s> {
+    fn of(state: &'s State, now: Timestamp) -> Self {
+        Self { state, now, served: BTreeSet::new(), promoted: BTreeSet::new(), events: Vec::new() }
+    }
+
+    fn record(&mut self, decision: Decision) {
+        match decision {
+            Decision::Serve { job, offer } => {
+                self.served.insert(job);
+                self.serve(job, offer);
+            }
+            Decision::Grow { job, charge, pods, promoted, victims, cause } => {
+                self.promote(promoted);
+                for victim in victims {
+                    self.give_way(victim, None, cause.as_ref());
+                }
+                self.events.push(Event::Grown { job, at: self.now, charge, pods });
+            }
+            Decision::Release { victims, cause } => {
+                for victim in victims {
+                    self.give_way(victim, None, Some(&cause));
+                }
+            }
+            Decision::Hold { class, hold } => {
+                let waiting = &self.state.queue.classes[class.at()].waiting;
+                let mut still = waiting.iter().map(|(_, _, no)| *no).filter(|no| !self.served.contains(no));
+                if let Some(job) = still.next() {
+                    let jobs = u32::try_from(1 + still.count()).unwrap_or(u32::MAX);
+                    self.events.push(Event::Held { job, at: self.now, jobs, hold });
+                }
+            }
         }
-        Victim::Job(no) => evict(state, now, *no, heir, cause, events),
+    }
+
+    fn promote(&mut self, promoted: Vec<JobNo>) {
+        self.promoted.extend(&promoted);
+        self.events.extend(promoted.into_iter().map(|job| Event::Promoted { job, at: self.now }));
+    }
+
+    fn serve(&mut self, job: JobNo, offer: Offer) {
+        let Offer { placed, promoted, victims, cause } = offer;
+        self.promote(promoted);
+        let mut waits_for = Vec::new();
+        for victim in victims {
+            waits_for.extend(self.give_way(victim, Some(job), cause.as_ref()));
+        }
+        let at = self.now;
+        self.events.push(if waits_for.is_empty() {
+            Event::Started { job, at, placed }
+        } else {
+            Event::Granted { job, at, placed, waits_for }
+        });
+    }
+
+    /// A victim is told to stop; the job, if it takes time. Pods of elastic jobs stop at once.
+    fn give_way(&mut self, victim: Victim, heir: Option<JobNo>, cause: Option<&Cause>) -> Option<JobNo> {
+        let (state, now) = (self.state, self.now);
+        match victim {
+            Victim::Pods(job, pods) => {
+                let cause = cause?.clone();
+                self.events.push(Event::Shrunk { job, at: now, pods, cause });
+                None
+            }
+            Victim::Job(no) => {
+                let is_promoted = self.promoted.contains(&no);
+                let charge = state.jobs[no].placed().filter(|_| !is_promoted).map_or(Charge::InQuota, |it| it.charge);
+                evict(state, now, no, charge, heir, cause?, &mut self.events).then_some(no)
+            }
+        }
     }
 }
 
-/// Tells a running job to stop; whether it takes time.
+/// Tells a running job with this charge to stop; whether it takes time.
 pub(super) fn evict(
     state: &State,
     now: Timestamp,
     no: JobNo,
+    charge: Charge,
     heir: Option<JobNo>,
     cause: &Cause,
     events: &mut Vec<Event>,
 ) -> bool {
     let job = &state.jobs[no];
-    let Phase::Running { placed, .. } = &job.phase else { return false };
-    let is_promoted = events.iter().rev().any(|event| matches!(event, Event::Promoted { job, .. } if *job == no));
-    let charge = if is_promoted { Charge::InQuota } else { placed.charge };
+    if !job.is_running() {
+        return false;
+    }
     let grace = state.quotas[job.spec.quota.at()].settings.grace_period;
     let held = state.held_by(no);
     let saved_run = work::saved_run(state, job, now);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::job::phase::Charge;
 use crate::job::story::Cause;
 use crate::message::command::ScaleMode;
 use crate::message::command::ScaleQuotas;
@@ -79,7 +80,7 @@ fn evict_excess(
     for victim in search::cheapest_cover(&trial, &need, &candidates.list).unwrap_or_default() {
         match victim {
             Victim::Job(job) => {
-                evict(state, now, job, None, &cause, events);
+                evict(state, now, job, Charge::InQuota, None, &cause, events);
             }
             Victim::Pods(job, pods) => events.push(Event::Shrunk { job, at: now, pods, cause: cause.clone() }),
         }
