@@ -112,14 +112,12 @@ impl<'s> Trial<'s> {
 
     /// Whether something is true of this trial or of one that it continues.
     fn any(&self, is_true: impl Fn(&Trial<'_>) -> bool) -> bool {
-        let mut layer = Some(self);
-        while let Some(trial) = layer {
-            if is_true(trial) {
-                return true;
-            }
-            layer = trial.parent;
-        }
-        false
+        self.layers().any(is_true)
+    }
+
+    /// This trial, the one that it continues, and so on.
+    fn layers(&self) -> impl Iterator<Item = &Trial<'_>> {
+        std::iter::successors(Some(self), |trial| trial.parent)
     }
 
     /// Whether a waiting job has been served in this round.
@@ -137,7 +135,18 @@ impl<'s> Trial<'s> {
     /// What the gang of a running job counts against by now.
     #[must_use]
     pub fn charge_of(&self, no: JobNo, placed: &Placed) -> Charge {
-        if self.any(|trial| trial.promoted.contains(&no)) { Charge::InQuota } else { placed.charge }
+        if self.is_promoted(no) { Charge::InQuota } else { placed.charge }
+    }
+
+    /// Whether an idle job goes in quota in this round.
+    #[must_use]
+    pub fn is_promoted(&self, no: JobNo) -> bool {
+        self.any(|trial| trial.promoted.contains(&no))
+    }
+
+    /// The idle jobs that go in quota in this round.
+    pub fn promoted(&self) -> impl Iterator<Item = JobNo> + '_ {
+        self.layers().flat_map(|trial| trial.promoted.iter().copied())
     }
 
     /// The extra pods that a running job still has, with their positions.

@@ -1,15 +1,18 @@
 //! Booking what jobs hold: charges in the ledger, pods on the floor, and the lists of who runs where.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::job::phase::Charge;
+use crate::job::phase::ExtraPod;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
 use crate::job::shape::Shape;
 use crate::ledger;
 use crate::ledger::Sign;
+use crate::state::jobs::Job;
+use crate::state::jobs::Jobs;
+use crate::state::roster;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
@@ -20,36 +23,38 @@ use crate::unit::id::QuotaNo;
 impl State {
     /// Books what a job holds, or takes it off the books: charge, machines, and the lists of running jobs.
     pub fn book(&mut self, no: JobNo, sign: Sign) {
-        let Some(job) = self.jobs.get(no) else { return };
-        let (quota, shape) = (job.spec.quota, Arc::clone(&job.spec.shape));
-        match job.phase.clone() {
+        // Nothing of what is booked is in the jobs themselves, so they are set aside rather than copied.
+        let jobs = std::mem::take(&mut self.jobs);
+        if let Some(job) = jobs.get(no) {
+            self.book_job(&jobs, no, job, sign);
+        }
+        self.jobs = jobs;
+    }
+
+    fn book_job(&mut self, jobs: &Jobs, no: JobNo, job: &Job, sign: Sign) {
+        let (quota, shape) = (job.spec.quota, &*job.spec.shape);
+        match &job.phase {
             Phase::Running { placed, extra, .. } => {
-                self.book_charge(quota, &placed, shape.gang_amount(), sign);
-                self.occupy(&placed, &shape, sign);
-                for pod in &extra {
-                    self.book_extra(quota, &placed, pod.charge, &shape, sign);
-                    self.occupy_extra(&placed, pod.at, &shape, sign);
+                self.book_charge(quota, placed, shape.gang_amount(), sign);
+                self.occupy(placed, shape, sign);
+                for pod in extra {
+                    self.book_extra(quota, placed, pod.charge, shape, sign);
+                    self.occupy_extra(placed, pod.at, shape, sign);
                 }
-                self.list_running(no, quota, &placed, extra.iter().map(|pod| pod.charge), sign);
-                if extra.len() < shape.extra_pods() as usize && sign == Sign::Add {
-                    self.growing.insert(no);
-                } else {
-                    self.growing.remove(&no);
-                }
+                list(&mut self.running[quota.at()], (job.spec.priority, no), true, sign);
+                self.list_roster(no, job, placed, extra, sign);
+                list(&mut self.growing, no, extra.len() < shape.extra_pods() as usize, sign);
             }
             Phase::Starting { placed, waits_for, .. } => {
-                self.book_charge(quota, &placed, shape.gang_amount(), sign);
-                self.occupy_granted(&placed, &shape, &waits_for, sign);
-                self.list_running(no, quota, &placed, std::iter::empty(), sign);
+                self.book_charge(quota, placed, shape.gang_amount(), sign);
+                self.occupy_granted(jobs, placed, shape, waits_for, sign);
+                list(&mut self.running[quota.at()], (job.spec.priority, no), true, sign);
             }
             Phase::Stopping { placed, extra, .. } => {
-                match sign {
-                    Sign::Add => self.stopping.insert(no),
-                    Sign::Remove => self.stopping.remove(&no),
-                };
-                self.occupy(&placed, &shape, sign);
-                for pod in &extra {
-                    self.occupy_extra(&placed, pod.at, &shape, sign);
+                list(&mut self.stopping, no, true, sign);
+                self.occupy(placed, shape, sign);
+                for pod in extra {
+                    self.occupy_extra(placed, pod.at, shape, sign);
                 }
             }
             Phase::Queued { .. } | Phase::Ended { .. } => {}
@@ -113,9 +118,9 @@ impl State {
 
     /// On nodes a granted job takes its place at once, on top of its victims. In a pool it takes what its victims
     /// do not hold any more: the larger of both counts.
-    fn occupy_granted(&mut self, placed: &Placed, shape: &Shape, waits_for: &[JobNo], sign: Sign) {
+    fn occupy_granted(&mut self, jobs: &Jobs, placed: &Placed, shape: &Shape, waits_for: &[JobNo], sign: Sign) {
         if placed.pods.is_empty() {
-            let held = waits_for.iter().fold(Amount::ZERO, |sum, victim| sum.plus(&self.held_by(*victim)));
+            let held = waits_for.iter().fold(Amount::ZERO, |sum, victim| sum.plus(&held_by(jobs, *victim)));
             let amount = shape.gang_amount().minus(&held).positive();
             self.occupy_pool(self.domains.of_group(placed.home), amount, sign);
         } else {
@@ -126,16 +131,7 @@ impl State {
     /// What a job occupies in all.
     #[must_use]
     pub fn held_by(&self, no: JobNo) -> Amount {
-        let Some(job) = self.jobs.get(no) else { return Amount::ZERO };
-        let shape = &job.spec.shape;
-        match &job.phase {
-            Phase::Running { extra, .. } | Phase::Stopping { extra, .. } => {
-                let pods = u32::try_from(extra.len()).unwrap_or(u32::MAX);
-                shape.gang_amount().plus(&shape.extra_amount().times(pods))
-            }
-            Phase::Starting { .. } => shape.gang_amount(),
-            Phase::Queued { .. } | Phase::Ended { .. } => Amount::ZERO,
-        }
+        held_by(&self.jobs, no)
     }
 
     fn occupy_pool(&mut self, domain: DomainNo, amount: Amount, sign: Sign) {
@@ -153,19 +149,17 @@ impl State {
         }
     }
 
-    fn list_running(
-        &mut self,
-        no: JobNo,
-        quota: QuotaNo,
-        placed: &Placed,
-        extra: impl IntoIterator<Item = Charge>,
-        sign: Sign,
-    ) {
-        let domain = self.domains.of_group(placed.home);
-        let priority = self.jobs[no].spec.priority;
-        let is_idle = placed.charge == Charge::Idle || extra.into_iter().any(|charge| charge == Charge::Idle);
-        list(&mut self.running[quota.at()], (priority, no), true, sign);
-        list(&mut self.idle_running[domain.at()], no, is_idle, sign);
+    fn list_roster(&mut self, no: JobNo, job: &Job, placed: &Placed, extra: &[ExtraPod], sign: Sign) {
+        let (quota, home) = (job.spec.quota, self.domains.of_group(placed.home));
+        let execution = self.cluster.execution;
+        if placed.charge == Charge::InQuota {
+            self.in_quota[quota.at()].list(no, job, execution, sign);
+        } else if home == self.domains.of_quota(quota) {
+            roster::list_entitled(&mut self.entitled, no, job, sign);
+        }
+        if placed.charge == Charge::Idle || extra.iter().any(|pod| pod.charge == Charge::Idle) {
+            self.on_idle[home.at()].list(no, job, execution, sign);
+        }
     }
 }
 
@@ -174,5 +168,18 @@ fn list<T: Ord>(set: &mut BTreeSet<T>, member: T, is_listed: bool, sign: Sign) {
         set.insert(member);
     } else {
         set.remove(&member);
+    }
+}
+
+fn held_by(jobs: &Jobs, no: JobNo) -> Amount {
+    let Some(job) = jobs.get(no) else { return Amount::ZERO };
+    let shape = &job.spec.shape;
+    match &job.phase {
+        Phase::Running { extra, .. } | Phase::Stopping { extra, .. } => {
+            let pods = u32::try_from(extra.len()).unwrap_or(u32::MAX);
+            shape.gang_amount().plus(&shape.extra_amount().times(pods))
+        }
+        Phase::Starting { .. } => shape.gang_amount(),
+        Phase::Queued { .. } | Phase::Ended { .. } => Amount::ZERO,
     }
 }

@@ -5,4 +5,5 @@ pub mod cluster;
 pub mod domain;
 pub mod jobs;
 pub mod queue;
+pub mod roster;
 pub mod world;

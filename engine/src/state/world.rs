@@ -20,6 +20,8 @@ use crate::state::jobs::Job;
 use crate::state::jobs::Jobs;
 use crate::state::queue::Place;
 use crate::state::queue::Queue;
+use crate::state::roster::Entitled;
+use crate::state::roster::Roster;
 use crate::unit::id::DomainNo;
 use crate::unit::id::GroupId;
 use crate::unit::id::GroupNo;
@@ -63,8 +65,12 @@ pub struct State {
     pub timers: BTreeSet<(Timestamp, JobNo)>,
     /// Kept: jobs with a charge, running or about to, by quota, the least important first.
     pub running: Vec<BTreeSet<(Priority, JobNo)>>,
-    /// Kept: jobs whose gang or pods run on idle amounts, by domain.
-    pub idle_running: Vec<BTreeSet<JobNo>>,
+    /// Kept: running jobs in quota, by quota.
+    pub in_quota: Vec<Roster>,
+    /// Kept: running jobs whose gang or pods are on idle amounts, by domain.
+    pub on_idle: Vec<Roster>,
+    /// Kept: who of these would rather be in quota, where their quota has machines of their own.
+    pub entitled: Entitled,
     /// Kept: running elastic jobs that could have more pods.
     pub growing: BTreeSet<JobNo>,
     /// Kept: ended jobs, the earliest first.
@@ -132,7 +138,7 @@ impl State {
 
     /// Jobs with a gang or pods on idle amounts of a domain.
     pub fn idle_jobs(&self, domain: DomainNo) -> impl Iterator<Item = JobNo> + '_ {
-        self.idle_running[domain.at()].iter().copied()
+        self.on_idle[domain.at()].jobs()
     }
 
     /// The next time at which time alone changes something.
@@ -182,7 +188,9 @@ impl State {
         self.ledger = Ledger::empty(&self.quotas, &self.domains);
         self.floor = Floor::empty(&self.cluster, &self.nodes, &self.domains);
         self.running = vec![BTreeSet::new(); self.quotas.len()];
-        self.idle_running = vec![BTreeSet::new(); self.domains.list.len()];
+        self.in_quota = vec![Roster::default(); self.quotas.len()];
+        self.on_idle = vec![Roster::default(); self.domains.list.len()];
+        self.entitled.clear();
         self.growing.clear();
         self.stopping.clear();
         self.over.clear();

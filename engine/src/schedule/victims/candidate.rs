@@ -105,8 +105,7 @@ impl<'a> Candidates<'a> {
         let gangs = candidates.list.iter().filter(|candidate| candidate.pod.is_none()).count();
         candidates.considered.stopping = u32::try_from(trial.state.stopping.len()).unwrap_or(u32::MAX);
         candidates.considered.eligible = u32::try_from(gangs).unwrap_or(u32::MAX);
-        candidates.sort();
-        candidates
+        candidates.sorted()
     }
 
     /// Everything that runs on idle amounts of a domain.
@@ -116,8 +115,7 @@ impl<'a> Candidates<'a> {
         for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
             candidates.add(trial, no, Charge::Idle);
         }
-        candidates.sort();
-        candidates
+        candidates.sorted()
     }
 
     /// What can be taken of the in-quota jobs of a quota and its descendants, whatever the policies say.
@@ -135,28 +133,29 @@ impl<'a> Candidates<'a> {
                 candidates.add(trial, no, Charge::InQuota);
             }
         }
-        candidates.sort();
-        candidates
+        candidates.sorted()
     }
 
-    fn sort(&mut self) {
+    /// The least valuable first.
+    pub(super) fn sorted(mut self) -> Self {
         self.list.sort_by(|a, b| a.class.cmp(&b.class).then_with(|| a.worth.cmp(&b.worth)));
+        self
     }
 
-    fn add_in_quota(&mut self, trial: &'a Trial<'_>, quest: &Quest<'_>, no: JobNo) {
+    /// Adds what the rule allows to take of an in-quota job, and notes why the rest is safe.
+    pub(super) fn add_in_quota(&mut self, trial: &'a Trial<'_>, quest: &Quest<'_>, no: JobNo) {
         let job = &trial.state.jobs[no];
         let Phase::Running { placed, started, .. } = &job.phase else { return };
         if trial.charge_of(no, placed) != Charge::InQuota {
             return;
         }
         let (priority, module) = (job.spec.priority, job.spec.module);
-        let (may_take, is_right_module) = match quest.rule {
-            Rule::Reclaim => (true, true),
-            Rule::ChildLevel(policy) => (policy.may_take(priority, module), policy.modules.contains(module)),
-            Rule::SelfLevel(policy) => (policy.may_take(priority, module), policy.modules.contains(module)),
-        };
-        if !may_take {
-            let safe = if is_right_module { &mut self.considered.by_priority } else { &mut self.considered.by_module };
+        if !quest.rule.may_take(priority, module) {
+            let safe = if quest.rule.names(module) {
+                &mut self.considered.by_priority
+            } else {
+                &mut self.considered.by_module
+            };
             *safe += 1;
             return;
         }
@@ -171,7 +170,7 @@ impl<'a> Candidates<'a> {
 
     /// Adds a job's gang if it has this charge, and its extra pods: with the gang all of them, otherwise those that
     /// have this charge themselves.
-    fn add(&mut self, trial: &'a Trial<'_>, no: JobNo, charge: Charge) {
+    pub(super) fn add(&mut self, trial: &'a Trial<'_>, no: JobNo, charge: Charge) {
         let job = &trial.state.jobs[no];
         let Phase::Running { placed, extra, .. } = &job.phase else { return };
         let takes_gang = trial.charge_of(no, placed) == charge;
@@ -199,7 +198,7 @@ impl<'a> Candidates<'a> {
 }
 
 /// The gang of a running job.
-fn gang<'a>(trial: &Trial<'_>, no: JobNo, job: &'a Job) -> Option<Candidate<'a>> {
+pub(super) fn gang<'a>(trial: &Trial<'_>, no: JobNo, job: &'a Job) -> Option<Candidate<'a>> {
     let Phase::Running { placed, started, .. } = &job.phase else { return None };
     let charge = trial.charge_of(no, placed);
     let run = work::unsaved_run(trial.state, job, trial.now);
@@ -228,7 +227,7 @@ fn worth<'a>(
 }
 
 /// Whose in-quota jobs the rule looks at.
-fn in_quota_scope(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<QuotaNo> {
+pub(super) fn in_quota_scope(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<QuotaNo> {
     let state = trial.state;
     let quota = quest.policy_quota;
     let level = || match state.quotas[quota.at()].parent {

@@ -5,21 +5,22 @@
 //!
 //! 1. [`candidate`]: who may be taken under the rule, and why the others are safe;
 //! 2. [`need`]: what has to be freed, and whether a set frees it;
-//! 3. [`search`]: the cheapest set that does.
+//! 3. [`mod@shortlist`]: whom to look at, which is rarely everybody;
+//! 4. [`search`]: the cheapest set that does.
 
 pub mod candidate;
 pub mod cost;
 pub mod need;
 pub mod search;
+pub mod shortlist;
 
 use crate::job::hold::Blocker;
-use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
-use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::ledger;
+use crate::ledger::QuotaUse;
 use crate::quota::policy::ChildLevelPreemption;
 use crate::quota::policy::Scope;
 use crate::quota::policy::SelfLevelPreemption;
@@ -30,10 +31,15 @@ use crate::schedule::trial::Trial;
 use crate::schedule::victims::candidate::Candidates;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
+use crate::schedule::victims::shortlist::shortlist;
+use crate::state::roster::Claim;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::priority::Module;
+use crate::unit::priority::Priority;
+use crate::unit::slots::Draft;
 use crate::unit::slots::Slots;
 
 /// Whom a rule allows to take.
@@ -45,6 +51,26 @@ pub enum Rule<'a> {
     ChildLevel(&'a ChildLevelPreemption),
     /// Idle jobs, and jobs of the same level that the policy names.
     SelfLevel(&'a SelfLevelPreemption),
+}
+
+impl Rule<'_> {
+    /// Whether in-quota jobs of this priority and module may be taken.
+    fn may_take(&self, priority: Priority, module: Module) -> bool {
+        match self {
+            Self::Reclaim => true,
+            Self::ChildLevel(policy) => policy.may_take(priority, module),
+            Self::SelfLevel(policy) => policy.may_take(priority, module),
+        }
+    }
+
+    /// Whether jobs of this module may be taken, if their priority allows it.
+    fn names(&self, module: Module) -> bool {
+        match self {
+            Self::Reclaim => true,
+            Self::ChildLevel(policy) => policy.modules.contains(module),
+            Self::SelfLevel(policy) => policy.modules.contains(module),
+        }
+    }
 }
 
 /// A job in search of victims.
@@ -80,10 +106,17 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
         let pods = find_room(trial, domain, &quest.job.shape)?;
         return Ok(offer(quest, pods, promoted, Vec::new(), cause));
     }
-    let candidates = Candidates::of(trial, quest, &need);
-    let (victims, pods) = search::cheapest(trial, quest, &need, &candidates)
-        .map_err(|blocker| refine(trial, &need, &candidates, blocker))?;
+    let shortlist = shortlist(trial, quest, &need);
+    let found = shortlist.and_then(|list| search::cheapest(trial, quest, &need, &list));
+    let (victims, pods) = found.map_or_else(|| among_all(trial, quest, &need), Ok)?;
     Ok(offer(quest, pods, promoted, victims, cause))
+}
+
+/// The cheapest victims when everybody has to be looked at, be it to say why even all of them do not help.
+fn among_all(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need) -> Result<search::Found, Blocker> {
+    let candidates = Candidates::of(trial, quest, need);
+    search::cheapest_covered(trial, quest, need, &candidates)
+        .map_err(|blocker| refine(trial, need, &candidates, blocker))
 }
 
 fn offer(quest: &Quest<'_>, pods: Box<[PodAt]>, promoted: Vec<JobNo>, victims: Vec<Victim>, cause: Cause) -> Offer {
@@ -96,16 +129,19 @@ fn offer(quest: &Quest<'_>, pods: Box<[PodAt]>, promoted: Vec<JobNo>, victims: V
 fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
     let state = trial.state;
     let domain = state.domains.of_group(quest.placed.home);
-    let mut waiting: Vec<(std::cmp::Reverse<u8>, crate::unit::time::Timestamp, &crate::unit::id::JobId, JobNo)> =
-        Vec::new();
-    for no in state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
-        let job = &state.jobs[no];
-        let Phase::Running { placed, started, .. } = &job.phase else { continue };
-        let is_idle = trial.charge_of(no, placed) == crate::job::phase::Charge::Idle;
-        if is_idle && job.spec.idle == IdlePolicy::Acceptable && state.domains.of_quota(job.spec.quota) == domain {
-            waiting.push((std::cmp::Reverse(job.spec.priority.get()), *started, &job.spec.id, no));
-        }
-    }
+    let has_room = |quotas: &Draft<'_, QuotaUse>, quota, asked: &Amount| {
+        ledger::fits_in_quota(&state.quotas, quotas, quota, asked, ledger::Reach::Own).is_ok()
+    };
+    // What does not fit now does not fit when others have gone in quota either: most sizes are not looked at.
+    let may_fit = state.entitled.iter().filter(|((quota, amount), _)| {
+        state.domains.of_quota(*quota) == domain
+            && has_room(&trial.quotas, *quota, amount)
+            && !is_on_level(trial, quest, *quota)
+    });
+    let mut waiting: Vec<&Claim> = may_fit
+        .flat_map(|(_, claims)| claims)
+        .filter(|(_, _, _, no)| !trial.is_gone(*no) && !trial.is_promoted(*no))
+        .collect();
     if waiting.is_empty() {
         return Vec::new();
     }
@@ -114,14 +150,10 @@ fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
     after.book(quest.job.quota, domain, quest.placed.charge, quest.job.shape.gang_amount(), ledger::Sign::Add);
     let mut promoted = Vec::new();
     for (_, _, _, no) in waiting {
-        let spec = &state.jobs[no].spec;
-        if is_on_level(trial, quest, spec.quota) {
-            continue;
-        }
-        let asked = spec.shape.gang_amount();
-        if ledger::fits_in_quota(&state.quotas, &after.quotas, spec.quota, &asked, ledger::Reach::Own).is_ok() {
-            after.promote(no);
-            promoted.push(no);
+        let spec = &state.jobs[*no].spec;
+        if has_room(&after.quotas, spec.quota, &spec.shape.gang_amount()) {
+            after.promote(*no);
+            promoted.push(*no);
         }
     }
     promoted

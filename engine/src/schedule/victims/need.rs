@@ -74,6 +74,31 @@ impl Need {
         }
     }
 
+    /// Whether machines are nodes, so that it matters what a victim frees where.
+    #[must_use]
+    pub fn is_on_nodes(&self) -> bool {
+        self.shape.is_some()
+    }
+
+    /// Whether room is a matter of counting: pods that are all the same, or no pods at all.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.shape.is_none() || self.pods_short.is_some()
+    }
+
+    /// How many victims that each free `amount` are ever needed, wherever it is: so many of them free all of it that
+    /// they can free.
+    #[must_use]
+    pub fn most_of(&self, amount: &Amount, charge: Charge) -> usize {
+        let asked = match charge {
+            Charge::Idle => self.floor,
+            Charge::InQuota => self.quota.greater(&self.floor),
+        };
+        let helps = (0..DIMENSIONS_MAX).filter(|&at| amount[at] > 0 && asked[at] > 0);
+        let most = helps.map(|at| asked[at].unsigned_abs().div_ceil(amount[at].unsigned_abs())).max().unwrap_or(0);
+        usize::try_from(most).unwrap_or(usize::MAX)
+    }
+
     /// Whether the job fits without any victim.
     #[must_use]
     pub fn is_met_by_nothing(&self) -> bool {

@@ -37,15 +37,30 @@ pub const EXACT_ON_NODES_MAX: usize = 12;
 /// Subsets that the exact search looks at in one class, at most.
 pub const STEPS_MAX: u32 = 20_000;
 
-/// The cheapest victims for a job, or why there are none.
-pub fn cheapest(
+/// Victims, and where the job's pods run once they have gone.
+pub type Found = (Vec<Victim>, Box<[PodAt]>);
+
+/// The cheapest victims for a job among these, if they leave no loan uncovered.
+#[must_use]
+pub fn cheapest(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need, list: &[Candidate<'_>]) -> Option<Found> {
+    let choice = Choice::new(trial, quest, need, list, choose(trial, need, list)?);
+    choice.is_legal().then(|| choice.spare()).flatten()
+}
+
+/// The cheapest victims for a job among all, or why there are none. Amounts add up differently where a victim's quota
+/// does not lend; then more of them have to go.
+pub fn cheapest_covered(
     trial: &Trial<'_>,
     quest: &Quest<'_>,
     need: &Need,
     candidates: &Candidates<'_>,
-) -> Result<(Vec<Victim>, Box<[PodAt]>), Blocker> {
+) -> Result<Found, Blocker> {
     let list = &candidates.list;
-    let found = choose(trial, need, list).and_then(|chosen| settle(trial, quest, need, list, chosen));
+    let found = choose(trial, need, list).and_then(|chosen| {
+        let mut choice = Choice::new(trial, quest, need, list, chosen);
+        choice.widen();
+        choice.spare()
+    });
     found.ok_or_else(|| blocker(trial, quest, need, candidates))
 }
 
@@ -242,59 +257,87 @@ fn is_first(list: &[Candidate<'_>], choice: &[usize], other: &[usize]) -> bool {
     who(choice) < who(other)
 }
 
-/// Holds the choice against the books themselves: amounts add up differently where a victim's quota does not lend.
-/// The victims, and where the job's pods then run; nothing if even everybody leaves loans that nothing covers.
-fn settle(
-    trial: &Trial<'_>,
-    quest: &Quest<'_>,
-    need: &Need,
-    list: &[Candidate<'_>],
-    mut chosen: Vec<bool>,
-) -> Option<(Vec<Victim>, Box<[PodAt]>)> {
-    let mut freed = Freed::nothing(trial, need);
-    list.iter().zip(&chosen).filter(|(_, is_chosen)| **is_chosen).for_each(|(candidate, _)| freed.take(candidate));
-    let is_legal = |freed: &Freed<'_>, chosen: &[bool]| freed.is_enough() && is_covered(trial, quest, list, chosen);
-    let mut is_settled = is_legal(&freed, &chosen);
-    for at in 0..list.len() {
-        if !is_settled && !chosen[at] {
-            freed.take(&list[at]);
-            chosen[at] = true;
-            is_settled = is_legal(&freed, &chosen);
-        }
-    }
-    for at in (0..list.len()).rev() {
-        if !chosen[at] || Bound::of(list, &chosen).contains(list, at) {
-            continue;
-        }
-        freed.spare(&list[at]);
-        chosen[at] = false;
-        if is_legal(&freed, &chosen) {
-            is_settled = true;
-        } else {
-            freed.take(&list[at]);
-            chosen[at] = true;
-        }
-    }
-    let pods = freed.room().ok()?;
-    is_settled.then(|| (victims(list, &chosen), pods))
+/// A choice that is held against the books themselves.
+struct Choice<'c, 't> {
+    trial: &'t Trial<'t>,
+    quest: &'c Quest<'c>,
+    list: &'c [Candidate<'c>],
+    chosen: Vec<bool>,
+    freed: Freed<'t>,
 }
 
-/// Whether what is idle covers all loans once the chosen are gone and the job has its amount. Loans that were made in
-/// this round cannot be ended in it.
-fn is_covered(trial: &Trial<'_>, quest: &Quest<'_>, list: &[Candidate<'_>], chosen: &[bool]) -> bool {
-    let tree = &trial.state.quotas;
-    let mut book = trial.domains.get(trial.state.domains.of_group(quest.placed.home).at()).clone();
-    let mut quotas = trial.quotas.fork();
-    for (victim, _) in list.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen) {
-        match victim.charge {
-            Charge::Idle => book.idle -= victim.amount(),
-            Charge::InQuota if book.idle.is_zero() => {}
-            Charge::InQuota => {
-                ledger::book_in_quota(tree, &mut quotas, &mut book, victim.quota, victim.amount(), Sign::Remove);
+impl<'c, 't> Choice<'c, 't> {
+    fn new(
+        trial: &'t Trial<'t>,
+        quest: &'c Quest<'c>,
+        need: &'t Need,
+        list: &'c [Candidate<'c>],
+        chosen: Vec<bool>,
+    ) -> Self {
+        let mut freed = Freed::nothing(trial, need);
+        for (candidate, _) in list.iter().zip(&chosen).filter(|(_, is_chosen)| **is_chosen) {
+            freed.take(candidate);
+        }
+        Self { trial, quest, list, chosen, freed }
+    }
+
+    fn is_legal(&self) -> bool {
+        self.freed.is_enough() && self.is_covered()
+    }
+
+    /// Whether what is idle covers all loans once the chosen are gone and the job has its amount. Loans that were made
+    /// in this round cannot be ended in it.
+    fn is_covered(&self) -> bool {
+        let (trial, quest) = (self.trial, self.quest);
+        let tree = &trial.state.quotas;
+        let mut book = trial.domains.get(trial.state.domains.of_group(quest.placed.home).at()).clone();
+        let mut quotas = trial.quotas.fork();
+        for (victim, _) in self.list.iter().zip(&self.chosen).filter(|(_, is_chosen)| **is_chosen) {
+            match victim.charge {
+                Charge::Idle => book.idle -= victim.amount(),
+                Charge::InQuota if book.idle.is_zero() => {}
+                Charge::InQuota => {
+                    ledger::book_in_quota(tree, &mut quotas, &mut book, victim.quota, victim.amount(), Sign::Remove);
+                }
+            }
+        }
+        ledger::loan_excess(tree, &quotas, &book, quest.job.quota, &quest.job.shape.gang_amount()).is_zero()
+    }
+
+    fn set(&mut self, at: usize, is_chosen: bool) {
+        self.chosen[at] = is_chosen;
+        if is_chosen {
+            self.freed.take(&self.list[at]);
+        } else {
+            self.freed.spare(&self.list[at]);
+        }
+    }
+
+    /// Chooses more, the least valuable first, until it is legal.
+    fn widen(&mut self) {
+        for at in 0..self.list.len() {
+            if self.is_legal() {
+                break;
+            }
+            if !self.chosen[at] {
+                self.set(at, true);
             }
         }
     }
-    ledger::loan_excess(tree, &quotas, &book, quest.job.quota, &quest.job.shape.gang_amount()).is_zero()
+
+    /// Spares the most valuable first, as long as it is legal; what is left if it is.
+    fn spare(mut self) -> Option<Found> {
+        for at in (0..self.list.len()).rev() {
+            if self.chosen[at] && !Bound::of(self.list, &self.chosen).contains(self.list, at) {
+                self.set(at, false);
+                if !self.is_legal() {
+                    self.set(at, true);
+                }
+            }
+        }
+        let pods = self.freed.room().ok()?;
+        self.is_legal().then(|| (victims(self.list, &self.chosen), pods))
+    }
 }
 
 /// The chosen as victims: whole jobs, or pods of elastic ones.

@@ -1,0 +1,163 @@
+//! The shortlist: of everybody who may be taken, those who can be among the cheapest.
+//!
+//! 1. Nobody of a more valuable class than is needed.
+//! 2. In a pool, of jobs that free the same only the cheapest, as many as free all that is needed: one more of them
+//!    could always be spared.
+//! 3. On nodes each job frees something of its own. They are listed in the order of their cost until they are
+//!    enough; a class that is small enough for the exact search is listed as a whole.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::collections::BinaryHeap;
+
+use crate::job::phase::Charge;
+use crate::schedule::trial::Trial;
+use crate::schedule::victims::Quest;
+use crate::schedule::victims::candidate::Candidate;
+use crate::schedule::victims::candidate::Candidates;
+use crate::schedule::victims::candidate::gang;
+use crate::schedule::victims::candidate::in_quota_scope;
+use crate::schedule::victims::need::Freed;
+use crate::schedule::victims::need::Need;
+use crate::schedule::victims::search::EXACT_ON_NODES_MAX;
+use crate::state::roster::Turn;
+use crate::unit::amount::Amount;
+use crate::unit::id::JobNo;
+use crate::unit::id::QuotaNo;
+use crate::unit::priority::Priority;
+use crate::unit::priority::PrioritySet;
+use crate::unit::time::Millis;
+
+/// The shortlist for a job under a rule, the least valuable first; nothing if even everybody is not enough.
+#[must_use]
+pub fn shortlist<'a>(trial: &'a Trial<'_>, quest: &Quest<'_>, need: &Need) -> Option<Vec<Candidate<'a>>> {
+    let mut shortlist = Shortlist { trial, need, freed: Freed::nothing(trial, need), found: Candidates::default() };
+    let priorities = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST);
+    for priority in priorities.iter() {
+        shortlist.add_idle(quest, priority);
+        if shortlist.freed.is_enough() {
+            return Some(shortlist.found.sorted().list);
+        }
+    }
+    let scope = in_quota_scope(trial, quest);
+    for priority in priorities.iter() {
+        shortlist.add_in_quota(quest, &scope, priority);
+        if shortlist.freed.is_enough() {
+            return Some(shortlist.found.sorted().list);
+        }
+    }
+    None
+}
+
+/// Jobs that free the same, the cheapest first, and how long they are protected after their start.
+struct Equals<'a> {
+    amount: &'a Amount,
+    turns: &'a BTreeSet<Turn>,
+    protection: Option<Millis>,
+}
+
+impl<'a> Equals<'a> {
+    /// Those who may be taken.
+    fn free(&self, trial: &'a Trial<'_>) -> impl Iterator<Item = Candidate<'a>> + use<'a> {
+        let protection = self.protection;
+        let is_free = move |no: JobNo| !trial.is_gone(no) && !trial.is_promoted(no);
+        let free = self.turns.iter().filter(move |(started, _, no)| {
+            protection.is_none_or(|protection| started.0 + protection <= trial.now) && is_free(*no)
+        });
+        free.filter_map(move |(_, _, no)| gang(trial, *no, &trial.state.jobs[*no]))
+    }
+}
+
+struct Shortlist<'a, 'n> {
+    trial: &'a Trial<'a>,
+    need: &'n Need,
+    freed: Freed<'n>,
+    found: Candidates<'a>,
+}
+
+impl<'a> Shortlist<'a, '_> {
+    /// Jobs of a priority on idle amounts.
+    fn add_idle(&mut self, quest: &Quest<'_>, priority: Priority) {
+        let trial = self.trial;
+        let roster = &trial.state.on_idle[trial.state.domains.of_group(quest.placed.home).at()];
+        let before = self.found.list.len();
+        for no in roster.others(priority).filter(|no| !trial.is_gone(*no)) {
+            self.found.add(trial, no, Charge::Idle);
+        }
+        let equals = roster.equals(priority).map(|(_, amount, turns)| Equals { amount, turns, protection: None });
+        self.add(before, Charge::Idle, equals);
+    }
+
+    /// In-quota jobs of a priority whom the rule allows to take.
+    fn add_in_quota(&mut self, quest: &Quest<'_>, scope: &[QuotaNo], priority: Priority) {
+        let trial = self.trial;
+        let state = trial.state;
+        let before = self.found.list.len();
+        let others = scope.iter().flat_map(|quota| state.in_quota[quota.at()].others(priority));
+        let promoted = trial.promoted().filter(|no| {
+            let spec = &state.jobs[*no].spec;
+            spec.priority == priority && scope.contains(&spec.quota)
+        });
+        for no in others.chain(promoted).filter(|no| !trial.is_gone(*no)) {
+            self.found.add_in_quota(trial, quest, no);
+        }
+        let equals = scope.iter().flat_map(|quota| {
+            let protection = Some(state.quotas[quota.at()].settings.min_runtime);
+            let equals = state.in_quota[quota.at()].equals(priority);
+            let allowed = equals.filter(|(module, ..)| quest.rule.may_take(priority, *module));
+            allowed.map(move |(_, amount, turns)| Equals { amount, turns, protection })
+        });
+        self.add(before, Charge::InQuota, equals);
+    }
+
+    /// Takes those who have been found beyond `before`, and of their equals who can matter.
+    fn add(&mut self, before: usize, charge: Charge, equals: impl Iterator<Item = Equals<'a>>) {
+        if self.need.is_on_nodes() {
+            let gangs = self.found.list.split_off(before);
+            let (gangs, pods): (Vec<_>, Vec<_>) = gangs.into_iter().partition(|candidate| candidate.pod.is_none());
+            self.take(pods);
+            self.add_in_order(gangs, equals);
+        } else {
+            for equals in equals {
+                let most = self.need.most_of(equals.amount, charge);
+                self.found.list.extend(equals.free(self.trial).take(most));
+            }
+            for candidate in &self.found.list[before..] {
+                self.freed.take(candidate);
+            }
+        }
+    }
+
+    fn take(&mut self, candidates: impl IntoIterator<Item = Candidate<'a>>) {
+        for candidate in candidates {
+            self.freed.take(&candidate);
+            self.found.list.push(candidate);
+        }
+    }
+
+    /// Takes gangs and their equals in the order of their cost until they are enough.
+    fn add_in_order(&mut self, mut gangs: Vec<Candidate<'a>>, equals: impl Iterator<Item = Equals<'a>>) {
+        gangs.sort_by(|a, b| a.worth.cmp(&b.worth));
+        let trial = self.trial;
+        let mut lines: Vec<Box<dyn Iterator<Item = Candidate<'a>> + 'a>> = vec![Box::new(gangs.into_iter())];
+        lines.extend(equals.map(|equals| Box::new(equals.free(trial)) as Box<dyn Iterator<Item = Candidate<'a>>>));
+        let mut heads = BinaryHeap::new();
+        let mut of_line: Vec<Option<Candidate<'a>>> = vec![None; lines.len()];
+        let mut next = |line: usize, heads: &mut BinaryHeap<_>, of_line: &mut Vec<Option<Candidate<'a>>>| {
+            of_line[line] = lines[line].next();
+            heads.extend(of_line[line].map(|candidate| Reverse((candidate.worth, line))));
+        };
+        for line in 0..of_line.len() {
+            next(line, &mut heads, &mut of_line);
+        }
+        let mut count = 0;
+        while let Some(Reverse((_, line))) = heads.pop() {
+            self.take(of_line[line].take());
+            next(line, &mut heads, &mut of_line);
+            count += 1;
+            if count > EXACT_ON_NODES_MAX && self.need.is_counted() && self.freed.is_enough() {
+                break;
+            }
+        }
+    }
+}
