@@ -25,10 +25,8 @@ pub(crate) fn WhyPanel(
             <p class=help_class>{help.unwrap_or_else(|| "No single change that the engine tries would.".to_owned())}</p>
             {remedy.run()}
             {(!others.is_empty()).then(|| view! {
-                <details>
-                    <summary>"Everything else that was tried"</summary>
-                    <dl class="tried">{others.into_iter().map(|(source, reason)| view! { <div><dt>{source}</dt><dd>{reason}</dd></div> }).collect_view()}</dl>
-                </details>
+                <h3>"Everything else that was tried"</h3>
+                <dl class="tried">{others.into_iter().map(|(source, reason)| view! { <div><dt>{source}</dt><dd>{reason}</dd></div> }).collect_view()}</dl>
             })}
         </section>
     }
