@@ -18,7 +18,7 @@ test("without child-level preemption the job waits, and its page says why and wh
   await expect(why).toContainText("Child-level preemption of Quota1 is switched off");
   await expect(why).toContainText("What would start it now");
   await expect(why).toContainText(/[Ss]witch on child-level preemption/);
-  await expect(why.getByText("Quota1 has 0 GPUs of its own")).toBeVisible();
+  await expect(why.getByText("Quota1 has 0 GPUs of its own").first()).toBeVisible();
 
   await why.getByText("Look at this change").click();
   await expect(cluster.preview()).toContainText("Would be evicted");
