@@ -78,8 +78,9 @@ impl Ledger {
         }
         for no in bottom_up(tree) {
             let quota = &tree[no.at()];
-            ledger.quotas[no.at()].lend = lend(quota, &ledger.quotas[no.at()]);
-            let lent = ledger.quotas[no.at()].lend;
+            let book = &mut ledger.quotas[no.at()];
+            book.lend = Amount::each(|at| lend(quota, book, at));
+            let lent = book.lend;
             if let Some(parent) = quota.parent {
                 ledger.quotas[parent.at()].children_lend += lent;
             } else {
@@ -125,7 +126,8 @@ impl Sign {
     }
 }
 
-/// Books in-quota use of a job of quota `no`.
+/// Books in-quota use of a job of quota `no`. Dimensions do not touch each other, so only those of the amount are
+/// gone through.
 pub fn book_in_quota(
     tree: &[Quota],
     quotas: &mut impl Slots<QuotaUse>,
@@ -134,15 +136,46 @@ pub fn book_in_quota(
     amount: Amount,
     sign: Sign,
 ) {
-    sign.apply(&mut quotas.get_mut(no.at()).own_jobs, amount);
-    let mut change = Change::default();
+    let mut change = Change { own_jobs: Amount::ZERO, used: Amount::ZERO, claim: Amount::ZERO, lend: Amount::ZERO };
+    sign.apply(&mut change.used, amount);
+    change.own_jobs = change.used;
     let mut next = Some(no);
     while let Some(at) = next {
         let quota = &tree[at.at()];
-        change = change.pass(quota, quotas.get_mut(at.at()), amount, sign);
+        let book = quotas.get_mut(at.at());
+        for dimension in amount.dimensions() {
+            change.pass(quota, book, dimension);
+        }
         next = quota.parent;
     }
     domain.lend += change.lend;
+}
+
+/// What a booking changes in the book of the quota that it comes to next.
+struct Change {
+    /// What the quota's own jobs use: only where the job was submitted.
+    own_jobs: Amount,
+    /// What the subtree uses.
+    used: Amount,
+    /// What the child that it comes from claims.
+    claim: Amount,
+    /// What the subtree of that child can lend.
+    lend: Amount,
+}
+
+impl Change {
+    /// Changes a quota's book in one dimension, and becomes the change for its parent.
+    fn pass(&mut self, quota: &Quota, book: &mut QuotaUse, at: usize) {
+        let (claim_before, lend_before) = (claim(quota, book, at), book.lend[at]);
+        let add = |to: &mut i64, change: i64| *to = to.saturating_add(change);
+        add(&mut book.own_jobs[at], std::mem::take(&mut self.own_jobs[at]));
+        add(&mut book.used[at], self.used[at]);
+        add(&mut book.claimed[at], self.claim[at]);
+        add(&mut book.children_lend[at], self.lend[at]);
+        book.lend[at] = lend(quota, book, at);
+        self.claim[at] = claim(quota, book, at).saturating_sub(claim_before);
+        self.lend[at] = book.lend[at].saturating_sub(lend_before);
+    }
 }
 
 /// By how much loans in a domain would exceed what is idle there if a job of quota `no` took `asked` in quota.
@@ -154,21 +187,13 @@ pub fn loan_excess(
     no: QuotaNo,
     asked: &Amount,
 ) -> Amount {
-    if domain.idle.is_zero() || asked.fits_in(&domain.unlent()) {
+    let mut unlent = domain.unlent();
+    if domain.idle.is_zero() || asked.fits_in(&unlent) {
         return Amount::ZERO;
     }
-    let mut change = Change::default();
-    let mut next = Some(no);
-    while let Some(at) = next {
-        let quota = &tree[at.at()];
-        let mut book = quotas.get(at.at()).clone();
-        if at == no {
-            book.own_jobs += *asked;
-        }
-        change = change.pass(quota, &mut book, *asked, Sign::Add);
-        next = quota.parent;
+    for at in asked.dimensions() {
+        unlent[at] = unlent[at].saturating_add(lend_change(tree, quotas, no, asked[at], at));
     }
-    let unlent = domain.lend.plus(&change.lend).minus(&domain.idle);
     let mut excess = Amount::ZERO;
     for at in (0..DIMENSIONS_MAX).filter(|at| domain.stated & (1 << at) != 0) {
         excess[at] = unlent[at].min(0).saturating_neg();
@@ -176,55 +201,51 @@ pub fn loan_excess(
     excess
 }
 
-/// What changes for a parent when a child's use does.
-#[derive(Clone, Copy, Default)]
-struct Change {
-    claim: Amount,
-    lend: Amount,
-}
-
-impl Change {
-    /// Takes the change of a child and of the use into a quota's book; the change for its parent.
-    fn pass(self, quota: &Quota, book: &mut QuotaUse, amount: Amount, sign: Sign) -> Self {
-        book.claimed += self.claim;
-        book.children_lend += self.lend;
-        let (claim_before, lend_before) = (claim(quota, book), book.lend);
-        sign.apply(&mut book.used, amount);
-        book.lend = lend(quota, book);
-        Self { claim: claim(quota, book).minus(&claim_before), lend: book.lend.minus(&lend_before) }
+/// By how much what a tree can lend would change if a job of quota `no` took `asked` of a dimension in quota.
+fn lend_change(tree: &[Quota], quotas: &impl Slots<QuotaUse>, no: QuotaNo, asked: i64, at: usize) -> i64 {
+    let (mut own_jobs, mut change) = (asked, 0i64);
+    let mut next = Some(no);
+    while let Some(no) = next {
+        let (quota, book) = (&tree[no.at()], quotas.get(no.at()));
+        let own_idle = own_min(quota, book, at).saturating_sub(book.own_jobs[at].saturating_add(own_jobs));
+        let children_lend = book.children_lend[at].saturating_add(change);
+        let used = book.used[at].saturating_add(asked);
+        change = lend_of(quota, own_idle, children_lend, used, at).saturating_sub(book.lend[at]);
+        (own_jobs, next) = (0, quota.parent);
     }
+    change
 }
 
-/// What a quota claims of its parent: its guarantee, or its use where that is more.
-fn claim(quota: &Quota, book: &QuotaUse) -> Amount {
-    quota.min.amount.greater(&book.used)
+/// What a quota claims of its parent in a dimension: its guarantee, or its use where that is more.
+fn claim(quota: &Quota, book: &QuotaUse, at: usize) -> i64 {
+    quota.min.amount[at].max(book.used[at])
 }
 
-/// What the quota guarantees to its own jobs: its amount without its children's.
+/// What the quota guarantees to its own jobs in a dimension: its amount without its children's.
 #[must_use]
-pub fn own_min(quota: &Quota, book: &QuotaUse) -> Amount {
-    quota.min.masked(&quota.min.amount.minus(&book.children_min)).positive()
+pub fn own_min(quota: &Quota, book: &QuotaUse, at: usize) -> i64 {
+    if quota.min.states(at) { quota.min.amount[at].saturating_sub(book.children_min[at]).max(0) } else { 0 }
 }
 
 /// What a quota's own jobs leave unused of its own part, whether it lends or not.
 #[must_use]
 pub fn own_idle(quota: &Quota, book: &QuotaUse) -> Amount {
-    own_min(quota, book).minus(&book.own_jobs).positive()
+    Amount::each(|at| own_min(quota, book, at).saturating_sub(book.own_jobs[at]).max(0))
 }
 
-/// What a quota's subtree can lend: its own unused part if it lends, and its children's; but never more than the
-/// subtree leaves unused as a whole, since a parent's job may use what a child leaves idle.
-fn lend(quota: &Quota, book: &QuotaUse) -> Amount {
-    let own = if quota.settings.lends { own_idle(quota, book) } else { Amount::ZERO };
-    let sum = own.plus(&book.children_lend);
-    let unused = quota.min.amount.minus(&book.used).positive();
-    let mut result = sum;
-    for dimension in 0..DIMENSIONS_MAX {
-        if quota.min.states(dimension) {
-            result[dimension] = sum[dimension].min(unused[dimension]);
-        }
-    }
-    result
+/// What a quota's subtree can lend in a dimension.
+fn lend(quota: &Quota, book: &QuotaUse, at: usize) -> i64 {
+    let own_idle = own_min(quota, book, at).saturating_sub(book.own_jobs[at]);
+    lend_of(quota, own_idle, book.children_lend[at], book.used[at], at)
+}
+
+/// What a subtree can lend: its own unused part if it lends, and its children's; but never more than the subtree
+/// leaves unused as a whole, since a parent's job may use what a child leaves idle.
+fn lend_of(quota: &Quota, own_idle: i64, children_lend: i64, used: i64, at: usize) -> i64 {
+    let own = if quota.settings.lends { own_idle.max(0) } else { 0 };
+    let sum = own.saturating_add(children_lend);
+    let unused = quota.min.amount[at].saturating_sub(used).max(0);
+    if quota.min.states(at) { sum.min(unused) } else { sum }
 }
 
 /// Where a request does not fit: the quota, the dimension, and what is free there for it.
@@ -256,37 +277,40 @@ pub fn fits_in_quota(
     reach: Reach,
 ) -> Result<(), Short> {
     let book = quotas.get(no.at());
-    let own_use = match reach {
-        Reach::Own => book.own_jobs.plus(&book.claimed),
-        Reach::Subtree => book.used,
+    let own_use = |at: usize| match reach {
+        Reach::Own => book.own_jobs[at].saturating_add(book.claimed[at]),
+        Reach::Subtree => book.used[at],
     };
-    exceeded(tree, no, &own_use, asked)?;
+    exceeded(tree, no, own_use, asked)?;
     fits_above(tree, quotas, no, asked)
 }
 
 /// Whether a job of quota `no` fits in all the ancestors of that quota, whatever the quota itself says.
 pub fn fits_above(tree: &[Quota], quotas: &impl Slots<QuotaUse>, no: QuotaNo, asked: &Amount) -> Result<(), Short> {
-    let book = quotas.get(no.at());
-    let quota = &tree[no.at()];
-    let mut claim_change = quota.min.amount.greater(&book.used.plus(asked)).minus(&claim(quota, book));
-    let mut next = quota.parent;
-    while let Some(at) = next {
-        let book = quotas.get(at.at());
-        exceeded(tree, at, &book.used, asked)?;
+    let (mut quota, mut book) = (&tree[no.at()], quotas.get(no.at()));
+    while let Some(at) = quota.parent {
+        let mut claim_change = Amount::ZERO;
+        for dimension in asked.dimensions() {
+            let used = book.used[dimension].saturating_add(asked[dimension]);
+            let claimed = quota.min.amount[dimension].max(used);
+            claim_change[dimension] = claimed.saturating_sub(claim(quota, book, dimension));
+        }
+        (quota, book) = (&tree[at.at()], quotas.get(at.at()));
+        exceeded(tree, at, |dimension| book.used[dimension], asked)?;
         // A child that states no amount, or is already above it, eats into what its parent has for itself.
-        exceeded(tree, at, &book.own_jobs.plus(&book.claimed), &claim_change)?;
-        let quota = &tree[at.at()];
-        claim_change = quota.min.amount.greater(&book.used.plus(asked)).minus(&claim(quota, book));
-        next = quota.parent;
+        let own_use = |dimension: usize| book.own_jobs[dimension].saturating_add(book.claimed[dimension]);
+        exceeded(tree, at, own_use, &claim_change)?;
     }
     Ok(())
 }
 
-fn exceeded(tree: &[Quota], no: QuotaNo, used: &Amount, asked: &Amount) -> Result<(), Short> {
+fn exceeded(tree: &[Quota], no: QuotaNo, used: impl Fn(usize) -> i64, asked: &Amount) -> Result<(), Short> {
     let min = &tree[no.at()].min;
-    match min.first_exceeded(used, asked) {
+    let is_exceeded =
+        |&at: &usize| min.states(at) && asked[at] > 0 && used(at).saturating_add(asked[at]) > min.amount[at];
+    match asked.dimensions().find(is_exceeded) {
         Some(dimension) => {
-            Err(Short { quota: no, dimension, free: min.amount[dimension].saturating_sub(used[dimension]) })
+            Err(Short { quota: no, dimension, free: min.amount[dimension].saturating_sub(used(dimension)) })
         }
         None => Ok(()),
     }
@@ -294,9 +318,9 @@ fn exceeded(tree: &[Quota], no: QuotaNo, used: &Amount, asked: &Amount) -> Resul
 
 /// Whether idle amounts of a domain cover `asked`: the first dimension in which they do not, with what is idle.
 pub fn fits_in_idle(book: &DomainUse, asked: &Amount) -> Result<(), (usize, i64)> {
-    let unlent = book.unlent();
-    let short = (0..DIMENSIONS_MAX).find(|&at| book.stated & (1 << at) != 0 && asked[at] > 0 && asked[at] > unlent[at]);
-    short.map_or(Ok(()), |at| Err((at, unlent[at])))
+    let unlent = |at: usize| book.lend[at].saturating_sub(book.idle[at]);
+    let is_short = |&at: &usize| book.stated & (1 << at) != 0 && asked[at] > 0 && asked[at] > unlent(at);
+    asked.dimensions().find(is_short).map_or(Ok(()), |at| Err((at, unlent(at))))
 }
 
 /// Whether `ancestor` is `no` or an ancestor of it.

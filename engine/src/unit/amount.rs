@@ -59,6 +59,17 @@ impl Amount {
         amount
     }
 
+    /// The amount that has this value in each dimension.
+    #[must_use]
+    pub fn each(value: impl FnMut(usize) -> i64) -> Self {
+        Self(std::array::from_fn(value))
+    }
+
+    /// The dimensions in which it is not zero.
+    pub fn dimensions(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..DIMENSIONS_MAX).filter(|&at| self.0[at] != 0)
+    }
+
     /// Each dimension's value, in order.
     pub fn values(&self) -> impl Iterator<Item = i64> + '_ {
         self.0.iter().copied()

@@ -40,7 +40,7 @@ pub fn fits(trial: &Trial<'_>, job: &JobSpec) -> Result<(), Blocker> {
 #[must_use]
 pub fn quota_full(trial: &Trial<'_>, short: Short, asked: i64) -> Blocker {
     let quota = &trial.state.quotas[short.quota.at()];
-    let own = ledger::own_min(quota, trial.quotas.get(short.quota.at()))[short.dimension];
+    let own = ledger::own_min(quota, trial.quotas.get(short.quota.at()), short.dimension);
     Blocker::QuotaFull { quota: quota.id.clone(), dimension: dimension(short.dimension), asked, free: short.free, own }
 }
 
