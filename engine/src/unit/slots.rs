@@ -27,7 +27,8 @@ impl<T> Slots<T> for Vec<T> {
 #[derive(Debug)]
 pub struct Draft<'base, T> {
     base: Base<'base, T>,
-    changed: BTreeMap<usize, T>,
+    /// Boxed, since a tree makes room for eleven entries at once and most drafts have two or three.
+    changed: BTreeMap<usize, Box<T>>,
 }
 
 #[derive(Debug)]
@@ -67,7 +68,7 @@ impl<'base, T> Draft<'base, T> {
         self.layers().enumerate().flat_map(move |(depth, draft)| {
             let is_newest =
                 move |at: usize| depth == 0 || self.layers().take(depth).all(|newer| !newer.changed.contains_key(&at));
-            draft.changed.iter().map(|(at, value)| (*at, value)).filter(move |(at, _)| is_newest(*at))
+            draft.changed.iter().map(|(at, value)| (*at, &**value)).filter(move |(at, _)| is_newest(*at))
         })
     }
 
@@ -97,8 +98,8 @@ impl<T: Clone> Slots<T> for Draft<'_, T> {
     fn get_mut(&mut self, at: usize) -> &mut T {
         let Self { base, changed } = self;
         changed.entry(at).or_insert_with(|| match base {
-            Base::List(list) => list[at].clone(),
-            Base::Draft(base) => base.read(at).clone(),
+            Base::List(list) => Box::new(list[at].clone()),
+            Base::Draft(base) => Box::new(base.read(at).clone()),
         })
     }
 }
