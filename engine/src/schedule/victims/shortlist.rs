@@ -113,9 +113,12 @@ impl<'a> Shortlist<'a, '_> {
     /// Takes those who have been found beyond `before`, and of their equals who can matter.
     fn add(&mut self, before: usize, charge: Charge, equals: impl Iterator<Item = Equals<'a>>) {
         if self.need.is_on_nodes() {
-            let gangs = self.found.list.split_off(before);
-            let (gangs, pods): (Vec<_>, Vec<_>) = gangs.into_iter().partition(|candidate| candidate.pod.is_none());
-            self.take(pods);
+            let found = self.found.list.split_off(before);
+            let (gangs, pods): (Vec<_>, Vec<_>) = found.into_iter().partition(|candidate| candidate.pod.is_none());
+            for pod in pods {
+                self.freed.take(&pod);
+                self.found.list.push(pod);
+            }
             self.add_in_order(gangs, equals);
         } else {
             for equals in equals {
@@ -125,13 +128,6 @@ impl<'a> Shortlist<'a, '_> {
             for candidate in &self.found.list[before..] {
                 self.freed.take(candidate);
             }
-        }
-    }
-
-    fn take(&mut self, candidates: impl IntoIterator<Item = Candidate<'a>>) {
-        for candidate in candidates {
-            self.freed.take(&candidate);
-            self.found.list.push(candidate);
         }
     }
 
@@ -151,11 +147,17 @@ impl<'a> Shortlist<'a, '_> {
             next(line, &mut heads, &mut of_line);
         }
         let mut count = 0;
+        let mut is_enough = false;
         while let Some(Reverse((_, line))) = heads.pop() {
-            self.take(of_line[line].take());
+            let Some(candidate) = of_line[line].take() else { continue };
             next(line, &mut heads, &mut of_line);
+            self.found.list.push(candidate);
             count += 1;
-            if count > EXACT_ON_NODES_MAX && self.need.is_counted() && self.freed.is_enough() {
+            if !is_enough {
+                self.freed.take(&candidate);
+                is_enough = self.need.is_counted() && self.freed.is_enough();
+            }
+            if is_enough && count > EXACT_ON_NODES_MAX {
                 break;
             }
         }
