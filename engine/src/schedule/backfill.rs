@@ -14,6 +14,7 @@ use crate::job::phase::Phase;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
+use crate::ledger;
 use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
 use crate::schedule::source;
@@ -138,6 +139,9 @@ fn starving(trial: &Trial<'_>, class: &Class) -> Option<JobNo> {
 /// When a job could start if nobody else came: the declared ends of running jobs, one after the other.
 fn earliest_start(trial: &Trial<'_>, spec: &JobSpec) -> EarliestStart {
     let state = trial.state;
+    if !ledger::fits_when_empty(&state.quotas, &trial.quotas, spec.quota, &spec.shape.gang_amount()) {
+        return None;
+    }
     let domain = state.domains.of_quota(spec.quota);
     let in_domain = |at: &usize| state.domains.of_quota(QuotaNo::from_index(*at)) == domain;
     let running = (0..state.running.len()).filter(in_domain).flat_map(|at| state.running[at].iter().map(|(_, no)| *no));
