@@ -13,5 +13,6 @@ mod policy;
 mod random;
 mod rounds;
 mod run;
+mod shortlist;
 mod solver;
 mod stored;

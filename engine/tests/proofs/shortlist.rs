@@ -1,0 +1,133 @@
+//! The shortlist leaves out nobody who matters: the victims on it are those that are found among everybody.
+
+use std::fmt::Write;
+
+use engine::host::authority;
+use engine::job::phase::Charge;
+use engine::job::phase::Placed;
+use engine::job::phase::Source;
+use engine::job::spec::JobSpec;
+use engine::message::command::Command;
+use engine::schedule::trial::Trial;
+use engine::schedule::victims::Quest;
+use engine::schedule::victims::Rule;
+use engine::schedule::victims::candidate::Candidates;
+use engine::schedule::victims::need::Need;
+use engine::schedule::victims::search;
+use engine::schedule::victims::shortlist::shortlist;
+use engine::state::world::State;
+use engine::transition;
+use engine::unit::amount::Amount;
+use engine::unit::amount::GPU;
+use engine::unit::id::JobId;
+use engine::unit::id::QuotaNo;
+use engine::unit::time::Timestamp;
+
+use crate::random::Random;
+
+const MINUTE: i64 = 60_000;
+
+#[test]
+fn the_shortlist_has_the_same_victims_as_everybody() {
+    let (mut n_found, mut n_shorter) = ([0, 0], 0);
+    for seed in 0..3_000 {
+        let mut random = Random::new(seed);
+        let is_pool = random.chance(60);
+        let (state, now) = busy(&mut random, is_pool);
+        let spec = preemptor(&state, &mut random, is_pool, now);
+        let trial = Trial::new(&state, now);
+        let quest = quest(&state, &spec, &mut random);
+        let need = Need::of(&trial, &quest);
+        if need.is_met_by_nothing() {
+            continue;
+        }
+        let everybody = Candidates::of(&trial, &quest, &need);
+        let expected = search::cheapest_covered(&trial, &quest, &need, &everybody);
+        let list = shortlist(&trial, &quest, &need).unwrap_or_default();
+        match (search::cheapest(&trial, &quest, &need, &list), expected) {
+            (Some(found), expected) => {
+                assert_eq!(Ok(found), expected, "seed {seed}, for {spec:?}");
+                n_found[usize::from(is_pool)] += 1;
+                n_shorter += usize::from(list.len() < everybody.list.len());
+            }
+            // Loans are not covered by the cheapest ones: then everybody is looked at.
+            (None, expected) => assert!(expected.is_err() || !list.is_empty(), "seed {seed}: nobody, for {spec:?}"),
+        }
+    }
+    assert!(n_found[0] > 500 && n_found[1] > 500 && n_shorter > 500, "{n_found:?} found, {n_shorter} shorter lists");
+}
+
+/// A cluster in which many jobs of few sizes run, started one after the other.
+fn busy(random: &mut Random, is_pool: bool) -> (State, Timestamp) {
+    let mut lines = String::from(r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#);
+    let pool = if is_pool { r#"{"gpu":120000}"# } else { "null" };
+    write!(lines, "\n{{\"put_group\":{{\"group\":\"g\",\"resource_type\":\"lingjun\",\"pool\":{pool}}}}}").unwrap();
+    for node in 0..if is_pool { 0 } else { 15 } {
+        write!(lines, "\n{{\"put_node\":{{\"node\":\"n{node}\",\"group\":\"g\",\"amount\":{{\"gpu\":8000}}}}}}")
+            .unwrap();
+    }
+    lines.push_str("\n{\"create_quota\":{\"quota\":\"root\",\"groups\":[\"g\"],\"min\":{\"gpu\":120000}}}");
+    let low = random.pick(&["[1,2,3,4]", "[1,2]"]);
+    for quota in ["a", "b", "c"] {
+        let protection = random.pick(&[0, 0, 0, 10 * MINUTE]);
+        let policy = format!(r#"{{"high":[6,7,8,9],"low":{low},"modules":["DLC","EAS"]}}"#);
+        let settings = format!(r#"{{"min_runtime_ms":{protection},"self_level":{policy}}}"#);
+        let place = r#""parent":"root","min":{"gpu":40000}"#;
+        write!(lines, "\n{{\"create_quota\":{{\"quota\":\"{quota}\",{place},\"settings\":{settings}}}}}").unwrap();
+    }
+    let mut state = State::default();
+    for line in lines.lines() {
+        step(&mut state, line, Timestamp(0));
+    }
+    let mut now = 0;
+    for at in 0..random.between(40, 110) {
+        now += random.pick(&[0, MINUTE, 7 * MINUTE]);
+        let gpus = random.pick(&[1, 1, 1, 2, 4]) * GPU;
+        let quota = random.pick(&["a", "b", "c"]);
+        let priority = random.pick(&[1, 1, 2, 3, 5]);
+        let idle = random.pick(&["off", "acceptable", "only"]);
+        let module = random.pick(&["DLC", "DLC", "DLC", "DSW"]);
+        let checkpoint = random.pick(&["null", "null", "null", "240000"]);
+        let pods = if random.chance(10) {
+            format!(r#""pods":[{{"count":3,"amount":{{"gpu":{gpus}}}}}],"min_pods":1"#)
+        } else {
+            format!(r#""pods":[{{"count":1,"amount":{{"gpu":{gpus}}}}}]"#)
+        };
+        let rest = format!(r#""priority":{priority},"module":"{module}","idle":"{idle}","checkpoint_ms":{checkpoint}"#);
+        let job = format!(r#"{{"submit_job":{{"job":"j{}","quota":"{quota}",{rest},{pods}}}}}"#, at * 17 % 113);
+        step(&mut state, &job, Timestamp(now));
+    }
+    (state, Timestamp(now + random.pick(&[0, MINUTE, 60 * MINUTE])))
+}
+
+fn step(state: &mut State, command: &str, now: Timestamp) {
+    let command: Command = serde_json::from_str(command).unwrap_or_else(|error| panic!("{error}: {command}"));
+    authority::step(state, &command, now).unwrap();
+}
+
+/// A job of quota `a` that has been submitted and not judged.
+fn preemptor(state: &State, random: &mut Random, is_pool: bool, now: Timestamp) -> JobSpec {
+    let (count, gpus) =
+        if is_pool { (1, random.between(1, 12)) } else { (random.between(1, 2), random.pick(&[1, 2, 4, 8])) };
+    let pods = format!(r#""pods":[{{"count":{count},"amount":{{"gpu":{}}}}}]"#, gpus * GPU);
+    let submit = format!(r#"{{"submit_job":{{"job":"preemptor","quota":"a","priority":7,{pods}}}}}"#);
+    let mut after = state.clone();
+    for event in transition::decide(state, &serde_json::from_str(&submit).unwrap(), now).unwrap() {
+        transition::apply(&mut after, &event);
+    }
+    let no = after.jobs.find(&JobId::new("preemptor").unwrap()).unwrap();
+    (*after.jobs[no].spec).clone()
+}
+
+fn quest<'a>(state: &'a State, job: &'a JobSpec, random: &mut Random) -> Quest<'a> {
+    let home = state.domains.list[0].home;
+    let placed = |source| Placed { source, charge: Charge::InQuota, home, pods: Box::default() };
+    let policy = state.quotas[job.quota.at()].settings.self_level.as_ref().unwrap();
+    let (rule, source, need) = if random.chance(30) {
+        (Rule::Reclaim, Source::Reclaim, 0)
+    } else {
+        (Rule::SelfLevel(policy), Source::SelfLevel, random.between(0, job.shape.gang_amount()[0] / GPU))
+    };
+    let quota_need = Amount::of(0, need * GPU);
+    Quest { job, placed: placed(source), rule, quota_need, policy_quota: QuotaNo(job.quota.0) }
+}
