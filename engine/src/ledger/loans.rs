@@ -12,6 +12,7 @@ use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
 /// What a job holds of a lender.
@@ -51,7 +52,7 @@ fn lenders(state: &State, domain: DomainNo) -> Vec<(QuotaNo, Amount)> {
         .map(|(no, quota)| (no, own_idle(quota, &state.ledger.quotas[no.at()])))
         .filter(|(_, idle)| !idle.is_zero())
         .collect();
-    lenders.sort_by(|a, b| {
+    sort::by(&mut lenders, |a, b| {
         let gpus = |idle: &Amount| state.cluster.gpus(idle);
         gpus(&b.1).cmp(&gpus(&a.1)).then_with(|| state.quotas[a.0.at()].id.cmp(&state.quotas[b.0.at()].id))
     });
@@ -73,6 +74,6 @@ fn borrowers(state: &State, domain: DomainNo) -> Vec<(Timestamp, JobNo, Amount)>
             Some((*started, no, idle))
         })
         .collect();
-    borrowers.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| state.jobs[a.1].spec.id.cmp(&state.jobs[b.1].spec.id)));
+    sort::by(&mut borrowers, |a, b| a.0.cmp(&b.0).then_with(|| state.jobs[a.1].spec.id.cmp(&state.jobs[b.1].spec.id)));
     borrowers
 }

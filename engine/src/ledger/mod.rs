@@ -16,6 +16,7 @@ use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::DomainNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
+use crate::unit::sort;
 
 /// What the ledger keeps of a quota.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,7 +105,7 @@ fn bottom_up(tree: &[Quota]) -> Vec<QuotaNo> {
         depth
     };
     let mut order: Vec<QuotaNo> = (0..tree.len()).filter(|&at| !tree[at].is_deleted).map(QuotaNo::from_index).collect();
-    order.sort_by_key(|&no| (std::cmp::Reverse(depth(no)), no));
+    sort::by_key(&mut order, |&no| (std::cmp::Reverse(depth(no)), no));
     order
 }
 

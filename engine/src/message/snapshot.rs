@@ -16,6 +16,7 @@ use crate::state::jobs::Job;
 use crate::state::jobs::Jobs;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
+use crate::unit::sort;
 
 /// A state on its way. Equal states have equal snapshots, and these equal bytes, on every target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +58,7 @@ impl Snapshot {
             .iter()
             .filter_map(|class| Some((class.waiting.first()?.2, class.hold.clone()?)))
             .collect();
-        holds.sort_by_key(|(job, _)| *job);
+        sort::by_key(&mut holds, |(job, _)| *job);
         Self {
             format: FORMAT,
             revision: state.revision,

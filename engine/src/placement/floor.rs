@@ -11,6 +11,7 @@ use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::DomainNo;
 use crate::unit::id::NodeNo;
+use crate::unit::sort;
 
 /// Ready nodes of one domain with GPUs of one dimension, by free GPUs, then by name.
 type ByFree = BTreeSet<(i64, u32, NodeNo)>;
@@ -40,7 +41,7 @@ impl Floor {
     #[must_use]
     pub fn empty(cluster: &Cluster, nodes: &[Node], domains: &Domains) -> Self {
         let mut by_name: Vec<usize> = (0..nodes.len()).collect();
-        by_name.sort_by(|&a, &b| nodes[a].id.cmp(&nodes[b].id));
+        sort::by(&mut by_name, |&a, &b| nodes[a].id.cmp(&nodes[b].id));
         let mut rank = vec![0u32; nodes.len()];
         for (place, &at) in (0u32..).zip(&by_name) {
             rank[at] = place;

@@ -11,6 +11,7 @@ use crate::unit::id::DomainNo;
 use crate::unit::id::NodeNo;
 use crate::unit::slots::Draft;
 use crate::unit::slots::Slots;
+use crate::unit::sort;
 
 /// How many pods of a gang find room, when not all do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Room<'_> {
     /// of the roles. On failure the draft is spoilt: work on a copy.
     pub fn place(&self, nodes: &mut Draft<'_, NodeUse>, roles: &[Role]) -> Result<Box<[PodAt]>, NoRoom> {
         let mut order: Vec<usize> = (0..roles.len()).collect();
-        order.sort_by_key(|&at| {
+        sort::by_key(&mut order, |&at| {
             (std::cmp::Reverse(self.cluster.gpus(&roles[at].amount)), std::cmp::Reverse(roles[at].amount), at)
         });
         let mut places: Vec<Vec<PodAt>> = vec![Vec::new(); roles.len()];

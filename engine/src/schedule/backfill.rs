@@ -24,6 +24,7 @@ use crate::state::queue::Class;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -83,7 +84,7 @@ impl Reservations {
                 nodes.extend(reserved);
             }
         }
-        nodes.sort_unstable();
+        sort::by_key(&mut nodes, |no| *no);
         nodes.dedup();
         first.map(|blocker| (nodes, blocker))
     }
@@ -147,7 +148,7 @@ fn earliest_start(trial: &Trial<'_>, spec: &JobSpec) -> EarliestStart {
     let running = (0..state.running.len()).filter(in_domain).flat_map(|at| state.running[at].iter().map(|(_, no)| *no));
     let mut ends: Vec<(Timestamp, JobNo)> =
         running.filter(|no| !trial.is_gone(*no)).filter_map(|no| Some((declared_end(&state.jobs[no])?, no))).collect();
-    ends.sort_unstable();
+    sort::by_key(&mut ends, |end| *end);
     let mut later = trial.fork();
     for (at, no) in ends {
         later.evict(&Victim::Job(no));

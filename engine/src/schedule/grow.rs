@@ -16,6 +16,7 @@ use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
+use crate::unit::sort;
 
 /// Pods that would start now for elastic jobs which run and for those that start in this round (`started`, with the
 /// charge of their gangs and where these run).
@@ -31,7 +32,7 @@ pub fn grow(trial: &mut Trial<'_>, started: &[(JobNo, Charge, GroupNo)]) -> Vec<
     waiting.extend(
         started.iter().map(|(no, charge, home)| (*no, *charge, *home, state.jobs[*no].spec.shape.extra_pods())),
     );
-    waiting.sort_by_key(|(no, ..)| {
+    sort::by_key(&mut waiting, |(no, ..)| {
         let job = &state.jobs[*no];
         (std::cmp::Reverse(job.spec.priority), job.waiting_since, job.spec.id.clone())
     });

@@ -21,6 +21,7 @@ use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Draft;
+use crate::unit::sort;
 
 /// What a waiting job gets now, or why it waits.
 pub fn judge(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobNo) -> Result<Offer, Hold> {
@@ -163,7 +164,7 @@ fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<Blocker> {
             }
         }
     }
-    leaving.sort_unstable();
+    sort::by_key(&mut leaving, |leaving| *leaving);
     let mut later = trial.fork();
     for (until, no) in leaving {
         later.vacate(no);

@@ -27,6 +27,7 @@ use crate::state::world::State;
 use crate::unit::id::ClassNo;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
+use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
 /// Who is judged in a round.
@@ -58,7 +59,7 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
 /// wait for a time, and whole quotas where the head speaks for the rest.
 fn to_judge(state: &State, is_complete: bool) -> BTreeSet<ClassNo> {
     if is_complete {
-        return state.queue.of_quota.values().flatten().copied().collect();
+        return sort::set(state.queue.of_quota.values().flatten().copied());
     }
     let mut classes = BTreeSet::new();
     for no in state.queue.fresh.iter().chain(&state.queue.restless) {
@@ -117,7 +118,7 @@ fn judge_queue(
     let mut told: Vec<(ClassNo, Hold)> =
         holds.into_iter().filter(|(class, hold)| is_news(state, *class, hold)).collect();
     // In the order of who waits first: the numbers of classes differ after a restore.
-    told.sort_by_key(|(class, _)| state.queue.classes[class.at()].waiting.first());
+    sort::by_key(&mut told, |(class, _)| state.queue.classes[class.at()].waiting.first());
     decisions.extend(told.into_iter().map(|(class, hold)| Decision::Hold { class, hold: Arc::new(hold) }));
 }
 

@@ -15,6 +15,7 @@ use crate::unit::id::DomainNo;
 use crate::unit::id::GroupNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::sort;
 
 /// Groups, roots and nodes that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Domains {
 
     fn add(&mut self, members: &[GroupNo], groups: &[Group]) {
         let mut members = members.to_vec();
-        members.sort_unstable();
+        sort::by_key(&mut members, |no| *no);
         let first = &groups[members[0].at()];
         let amount = members
             .iter()

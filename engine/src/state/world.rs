@@ -31,6 +31,7 @@ use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
+use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
 /// The state of one cluster.
@@ -173,11 +174,11 @@ impl State {
     /// Recomputes what depends on quotas, groups and nodes.
     fn rebuild_structure(&mut self) {
         let live = self.quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted);
-        self.quota_names = live.map(|(at, quota)| (quota.id.clone(), QuotaNo::from_index(at))).collect();
-        self.group_names =
-            self.groups.iter().enumerate().map(|(at, group)| (group.id.clone(), GroupNo::from_index(at))).collect();
-        self.node_names =
-            self.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), NodeNo::from_index(at))).collect();
+        self.quota_names = sort::map(live.map(|(at, quota)| (quota.id.clone(), QuotaNo::from_index(at))));
+        let groups = self.groups.iter().enumerate();
+        self.group_names = sort::map(groups.map(|(at, group)| (group.id.clone(), GroupNo::from_index(at))));
+        let nodes = self.nodes.iter().enumerate();
+        self.node_names = sort::map(nodes.map(|(at, node)| (node.id.clone(), NodeNo::from_index(at))));
         self.children = vec![Vec::new(); self.quotas.len()];
         for (at, quota) in self.quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted) {
             if let Some(parent) = quota.parent {

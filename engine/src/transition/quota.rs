@@ -22,13 +22,14 @@ use crate::unit::id::GroupNo;
 use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 use crate::unit::limit;
+use crate::unit::sort;
 
 pub(super) fn create(state: &State, command: &CreateQuota) -> Result<Vec<Event>, Rejection> {
     let CreateQuota { quota: id, parent, groups, min, settings } = command;
     let parent = parent.as_ref().map(|parent| names::quota(state, parent)).transpose()?;
     let mut group_nos =
         groups.iter().map(|group| names::group(state, group)).collect::<Result<Vec<GroupNo>, Rejection>>()?;
-    group_nos.sort_unstable();
+    sort::by_key(&mut group_nos, |no| *no);
     group_nos.dedup();
     let min = names::guarantee(state, id.as_str(), min)?;
     let quota = Quota { id: id.clone(), parent, min, groups: group_nos, is_deleted: false, settings: settings.clone() };

@@ -6,4 +6,5 @@ pub mod limit;
 pub mod priority;
 pub mod quantity;
 pub mod slots;
+pub mod sort;
 pub mod time;

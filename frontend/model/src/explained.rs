@@ -14,6 +14,7 @@ use engine::schedule::order;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::id::QuotaNo;
+use engine::unit::sort;
 use engine::unit::time::Timestamp;
 
 /// Why a job waits.
@@ -51,7 +52,7 @@ const PLACES_MAX: usize = 1_000;
 #[must_use]
 pub fn places(state: &State, now: Timestamp) -> BTreeMap<JobNo, usize> {
     let queues = state.queue.of_quota.keys().map(|quota| order::positions(state, *quota, now));
-    queues.flat_map(|queue| queue.into_iter().take(PLACES_MAX).zip(1..)).collect()
+    sort::map(queues.flat_map(|queue| queue.into_iter().take(PLACES_MAX).zip(1..)))
 }
 
 /// A waiting job's place, from 1.

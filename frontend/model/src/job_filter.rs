@@ -9,6 +9,7 @@ use engine::unit::id::JobNo;
 use engine::unit::id::QuotaId;
 use engine::unit::id::QuotaNo;
 use engine::unit::priority::Module;
+use engine::unit::sort;
 
 use crate::job_state::JobState;
 
@@ -96,14 +97,14 @@ pub fn select(state: &State, filter: &JobFilter) -> Vec<JobNo> {
     let mut found: Vec<(JobNo, &Job)> =
         state.jobs.iter().filter(|(_, job)| matches(state, job, filter, &search, quota)).collect();
     match filter.sort {
-        JobSort::Newest => found.sort_by_key(|(no, job)| (Reverse(job.submitted), Reverse(*no))),
-        JobSort::Oldest => found.sort_by_key(|(no, job)| (job.submitted, *no)),
-        JobSort::Name => found.sort_by(|a, b| a.1.spec.id.cmp(&b.1.spec.id)),
-        JobSort::Priority => found.sort_by_key(|(no, job)| (Reverse(job.spec.priority), *no)),
+        JobSort::Newest => sort::by_key(&mut found, |(no, job)| (Reverse(job.submitted), Reverse(*no))),
+        JobSort::Oldest => sort::by_key(&mut found, |(no, job)| (job.submitted, *no)),
+        JobSort::Name => sort::by(&mut found, |a, b| a.1.spec.id.cmp(&b.1.spec.id)),
+        JobSort::Priority => sort::by_key(&mut found, |(no, job)| (Reverse(job.spec.priority), *no)),
         JobSort::Gpus => {
-            found.sort_by_key(|(no, job)| (Reverse(state.cluster.gpus(&job.spec.shape.gang_amount())), *no));
+            sort::by_key(&mut found, |(no, job)| (Reverse(state.cluster.gpus(&job.spec.shape.gang_amount())), *no));
         }
-        JobSort::State => found.sort_by_key(|(no, job)| (JobState::of(job), *no)),
+        JobSort::State => sort::by_key(&mut found, |(no, job)| (JobState::of(job), *no)),
     }
     found.into_iter().map(|(no, _)| no).collect()
 }

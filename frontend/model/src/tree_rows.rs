@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use engine::state::world::State;
 use engine::unit::id::QuotaNo;
+use engine::unit::sort;
 
 use crate::books::Books;
 
@@ -105,7 +106,7 @@ pub fn rows(state: &State, books: &Books, view: &TreeView) -> Vec<TreeRow> {
         }
     }
     for siblings in children.values_mut() {
-        siblings.sort_by_cached_key(|no| sort_key(state, books, view.sort, *no));
+        sort::by_cached_key(siblings, |no| sort_key(state, books, view.sort, *no));
     }
     let mut rows = Vec::new();
     add(state, view, &children, None, 1, &mut rows);
@@ -138,7 +139,7 @@ fn found(state: &State, search: &str) -> Option<BTreeSet<QuotaNo>> {
         return None;
     }
     let matching = state.live_quotas().filter(|(_, quota)| quota.id.as_str().to_lowercase().contains(&search));
-    Some(matching.flat_map(|(no, _)| crate::books::chain(state, no)).collect())
+    Some(sort::set(matching.flat_map(|(no, _)| crate::books::chain(state, no))))
 }
 
 fn sort_key(state: &State, books: &Books, sort: TreeSort, no: QuotaNo) -> (Reverse<i64>, Vec<NamePart>) {

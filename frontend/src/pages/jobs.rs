@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::sort;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
@@ -135,7 +136,7 @@ pub(crate) fn quota_options(session: Session, none: &'static str) -> Signal<Vec<
         let mut names: Vec<String> = session
             .ask(|state| state.live_quotas().map(|(_, quota)| quota.id.as_str().to_owned()).collect())
             .unwrap_or_default();
-        names.sort_by_cached_key(|name| console_model::tree_rows::natural(name));
+        sort::by_cached_key(&mut names, |name| console_model::tree_rows::natural(name));
         names
     });
     Signal::derive(move || {

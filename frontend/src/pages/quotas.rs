@@ -19,6 +19,7 @@ use console_model::path;
 use console_model::tree_rows::TreeSort;
 use console_model::tree_rows::TreeView;
 use console_model::tree_rows::rows;
+use engine::unit::sort;
 
 /// The page.
 #[component]
@@ -89,7 +90,7 @@ pub(crate) fn QuotasPage() -> impl IntoView {
 
 /// Names in the URL: separated by commas, which names escape as `%2C`.
 fn names(text: &str) -> BTreeSet<String> {
-    text.split(',').filter(|name| !name.is_empty()).map(|name| name.replace("%2C", ",").replace("%25", "%")).collect()
+    sort::set(text.split(',').filter(|name| !name.is_empty()).map(|name| name.replace("%2C", ",").replace("%25", "%")))
 }
 
 fn joined(names: &BTreeSet<String>) -> String {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use engine::host::replica::Replica;
 use engine::host::replica::Taken;
 use engine::message::envelope::Entry;
+use engine::unit::sort;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -180,7 +181,7 @@ async fn reload(session: Session, open: &Open, min_revision: u64) -> Result<(), 
     };
     // The list of rounds is not needed to work; without it the page says that there is none.
     let mut past = past.unwrap_or_default();
-    past.sort_by_key(|entry| entry.revision);
+    sort::by_key(&mut past, |entry| entry.revision);
     for entry in past.into_iter().filter(|_| open.is_open()) {
         session.remember(entry);
     }

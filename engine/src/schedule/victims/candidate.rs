@@ -24,6 +24,7 @@ use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
+use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -138,7 +139,7 @@ impl<'a> Candidates<'a> {
 
     /// The least valuable first.
     pub(super) fn sorted(mut self) -> Self {
-        self.list.sort_by(|a, b| a.class.cmp(&b.class).then_with(|| a.worth.cmp(&b.worth)));
+        sort::by(&mut self.list, |a, b| a.class.cmp(&b.class).then_with(|| a.worth.cmp(&b.worth)));
         self
     }
 

@@ -41,6 +41,7 @@ use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
 use crate::unit::slots::Draft;
 use crate::unit::slots::Slots;
+use crate::unit::sort;
 
 /// Whom a rule allows to take.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +146,7 @@ fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
     if waiting.is_empty() {
         return Vec::new();
     }
-    waiting.sort();
+    sort::by_key(&mut waiting, |waiting| *waiting);
     let mut after = trial.fork();
     after.book(quest.job.quota, domain, quest.placed.charge, quest.job.shape.gang_amount(), ledger::Sign::Add);
     let mut promoted = Vec::new();
@@ -190,7 +191,7 @@ pub fn draining<'a>(trial: &'a Trial<'_>, domain: DomainNo) -> impl Iterator<Ite
 /// Whether waiting would serve as well as taking: victims that are protected for now.
 fn refine(trial: &Trial<'_>, need: &Need, candidates: &Candidates<'_>, blocker: Blocker) -> Blocker {
     let mut protected = candidates.protected.clone();
-    protected.sort_by_key(|(until, _)| *until);
+    sort::by_key(&mut protected, |(until, _)| *until);
     let mut freed = Freed::all(trial, need, &candidates.list);
     for (until, candidate) in protected {
         freed.take(&candidate);

@@ -29,6 +29,7 @@ use crate::schedule::victims::need::Need;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
 use crate::unit::slots::Slots;
+use crate::unit::sort;
 
 /// Up to so many candidates of one class on nodes the search is exact: there each stands for itself, and looking at
 /// one means looking at its machines. In pools there is no such limit.
@@ -131,7 +132,7 @@ impl Bound {
             return Self(BTreeSet::new());
         }
         let gangs = list.iter().zip(chosen).filter(|(candidate, is_chosen)| **is_chosen && candidate.pod.is_none());
-        Self(gangs.map(|(candidate, _)| candidate.job).collect())
+        Self(sort::set(gangs.map(|(candidate, _)| candidate.job)))
     }
 
     fn contains(&self, list: &[Candidate<'_>], at: usize) -> bool {
@@ -201,7 +202,7 @@ impl<'a, 't> Search<'a, 't> {
             kinds.entry(kind).or_default().push(at);
         }
         let mut kinds: Vec<Kind> = kinds.into_values().collect();
-        kinds.sort_by_key(|kind| kind[0]);
+        sort::by_key(&mut kinds, |kind| kind[0]);
         let best = (cost(list, current), current.to_vec());
         let mut search = Self { list, kinds, freed, choice: Vec::new(), steps: 0, best };
         search.descend(0);
@@ -251,7 +252,7 @@ fn is_first(list: &[Candidate<'_>], choice: &[usize], other: &[usize]) -> bool {
     let who = |choice: &[usize]| {
         let mut who: Vec<_> =
             choice.iter().map(|&at| (list[at].worth.started, list[at].worth.id, list[at].worth.pod)).collect();
-        who.sort();
+        sort::by_key(&mut who, |who| *who);
         who
     };
     who(choice) < who(other)
@@ -358,7 +359,7 @@ fn victims(list: &[Candidate<'_>], chosen: &[bool]) -> Vec<Victim> {
     let victim = |(job, pods): (JobNo, Option<Vec<u32>>)| match pods {
         None => Victim::Job(job),
         Some(mut pods) => {
-            pods.sort_unstable();
+            sort::by_key(&mut pods, |pod| *pod);
             Victim::Pods(job, pods)
         }
     };

@@ -26,6 +26,7 @@ use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
+use crate::unit::sort;
 use crate::unit::time::Millis;
 
 /// The shortlist for a job under a rule, the least valuable first; nothing if even everybody is not enough.
@@ -133,7 +134,7 @@ impl<'a> Shortlist<'a, '_> {
 
     /// Takes gangs and their equals in the order of their cost until they are enough.
     fn add_in_order(&mut self, mut gangs: Vec<Candidate<'a>>, equals: impl Iterator<Item = Equals<'a>>) {
-        gangs.sort_by(|a, b| a.worth.cmp(&b.worth));
+        sort::by(&mut gangs, |a, b| a.worth.cmp(&b.worth));
         let trial = self.trial;
         let mut lines: Vec<Box<dyn Iterator<Item = Candidate<'a>> + 'a>> = vec![Box::new(gangs.into_iter())];
         lines.extend(equals.map(|equals| Box::new(equals.free(trial)) as Box<dyn Iterator<Item = Candidate<'a>>>));
