@@ -14,7 +14,14 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
-    fn cargo(self) -> &'static str {
+    fn of_console(self) -> &'static str {
+        match self {
+            Self::Dev => "wasm-dev",
+            Self::Release => "console",
+        }
+    }
+
+    fn of_worker(self) -> &'static str {
         match self {
             Self::Dev => "wasm-dev",
             Self::Release => "wasm",
@@ -37,6 +44,16 @@ const WASM_FEATURES: [&str; 9] = [
     "--enable-sign-ext",
 ];
 
+/// rustc has inlined what is worth it. Each further copy makes a module smaller to hold, but larger to send.
+const NO_INLINING: [&str; 6] = [
+    "--always-inline-max-function-size",
+    "1",
+    "--flexible-inline-max-function-size",
+    "1",
+    "--one-caller-inline-max-function-size",
+    "1",
+];
+
 const CONSOLE_WASM: &str = "dist/app/frontend_bg.wasm";
 const WORKER_WASM: &str = "build/worker/edge_bg.wasm";
 
@@ -45,8 +62,8 @@ pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
     prepare::node_modules()?;
     compile(profile)?;
     println!("generating the bindings");
-    bind_console(&cargo_output(profile, "frontend.wasm")?)?;
-    bind_worker(&cargo_output(profile, "edge.wasm")?)?;
+    bind_console(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
+    bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
     copy_dir(&root().join("public"), &root().join("dist"))?;
     if profile == Profile::Release {
         optimise(CONSOLE_WASM)?;
@@ -57,22 +74,20 @@ pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One cargo invocation for both modules: two would resolve other feature sets and compile
-/// the shared bindings twice.
 fn compile(profile: Profile) -> Result<(), Failure> {
-    println!("compiling both modules ({})", profile.cargo());
-    let arguments = [
-        "build",
-        "--locked",
-        "--target",
-        WASM,
-        "--profile",
-        profile.cargo(),
-        "--package",
-        "frontend",
-        "--package",
-        "edge",
-    ];
+    let (console, worker) = (profile.of_console(), profile.of_worker());
+    if console == worker {
+        // In one go: two would resolve other feature sets and compile the shared bindings twice.
+        return cargo_build(console, &["frontend", "edge"]);
+    }
+    cargo_build(console, &["frontend"])?;
+    cargo_build(worker, &["edge"])
+}
+
+fn cargo_build(profile: &str, packages: &[&str]) -> Result<(), Failure> {
+    println!("compiling {} ({profile})", packages.join(" and "));
+    let mut arguments = vec!["build", "--locked", "--target", WASM, "--profile", profile];
+    arguments.extend(packages.iter().flat_map(|package| ["--package", package]));
     show("cargo", &arguments, "correct what the compiler says above")
 }
 
@@ -81,8 +96,8 @@ pub(crate) fn cargo_output_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
 
-fn cargo_output(profile: Profile, file: &str) -> Result<PathBuf, Failure> {
-    let path = cargo_output_dir().join(WASM).join(profile.cargo()).join(file);
+fn cargo_output(profile: &str, file: &str) -> Result<PathBuf, Failure> {
+    let path = cargo_output_dir().join(WASM).join(profile).join(file);
     if path.is_file() {
         return Ok(path);
     }
@@ -135,6 +150,7 @@ fn bindgen_failure(error: impl std::fmt::Display) -> Failure {
 fn optimise(wasm: &str) -> Result<(), Failure> {
     let mut arguments = vec!["node_modules/binaryen/bin/wasm-opt", "-Oz", wasm, "-o", wasm];
     arguments.extend(WASM_FEATURES);
+    arguments.extend(NO_INLINING);
     show("node", &arguments, "if the compiler has begun to use a new feature, name it in WASM_FEATURES")
 }
 
