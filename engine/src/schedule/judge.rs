@@ -45,12 +45,9 @@ pub fn judge(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobNo) 
     elsewhere.map_err(|_| reserved(offer.placed.source, blocker))
 }
 
-/// A job that waits for room may be larger than the machines. That changes only with them, and then everybody is
-/// told anew; so it is looked at when the job's class has no reason yet.
+/// A job that waits for room may be larger than the machines.
 fn hopeless(state: &State, no: JobNo, mut hold: Hold) -> Hold {
-    let job = &state.jobs[no];
-    let is_told = job.class.is_some_and(|class| state.queue.classes[class.at()].hold.is_some());
-    if !is_told && let Some(blocker) = larger_than_nodes(state, &job.spec) {
+    if let Some(blocker) = larger_than_nodes(state, &state.jobs[no].spec) {
         hold.attempts.insert(0, Attempt { source: Source::Own, blocker });
     }
     hold
