@@ -192,6 +192,46 @@ pub struct Attempt {
     pub blocker: Blocker,
 }
 
+impl Attempt {
+    /// Whether a look at the books of the job's own quota, or at what is idle, tells that nothing has changed. The
+    /// settings do not change without the reasons being forgotten.
+    fn is_plain(&self) -> bool {
+        match self.blocker {
+            Blocker::QuotaFull { .. } => matches!(self.source, Source::Own | Source::Reclaim),
+            Blocker::IdleShort { .. } => self.source == Source::Idle,
+            Blocker::IdleOff
+            | Blocker::IdleOnly
+            | Blocker::ChildLevelOff { .. }
+            | Blocker::NoChildren { .. }
+            | Blocker::SelfLevelOff { .. }
+            | Blocker::PriorityNotHigh { .. } => true,
+            Blocker::LargerThanQuota { .. }
+            | Blocker::LargerThanNodes { .. }
+            | Blocker::NoRoom { .. }
+            | Blocker::NothingLent
+            | Blocker::NoVictim { .. }
+            | Blocker::VictimsTooFew { .. }
+            | Blocker::VictimProtected { .. }
+            | Blocker::WaitingForRelease { .. }
+            | Blocker::BehindHead { .. }
+            | Blocker::Reserved { .. }
+            | Blocker::NotSolved { .. }
+            | Blocker::Backoff { .. } => false,
+        }
+    }
+}
+
+/// How long a hold lasts, as far as its reasons tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasting {
+    /// Until the machines or the quotas change.
+    ForEver,
+    /// Until the job's own quota has the amount free, or it is idle: each as far as the job may use it.
+    Plain,
+    /// Nobody knows before the sources are asked again.
+    Open,
+}
+
 /// Why a job waits: the binding reason first, all others after it in the order of the sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -221,6 +261,18 @@ impl Hold {
     #[must_use]
     pub fn is_for_ever(&self) -> bool {
         self.attempts.iter().any(|attempt| attempt.blocker.is_for_ever())
+    }
+
+    /// What it takes to find out whether it holds still.
+    #[must_use]
+    pub fn lasting(&self) -> Lasting {
+        if self.is_for_ever() {
+            Lasting::ForEver
+        } else if self.attempts.iter().all(Attempt::is_plain) {
+            Lasting::Plain
+        } else {
+            Lasting::Open
+        }
     }
 
     /// Whether both name the same reasons; the numbers may differ.

@@ -56,7 +56,7 @@ impl Snapshot {
             .queue
             .classes
             .iter()
-            .filter_map(|class| Some((class.waiting.first()?.2, class.hold.clone()?)))
+            .filter_map(|class| Some((class.waiting.first()?, class.hold.clone()?)))
             .collect();
         sort::by_key(&mut holds, |(job, _)| *job);
         Self {

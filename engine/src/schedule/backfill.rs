@@ -21,6 +21,7 @@ use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::state::jobs::Job;
 use crate::state::queue::Class;
+use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
@@ -106,8 +107,8 @@ impl Reservations {
 
 /// The first job of a quota that has waited too long and may start there one day.
 fn first_starving(trial: &Trial<'_>, quota: QuotaNo) -> Option<JobNo> {
-    let classes = trial.state.queue.of_quota.get(&quota)?;
-    let heads = classes.iter().filter_map(|class| starving(trial, &trial.state.queue.classes[class.at()]));
+    let queue = &trial.state.queue;
+    let heads = queue.classes_of(quota).filter_map(|class| starving(trial, &queue.classes[class.at()]));
     heads.min_by(|a, b| {
         let key = |no: &JobNo| {
             let job = &trial.state.jobs[*no];
@@ -120,21 +121,27 @@ fn first_starving(trial: &Trial<'_>, quota: QuotaNo) -> Option<JobNo> {
 /// Jobs that have waited too long for nodes, not for their quota.
 fn starving_for_nodes(trial: &Trial<'_>) -> Vec<JobNo> {
     let queue = &trial.state.queue;
-    let classes = queue.of_quota.values().flatten().map(|class| &queue.classes[class.at()]);
+    // Who waits for room waits for no plain reason.
+    let families = queue.of_quota.values().flatten().map(|family| &queue.families[family.at()]);
+    let open = families.filter(|family| !family.is_plain()).flat_map(|family| &family.classes);
+    let mut classes: Vec<(QuotaNo, ClassNo)> = open.map(|no| (queue.classes[no.at()].key.quota, *no)).collect();
+    sort::by_key(&mut classes, |class| *class);
     let waits_for_room = |class: &&Class| {
         let binding = class.hold.as_ref().and_then(|hold| hold.binding());
         binding.is_some_and(|attempt| matches!(attempt.blocker, Blocker::NoRoom { .. }))
     };
+    let classes = classes.iter().map(|(_, no)| &queue.classes[no.at()]);
     classes.filter(waits_for_room).filter_map(|class| starving(trial, class)).collect()
 }
 
 /// The head of a class, if it has waited too long.
 fn starving(trial: &Trial<'_>, class: &Class) -> Option<JobNo> {
-    let (since, _, no) = class.waiting.first()?;
+    let no = class.waiting.first()?;
+    let since = trial.state.jobs[no].waiting_since;
     let patience = trial.state.quotas[class.key.quota.at()].settings.starvation_after;
     let is_hopeless = class.hold.as_ref().is_some_and(|hold| hold.is_for_ever());
     let may_hold = class.key.idle != IdlePolicy::Only && !is_hopeless;
-    (may_hold && trial.now - *since > patience).then_some(*no)
+    (may_hold && trial.now - since > patience).then_some(no)
 }
 
 /// When a job could start if nobody else came: the declared ends of running jobs, one after the other.

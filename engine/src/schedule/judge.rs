@@ -1,5 +1,8 @@
 //! Judging one waiting job: the first source that serves wins, and every one that does not says why.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
@@ -7,50 +10,69 @@ use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::placement::NodeUse;
-use crate::placement::floor::Floor;
 use crate::placement::gang::NoRoom;
 use crate::placement::gang::Room;
 use crate::quota::policy::Scope;
 use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Offer;
+use crate::schedule::order::Head;
 use crate::schedule::source;
 use crate::schedule::source::SOURCES;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
+use crate::unit::id::FamilyNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Draft;
 use crate::unit::sort;
 
+/// What families were refused since anybody was served in this round: the same question to the same books.
+pub type Refusals = BTreeMap<FamilyNo, Arc<Hold>>;
+
 /// What a waiting job gets now, or why it waits.
-pub fn judge(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobNo) -> Result<Offer, Hold> {
-    let job = &trial.state.jobs[no];
-    if let Some(blocker) = larger_than_quota(trial.state, &job.spec) {
-        return Err(Hold::of(vec![Attempt { source: Source::Own, blocker }]));
+pub fn judge(
+    trial: &mut Trial<'_>,
+    reservations: &mut Reservations,
+    refusals: &mut Refusals,
+    head: Head,
+) -> Result<Offer, Arc<Hold>> {
+    let family = trial.state.queue.classes[head.class.at()].family;
+    if let Some(hold) = refusals.get(&family) {
+        return Err(Arc::clone(hold));
     }
-    let reserved = |source: Source, blocker: Blocker| Hold::of(vec![Attempt { source, blocker }]);
-    let offer = match try_sources(trial, &job.spec) {
+    let job = &trial.state.jobs[head.job].spec;
+    let reserved = |source: Source, blocker: Blocker| Arc::new(Hold::of(vec![Attempt { source, blocker }]));
+    let offer = match ask(trial, job) {
         Ok(offer) => offer,
-        Err(hold) => return Err(hopeless(trial.state, no, hold)),
+        Err(hold) => {
+            let hold = Arc::new(hold);
+            refusals.insert(family, Arc::clone(&hold));
+            return Err(hold);
+        }
     };
-    if let Some(blocker) = reservations.blocker(trial, no, &offer) {
+    if let Some(blocker) = reservations.blocker(trial, head.job, &offer) {
         return Err(reserved(offer.placed.source, blocker));
     }
-    let Some((nodes, blocker)) = reservations.forbidden(trial, no, &offer) else { return Ok(offer) };
+    let Some((nodes, blocker)) = reservations.forbidden(trial, head.job, &offer) else { return Ok(offer) };
     // Some of its nodes are somebody else's; others may do.
     trial.forbidden = nodes;
-    let elsewhere = try_sources(trial, &job.spec);
+    let elsewhere = try_sources(trial, job);
     trial.forbidden.clear();
     elsewhere.map_err(|_| reserved(offer.placed.source, blocker))
 }
 
-/// A job that waits for room may be larger than the machines.
-fn hopeless(state: &State, no: JobNo, mut hold: Hold) -> Hold {
-    if let Some(blocker) = larger_than_nodes(state, &state.jobs[no].spec) {
-        hold.attempts.insert(0, Attempt { source: Source::Own, blocker });
+/// What the sources offer, and whether it is hopeless to ask them.
+fn ask(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
+    if let Some(blocker) = larger_than_quota(trial.state, job) {
+        return Err(Hold::of(vec![Attempt { source: Source::Own, blocker }]));
     }
-    hold
+    try_sources(trial, job).map_err(|mut hold| {
+        if let Some(blocker) = larger_than_nodes(trial.state, job) {
+            hold.attempts.insert(0, Attempt { source: Source::Own, blocker });
+        }
+        hold
+    })
 }
 
 /// Tries the sources in their order.
@@ -130,10 +152,9 @@ fn larger_than_nodes(state: &State, job: &JobSpec) -> Option<Blocker> {
             NoRoom { fit, pod: role.amount }
         }
         _several => {
-            let empty = Floor::empty(&state.cluster, &state.nodes, &state.domains);
             let roles: Vec<_> = job.shape.gang().collect();
-            let room = Room { floor: &empty, cluster: &state.cluster, domain: domain_no, forbidden: &[] };
-            room.place(&mut Draft::over(&empty.nodes), &roles).err()?
+            let room = Room { floor: &state.vacant, cluster: &state.cluster, domain: domain_no, forbidden: &[] };
+            room.place(&mut Draft::over(&state.vacant.nodes), &roles).err()?
         }
     };
     let at = state

@@ -4,19 +4,17 @@
 //! waiting time, then by name.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::collections::BinaryHeap;
-use std::collections::btree_set;
 
 use crate::quota::settings::QueueStrategy;
+use crate::state::jobs::Place;
 use crate::state::queue::Class;
-use crate::state::queue::Place;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
-use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
+use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -41,112 +39,113 @@ pub fn effective_priority(
 }
 
 /// A place in the order: the smallest comes first.
-type Rank<'s> = (Reverse<i64>, Timestamp, &'s JobId);
+type Rank<'s> = (Reverse<i64>, Place<'s>);
 
-/// The head of a class inside its quota's queue.
-type InQuota<'s> = Reverse<(Rank<'s>, ClassNo, JobNo, Timestamp)>;
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Head {
+    /// The job.
+    pub job: JobNo,
+    /// Its class.
+    pub class: ClassNo,
+    /// Its place in the line of the class.
+    place: u32,
+    /// Its quota's queue.
+    queue: u32,
+}
+
+/// The classes of a quota with their heads, the next one on top.
+type InQuota<'s> = BinaryHeap<Reverse<(Rank<'s>, Head)>>;
 
 /// Waiting jobs, the next one first, while the round goes on.
 pub struct Heads<'s> {
     state: &'s State,
     now: Timestamp,
-    classes: BTreeMap<ClassNo, btree_set::Iter<'s, Place>>,
-    of_quota: BTreeMap<QuotaNo, BinaryHeap<InQuota<'s>>>,
-    across: BinaryHeap<Reverse<(Rank<'s>, QuotaNo)>>,
+    queues: Vec<InQuota<'s>>,
+    across: BinaryHeap<Reverse<(Rank<'s>, u32)>>,
 }
 
 impl<'s> Heads<'s> {
     /// The waiting jobs of these classes.
     #[must_use]
-    pub fn of(state: &'s State, now: Timestamp, classes: impl IntoIterator<Item = ClassNo>) -> Self {
-        let mut heads =
-            Self { state, now, classes: BTreeMap::new(), of_quota: BTreeMap::new(), across: BinaryHeap::new() };
-        for no in classes {
-            heads.classes.insert(no, state.queue.classes[no.at()].waiting.iter());
-            heads.move_up(no);
-        }
-        let quotas: Vec<QuotaNo> = heads.of_quota.keys().copied().collect();
-        for quota in quotas {
-            heads.offer(quota);
+    pub fn of(state: &'s State, now: Timestamp, mut classes: Vec<ClassNo>) -> Self {
+        let quota_of = |class: &ClassNo| state.queue.classes[class.at()].key.quota;
+        sort::by_key(&mut classes, quota_of);
+        let mut heads = Self { state, now, queues: Vec::new(), across: BinaryHeap::new() };
+        for (queue, classes) in (0..).zip(classes.chunk_by(|a, b| quota_of(a) == quota_of(b))) {
+            let members = classes.iter().filter_map(|class| heads.member(*class, 0, queue));
+            let members = members.collect();
+            heads.queues.push(members);
+            heads.offer(queue);
         }
         heads
     }
 
-    /// The next job, with its class. The caller then says what becomes of it: [`Self::pass`], [`Self::close`] or
+    /// The next job. The caller then says what becomes of it: [`Self::pass`], [`Self::close`] or
     /// [`Self::close_quota`].
-    pub fn head(&mut self) -> Option<(ClassNo, JobNo)> {
-        let Reverse((_, quota)) = self.across.pop()?;
-        let Reverse((_, class, job, _)) = self.of_quota.get_mut(&quota)?.pop()?;
-        Some((class, job))
+    pub fn head(&mut self) -> Option<Head> {
+        let Reverse((_, queue)) = self.across.pop()?;
+        let Reverse((_, head)) = self.queues[queue as usize].pop()?;
+        Some(head)
     }
 
     /// The next one of the class moves up.
-    pub fn pass(&mut self, class: ClassNo) {
-        self.move_up(class);
-        self.offer(self.quota_of(class));
+    pub fn pass(&mut self, head: Head) {
+        let next = self.member(head.class, head.place + 1, head.queue);
+        self.queues[head.queue as usize].extend(next);
+        self.offer(head.queue);
     }
 
     /// Nobody else of this class is looked at.
-    pub fn close(&mut self, class: ClassNo) {
-        self.offer(self.quota_of(class));
+    pub fn close(&mut self, head: Head) {
+        self.offer(head.queue);
     }
 
     /// Nobody else of this class's quota is looked at; the other classes with somebody waiting, in the order of who
     /// comes first. Their numbers say nothing: a restored state has others.
-    pub fn close_quota(&mut self, class: ClassNo) -> Vec<ClassNo> {
-        let closed = self.of_quota.remove(&self.quota_of(class)).unwrap_or_default();
-        closed.into_sorted_vec().into_iter().rev().map(|Reverse((_, no, _, _))| no).collect()
+    pub fn close_quota(&mut self, head: Head) -> Vec<ClassNo> {
+        let closed = std::mem::take(&mut self.queues[head.queue as usize]);
+        closed.into_sorted_vec().into_iter().rev().map(|Reverse((_, head))| head.class).collect()
     }
 
-    fn quota_of(&self, class: ClassNo) -> QuotaNo {
-        self.state.queue.classes[class.at()].key.quota
-    }
-
-    /// Puts the class's next job into its quota's queue.
-    fn move_up(&mut self, no: ClassNo) {
+    /// A job of a class with its rank, by its place in the line.
+    fn member(&self, no: ClassNo, place: u32, queue: u32) -> Option<Reverse<(Rank<'s>, Head)>> {
         let class = &self.state.queue.classes[no.at()];
-        if let Some((since, id, job)) = self.classes.get_mut(&no).and_then(Iterator::next) {
-            let strategy = self.state.quotas[class.key.quota.at()].settings.strategy;
-            let rank = rank_in_quota(strategy, class, *since, id, self.now);
-            self.of_quota.entry(class.key.quota).or_default().push(Reverse((rank, no, *job, *since)));
-        }
+        let job = class.waiting.get(place as usize)?;
+        let waits = self.state.jobs[job].place();
+        let strategy = self.state.quotas[class.key.quota.at()].settings.strategy;
+        let rank = rank_in_quota(strategy, class, waits, self.now);
+        Some(Reverse((rank, Head { job, class: no, place, queue })))
     }
 
     /// Puts the quota's next job among the others.
-    fn offer(&mut self, quota: QuotaNo) {
-        if let Some(Reverse(((_, _, id), class, _, since))) = self.of_quota.get(&quota).and_then(BinaryHeap::peek) {
-            let strategy = self.state.quotas[quota.at()].settings.strategy;
-            let priority = self.state.queue.classes[class.at()].key.priority;
-            let effective = effective_priority(strategy, priority, *since, self.now);
-            self.across.push(Reverse(((Reverse(effective), *since, id), quota)));
+    fn offer(&mut self, queue: u32) {
+        if let Some(Reverse(((_, waits), head))) = self.queues[queue as usize].peek() {
+            let key = &self.state.queue.classes[head.class.at()].key;
+            let strategy = self.state.quotas[key.quota.at()].settings.strategy;
+            let effective = effective_priority(strategy, key.priority, waits.0, self.now);
+            self.across.push(Reverse(((Reverse(effective), *waits), queue)));
         }
     }
 }
 
-fn rank_in_quota<'s>(
-    strategy: QueueStrategy,
-    class: &Class,
-    since: Timestamp,
-    id: &'s JobId,
-    now: Timestamp,
-) -> Rank<'s> {
+fn rank_in_quota<'s>(strategy: QueueStrategy, class: &Class, waits: Place<'s>, now: Timestamp) -> Rank<'s> {
     match strategy {
         QueueStrategy::Intelligent | QueueStrategy::Balance => {
-            (Reverse(effective_priority(strategy, class.key.priority, since, now)), since, id)
+            (Reverse(effective_priority(strategy, class.key.priority, waits.0, now)), waits)
         }
-        QueueStrategy::StrictFifo | QueueStrategy::RoundRobin => (Reverse(0), since, id),
+        QueueStrategy::StrictFifo | QueueStrategy::RoundRobin => (Reverse(0), waits),
     }
 }
 
 /// The queue of a quota in the order in which it is judged; jobs in backoff are left out.
 #[must_use]
 pub fn positions(state: &State, quota: QuotaNo, now: Timestamp) -> Vec<JobNo> {
-    let classes = state.queue.of_quota.get(&quota).cloned().unwrap_or_default();
-    let mut heads = Heads::of(state, now, classes);
+    let mut heads = Heads::of(state, now, state.queue.classes_of(quota).collect());
     let mut order = Vec::new();
-    while let Some((class, job)) = heads.head() {
-        order.push(job);
-        heads.pass(class);
+    while let Some(head) = heads.head() {
+        order.push(head.job);
+        heads.pass(head);
     }
     order
 }

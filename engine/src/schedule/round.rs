@@ -14,10 +14,12 @@ use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
 use crate::job::phase::Charge;
+use crate::job::phase::Source;
 use crate::quota::settings::QueueStrategy;
 use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Decision;
 use crate::schedule::grow;
+use crate::schedule::judge::Refusals;
 use crate::schedule::judge::judge;
 use crate::schedule::lending;
 use crate::schedule::order::Heads;
@@ -27,6 +29,7 @@ use crate::state::world::State;
 use crate::unit::id::ClassNo;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
+use crate::unit::id::QuotaNo;
 use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
@@ -43,96 +46,129 @@ pub enum Reach {
 #[must_use]
 pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
     let is_complete = reach == Reach::Everybody || state.queue.is_released;
-    let classes = to_judge(state, is_complete);
-    if classes.is_empty() && !is_complete {
+    let scope = if is_complete { Scope::complete(state) } else { Scope::changed(state) };
+    if scope.is_empty() && !is_complete {
         return Vec::new();
     }
     let mut trial = Trial::new(state, now);
     let mut decisions = lending::end_uncovered(&mut trial);
     let mut started = Vec::new();
+    // What a start in this round leaves over is offered in the next one.
+    let classes = scope.unsettled(&trial);
     judge_queue(&mut trial, classes, &mut decisions, &mut started);
     decisions.extend(grow::grow(&mut trial, &started));
     decisions
 }
 
-/// Classes whose judgement may differ from the last: all after a release, otherwise the changed ones, those that
-/// wait for a time, and whole quotas where the head speaks for the rest.
-fn to_judge(state: &State, is_complete: bool) -> BTreeSet<ClassNo> {
-    if is_complete {
-        return sort::set(state.queue.of_quota.values().flatten().copied());
+/// Whose judgement may differ from the last.
+struct Scope {
+    /// Whole queues.
+    quotas: BTreeSet<QuotaNo>,
+    /// Single classes of other queues.
+    classes: BTreeSet<ClassNo>,
+}
+
+impl Scope {
+    /// Everybody, after a release.
+    fn complete(state: &State) -> Self {
+        Self { quotas: state.queue.of_quota.keys().copied().collect(), classes: BTreeSet::new() }
     }
-    let mut classes = BTreeSet::new();
-    for no in state.queue.fresh.iter().chain(&state.queue.restless) {
-        let quota = state.queue.classes[no.at()].key.quota;
-        if let Some(waiting) = state.queue.of_quota.get(&quota) {
-            if state.quotas[quota.at()].settings.strategy == QueueStrategy::StrictFifo {
-                classes.extend(waiting);
-            } else if waiting.contains(no) {
+
+    /// The changed classes, those that wait for a time, and whole quotas where the head speaks for the rest or where
+    /// somebody has left.
+    fn changed(state: &State) -> Self {
+        let queue = &state.queue;
+        let mut quotas = queue.left.clone();
+        let mut classes = BTreeSet::new();
+        for no in queue.fresh.iter().chain(&queue.restless) {
+            let class = &queue.classes[no.at()];
+            if is_strict(state, class.key.quota) {
+                quotas.insert(class.key.quota);
+            } else if !class.waiting.is_empty() && !quotas.contains(&class.key.quota) {
                 classes.insert(*no);
             }
         }
+        quotas.retain(|quota| queue.of_quota.contains_key(quota));
+        Self { quotas, classes }
     }
-    classes
+
+    fn is_empty(&self) -> bool {
+        self.quotas.is_empty() && self.classes.is_empty()
+    }
+
+    /// The classes in it whose reasons do not plainly hold still.
+    fn unsettled(&self, trial: &Trial<'_>) -> Vec<ClassNo> {
+        let queue = &trial.state.queue;
+        let mut unsettled = Vec::new();
+        for quota in &self.quotas {
+            if is_strict(trial.state, *quota) {
+                unsettled.extend(queue.classes_of(*quota));
+            } else {
+                let families = queue.of_quota.get(quota).into_iter().flatten();
+                unsettled.extend(families.flat_map(|no| recheck::unsettled(trial, &queue.families[no.at()])));
+            }
+        }
+        unsettled.extend(self.classes.iter().copied().filter(|class| !recheck::holds_still(trial, *class)));
+        unsettled
+    }
+}
+
+/// Whether the head of a quota's queue speaks for the rest.
+fn is_strict(state: &State, quota: QuotaNo) -> bool {
+    state.quotas[quota.at()].settings.strategy == QueueStrategy::StrictFifo
 }
 
 fn judge_queue(
     trial: &mut Trial<'_>,
-    classes: BTreeSet<ClassNo>,
+    classes: Vec<ClassNo>,
     decisions: &mut Vec<Decision>,
     started: &mut Vec<(JobNo, Charge, GroupNo)>,
 ) {
     let state = trial.state;
-    let open = classes.into_iter().filter(|class| !still_blocked(trial, *class)).collect::<Vec<ClassNo>>();
-    let mut heads = Heads::of(state, trial.now, open);
+    let mut heads = Heads::of(state, trial.now, classes);
     let mut reservations = Reservations::default();
-    let mut holds: BTreeMap<ClassNo, Hold> = BTreeMap::new();
-    while let Some((class, no)) = heads.head() {
-        match judge(trial, &mut reservations, no) {
+    let mut refusals = Refusals::default();
+    let mut holds: BTreeMap<ClassNo, Arc<Hold>> = BTreeMap::new();
+    while let Some(head) = heads.head() {
+        match judge(trial, &mut reservations, &mut refusals, head) {
             Ok(offer) => {
-                trial.accept(no, &offer);
-                if state.jobs[no].spec.shape.extra_pods() > 0 && offer.victims.is_empty() {
-                    started.push((no, offer.placed.charge, offer.placed.home));
+                trial.accept(head.job, &offer);
+                refusals = Refusals::default();
+                let spec = &state.jobs[head.job].spec;
+                if spec.shape.extra_pods() > 0 && offer.victims.is_empty() {
+                    started.push((head.job, offer.placed.charge, offer.placed.home));
                 }
-                decisions.push(Decision::Serve { job: no, offer });
-                heads.pass(class);
+                decisions.push(Decision::Serve { job: head.job, offer });
+                heads.pass(head);
             }
             Err(hold) => {
                 let is_reserved = matches!(hold.binding(), Some(Attempt { blocker: Blocker::Reserved { .. }, .. }));
-                let is_strict =
-                    state.quotas[state.jobs[no].spec.quota.at()].settings.strategy == QueueStrategy::StrictFifo;
-                let is_hopeless = hold.is_for_ever();
-                if is_strict && !is_hopeless {
-                    for behind in heads.close_quota(class) {
-                        holds.insert(behind, behind_head(state, no));
+                let quota = state.queue.classes[head.class.at()].key.quota;
+                if is_strict(state, quota) && !hold.is_for_ever() {
+                    for behind in heads.close_quota(head) {
+                        holds.insert(behind, behind_head(state, head.job));
                     }
                 } else if is_reserved {
                     // Another job of the class may be short enough for the gap.
-                    heads.pass(class);
+                    heads.pass(head);
                 } else {
-                    heads.close(class);
+                    heads.close(head);
                 }
-                holds.entry(class).or_insert(hold);
+                holds.entry(head.class).or_insert(hold);
             }
         }
     }
-    let mut told: Vec<(ClassNo, Hold)> =
+    let mut told: Vec<(ClassNo, Arc<Hold>)> =
         holds.into_iter().filter(|(class, hold)| is_news(state, *class, hold)).collect();
     // In the order of who waits first: the numbers of classes differ after a restore.
-    sort::by_key(&mut told, |(class, _)| state.queue.classes[class.at()].waiting.first());
-    decisions.extend(told.into_iter().map(|(class, hold)| Decision::Hold { class, hold: Arc::new(hold) }));
+    let first_of = |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());
+    sort::by_key(&mut told, |(class, _)| first_of(*class));
+    decisions.extend(told.into_iter().map(|(class, hold)| Decision::Hold { class, hold }));
 }
 
-/// Whether the reasons that a class was given plainly hold still, before anything has started in this round. What a
-/// start in this round leaves over is offered in the next one.
-fn still_blocked(trial: &Trial<'_>, no: ClassNo) -> bool {
-    let class = &trial.state.queue.classes[no.at()];
-    let is_strict = trial.state.quotas[class.key.quota.at()].settings.strategy == QueueStrategy::StrictFifo;
-    !is_strict && class.hold.as_ref().is_some_and(|hold| recheck::holds_still(trial, &class.key, hold))
-}
-
-fn behind_head(state: &State, head: JobNo) -> Hold {
+fn behind_head(state: &State, head: JobNo) -> Arc<Hold> {
     let blocker = Blocker::BehindHead { job: state.jobs[head].spec.id.clone() };
-    Hold::of(vec![Attempt { source: crate::job::phase::Source::Own, blocker }])
+    Arc::new(Hold::of(vec![Attempt { source: Source::Own, blocker }]))
 }
 
 /// A hold is told once: again only when its reasons change, not when their numbers do.

@@ -15,8 +15,12 @@ use crate::job::story::Story;
 use crate::unit::id::ClassNo;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
+use crate::unit::id::Spelling;
 use crate::unit::limit;
 use crate::unit::time::Timestamp;
+
+/// A waiting job's place among others of its class: since when it waits, then by name.
+pub type Place<'a> = (Timestamp, Spelling<'a>);
 
 /// A job: what it asks for and what has become of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +53,12 @@ impl Job {
             }
             Phase::Queued { .. } | Phase::Ended { .. } => None,
         }
+    }
+
+    /// Its place among waiting jobs of its class.
+    #[must_use]
+    pub fn place(&self) -> Place<'_> {
+        (self.waiting_since, Spelling::of(self.spec.id.as_str()))
     }
 
     /// Whether it waits.

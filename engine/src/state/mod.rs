@@ -4,6 +4,7 @@ mod booking;
 pub mod cluster;
 pub mod domain;
 pub mod jobs;
+pub mod line;
 pub mod queue;
 pub mod roster;
 pub mod world;

@@ -1,27 +1,34 @@
-//! The queue, by classes.
+//! The queue, by classes and families.
 //!
 //! Between two waiting jobs of one class the rules see no difference but the time: same quota, same pods, same
 //! priority, same module, same use of idle amounts. So the head of a class speaks for all of it, and a round costs
 //! as much as there are classes, not jobs. Ageing keeps the order inside a class: who waits longer stays ahead.
+//!
+//! Between two classes of one family there is no difference but the order: the same question to the same books gets
+//! the same answer. So a round asks once for a family, as long as the books stay as they are.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::job::hold::Hold;
+use crate::job::hold::Lasting;
 use crate::job::shape::Shape;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
+use crate::quota::tree::Quota;
+use crate::state::jobs::Jobs;
+use crate::state::line::Line;
 use crate::unit::id::ClassNo;
-use crate::unit::id::JobId;
+use crate::unit::id::FamilyNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::id::ShapeNo;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
-use crate::unit::time::Timestamp;
 
 /// All that the rules see of a waiting job beside its times.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassKey {
     /// Its quota.
     pub quota: QuotaNo,
@@ -32,35 +39,71 @@ pub struct ClassKey {
     /// Its use of idle amounts.
     pub idle: IdlePolicy,
     /// Its pods.
-    pub shape: Arc<Shape>,
+    pub shape: ShapeNo,
 }
 
 impl ClassKey {
-    /// The class of a job.
-    #[must_use]
-    pub fn of(spec: &JobSpec) -> Self {
-        Self {
-            quota: spec.quota,
-            priority: spec.priority,
-            module: spec.module,
-            idle: spec.idle,
-            shape: Arc::clone(&spec.shape),
-        }
+    fn of(spec: &JobSpec, shape: ShapeNo) -> Self {
+        Self { quota: spec.quota, priority: spec.priority, module: spec.module, idle: spec.idle, shape }
+    }
+
+    /// What the sources see of it. They never look at the module of a job that waits, and at its priority only where
+    /// self-level preemption is switched on.
+    fn seen_in(self, quota: &Quota) -> Self {
+        let priority = if quota.settings.self_level.is_some() { self.priority } else { Priority::LOWEST };
+        Self { priority, module: Module::default(), ..self }
     }
 }
-
-/// A waiting job's place: since when, then by name.
-pub type Place = (Timestamp, JobId, JobNo);
 
 /// A class and its queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
     /// What its jobs have in common.
     pub key: ClassKey,
-    /// Waiting jobs that may be judged, the first first.
-    pub waiting: BTreeSet<Place>,
+    /// The family to which it belongs.
+    pub family: FamilyNo,
+    /// Waiting jobs that may be judged.
+    pub waiting: Line,
     /// Why they wait, as last said; nothing before they are first judged, or when none waits.
     pub hold: Option<Arc<Hold>>,
+}
+
+/// Classes that get the same answer from the same books.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// What the sources see of its classes; the rest of the key is blank.
+    pub key: ClassKey,
+    /// The pods of its jobs.
+    pub shape: Arc<Shape>,
+    /// Its classes with waiting jobs.
+    pub classes: BTreeSet<ClassNo>,
+    /// How many of these wait for plain reasons.
+    plain: usize,
+    /// How many of these wait in vain.
+    hopeless: usize,
+}
+
+impl Family {
+    /// Whether every class waits for plain reasons, or in vain.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.plain + self.hopeless == self.classes.len()
+    }
+
+    /// Whether every class waits in vain.
+    #[must_use]
+    pub fn is_hopeless(&self) -> bool {
+        self.hopeless == self.classes.len()
+    }
+
+    /// The count to which a class with this hold belongs.
+    fn count(&mut self, hold: &Hold) -> Option<&mut usize> {
+        match hold.lasting() {
+            Lasting::ForEver => Some(&mut self.hopeless),
+            Lasting::Plain => Some(&mut self.plain),
+            Lasting::Open => None,
+        }
+    }
 }
 
 /// Waiting jobs by class, and what has changed since they were judged.
@@ -68,9 +111,10 @@ pub struct Class {
 pub struct Queue {
     /// By class number. Classes are kept when they are empty: there are as many as kinds of jobs.
     pub classes: Vec<Class>,
-    by_key: BTreeMap<ClassKey, ClassNo>,
-    /// Classes with waiting jobs, by quota.
-    pub of_quota: BTreeMap<QuotaNo, BTreeSet<ClassNo>>,
+    /// By family number, kept like the classes.
+    pub families: Vec<Family>,
+    /// Families with waiting jobs, by quota.
+    pub of_quota: BTreeMap<QuotaNo, BTreeSet<FamilyNo>>,
     /// Whether anything has happened that could let any class start.
     pub is_released: bool,
     /// Whether anybody has started or gone since the last scheduled round began: what that left over, and why others
@@ -78,46 +122,82 @@ pub struct Queue {
     pub is_stale: bool,
     /// Classes that have to be judged even if nothing was released.
     pub fresh: BTreeSet<ClassNo>,
+    /// Quotas in which a class has lost its last job: what that job kept from others is theirs now.
+    pub left: BTreeSet<QuotaNo>,
     /// Classes that wait for a time, with that time.
     pub restless: BTreeSet<ClassNo>,
+    shapes: BTreeMap<Arc<Shape>, ShapeNo>,
+    class_numbers: BTreeMap<ClassKey, ClassNo>,
+    family_numbers: BTreeMap<ClassKey, FamilyNo>,
 }
 
 impl Queue {
     /// The number of a job's class.
-    pub fn class_of(&mut self, spec: &JobSpec) -> ClassNo {
-        let key = ClassKey::of(spec);
-        if let Some(no) = self.by_key.get(&key) {
+    pub fn class_of(&mut self, spec: &JobSpec, quotas: &[Quota]) -> ClassNo {
+        let next = ShapeNo::from_index(self.shapes.len());
+        let shape = *self.shapes.entry(Arc::clone(&spec.shape)).or_insert(next);
+        let key = ClassKey::of(spec, shape);
+        if let Some(no) = self.class_numbers.get(&key) {
             return *no;
         }
+        let family = self.family_of(key, &spec.shape, &quotas[key.quota.at()]);
         let no = ClassNo::from_index(self.classes.len());
-        self.by_key.insert(key.clone(), no);
-        self.classes.push(Class { key, waiting: BTreeSet::new(), hold: None });
+        self.class_numbers.insert(key, no);
+        self.classes.push(Class { key, family, waiting: Line::default(), hold: None });
         no
     }
 
+    fn family_of(&mut self, class: ClassKey, shape: &Arc<Shape>, quota: &Quota) -> FamilyNo {
+        let key = class.seen_in(quota);
+        *self.family_numbers.entry(key).or_insert_with(|| {
+            let shape = self.shapes.get_key_value(shape).map_or(shape, |(known, _)| known);
+            let (shape, classes) = (Arc::clone(shape), BTreeSet::new());
+            self.families.push(Family { key, shape, classes, plain: 0, hopeless: 0 });
+            FamilyNo::from_index(self.families.len() - 1)
+        })
+    }
+
+    /// The family of a class.
+    #[must_use]
+    pub fn family(&self, class: ClassNo) -> &Family {
+        &self.families[self.classes[class.at()].family.at()]
+    }
+
+    /// The classes of a quota with waiting jobs.
+    pub fn classes_of(&self, quota: QuotaNo) -> impl Iterator<Item = ClassNo> + '_ {
+        let families = self.of_quota.get(&quota).into_iter().flatten();
+        families.flat_map(|family| self.families[family.at()].classes.iter().copied())
+    }
+
     /// Adds a waiting job to its class.
-    pub fn enter(&mut self, class: ClassNo, place: Place) {
+    pub fn enter(&mut self, class: ClassNo, no: JobNo, jobs: &Jobs) {
         let entered = &mut self.classes[class.at()];
-        let quota = entered.key.quota;
-        entered.waiting.insert(place);
-        self.of_quota.entry(quota).or_default().insert(class);
+        let (quota, family) = (entered.key.quota, entered.family);
+        entered.waiting.insert(no, jobs);
         self.fresh.insert(class);
+        if self.families[family.at()].classes.insert(class) {
+            self.of_quota.entry(quota).or_default().insert(family);
+        }
     }
 
     /// Takes a waiting job out of its class.
-    pub fn leave(&mut self, class: ClassNo, place: &Place) {
+    pub fn leave(&mut self, class: ClassNo, no: JobNo, jobs: &Jobs) {
         let left = &mut self.classes[class.at()];
-        left.waiting.remove(place);
+        left.waiting.remove(no, jobs);
         // Who stood behind it in a strict queue may be the head now, and the class may have a new head.
         self.fresh.insert(class);
         if left.waiting.is_empty() {
-            left.hold = None;
+            let (quota, family) = (left.key.quota, left.family);
+            self.forget_hold(class);
             self.restless.remove(&class);
-            let quota = left.key.quota;
-            if let Some(classes) = self.of_quota.get_mut(&quota) {
-                classes.remove(&class);
-                self.fresh.extend(classes.iter().copied());
-                if classes.is_empty() {
+            self.left.insert(quota);
+            let classes = &mut self.families[family.at()].classes;
+            classes.remove(&class);
+            if classes.is_empty()
+                && let Some(families) = self.of_quota.get_mut(&quota)
+            {
+                families.remove(&family);
+                if families.is_empty() {
                     self.of_quota.remove(&quota);
                 }
             }
@@ -131,14 +211,39 @@ impl Queue {
         } else {
             self.restless.remove(&class);
         }
-        self.classes[class.at()].hold = Some(hold);
+        self.forget_hold(class);
+        let class = &mut self.classes[class.at()];
+        if let Some(count) = self.families[class.family.at()].count(&hold) {
+            *count += 1;
+        }
+        class.hold = Some(hold);
     }
 
-    /// Forgets why classes wait, so that they are told anew.
-    pub fn forget_holds(&mut self) {
+    fn forget_hold(&mut self, class: ClassNo) {
+        let class = &mut self.classes[class.at()];
+        if let Some(hold) = class.hold.take()
+            && let Some(count) = self.families[class.family.at()].count(&hold)
+        {
+            *count -= 1;
+        }
+    }
+
+    /// Takes new quotas and settings into account: they say what the sources see. Why classes wait is forgotten, so
+    /// that it is told anew.
+    pub fn restructure(&mut self, quotas: &[Quota]) {
         self.restless.clear();
-        for class in &mut self.classes {
-            class.hold = None;
+        let families = std::mem::take(&mut self.families);
+        self.family_numbers.clear();
+        self.of_quota.clear();
+        for at in 0..self.classes.len() {
+            let (key, shape) = (self.classes[at].key, &families[self.classes[at].family.at()].shape);
+            let family = self.family_of(key, shape, &quotas[key.quota.at()]);
+            let class = &mut self.classes[at];
+            (class.family, class.hold) = (family, None);
+            if !class.waiting.is_empty() {
+                self.families[family.at()].classes.insert(ClassNo::from_index(at));
+                self.of_quota.entry(key.quota).or_default().insert(family);
+            }
         }
         self.is_released = true;
     }
@@ -153,5 +258,6 @@ impl Queue {
     pub fn settle(&mut self) {
         self.is_released = false;
         self.fresh.clear();
+        self.left.clear();
     }
 }

@@ -18,7 +18,6 @@ use crate::state::cluster::Node;
 use crate::state::domain::Domains;
 use crate::state::jobs::Job;
 use crate::state::jobs::Jobs;
-use crate::state::queue::Place;
 use crate::state::queue::Queue;
 use crate::state::roster::Entitled;
 use crate::state::roster::Roster;
@@ -60,6 +59,8 @@ pub struct State {
     pub ledger: Ledger,
     /// Kept: what is free where.
     pub floor: Floor,
+    /// Kept: the floor as it is when nobody is on it.
+    pub vacant: Floor,
     /// Kept: who waits.
     pub queue: Queue,
     /// Kept: when time alone changes something, and for which job.
@@ -168,7 +169,7 @@ impl State {
     /// waits is told the reasons anew.
     pub fn restructure(&mut self) {
         self.rebuild_structure();
-        self.queue.forget_holds();
+        self.queue.restructure(&self.quotas);
     }
 
     /// Recomputes what depends on quotas, groups and nodes.
@@ -187,7 +188,8 @@ impl State {
         }
         self.domains = Domains::of(&self.groups, &self.nodes, &self.quotas);
         self.ledger = Ledger::empty(&self.quotas, &self.domains);
-        self.floor = Floor::empty(&self.cluster, &self.nodes, &self.domains);
+        self.vacant = Floor::empty(&self.cluster, &self.nodes, &self.domains);
+        self.floor = self.vacant.clone();
         self.running = vec![BTreeSet::new(); self.quotas.len()];
         self.in_quota = vec![Roster::default(); self.quotas.len()];
         self.on_idle = vec![Roster::default(); self.domains.list.len()];
@@ -223,17 +225,16 @@ impl State {
             self.timers.insert((*until, no));
             return;
         }
-        let place = queue_place(no, job);
-        let class = self.queue.class_of(&self.jobs[no].spec);
-        let shape = Arc::clone(&self.queue.classes[class.at()].key.shape);
+        let class = self.queue.class_of(&job.spec, &self.quotas);
+        let shape = Arc::clone(&self.queue.family(class).shape);
         if let Some(job) = self.jobs.get_mut(no) {
             job.class = Some(class);
-            // Jobs of a class share their shape.
+            // Jobs that ask for the same pods share their shape.
             if !Arc::ptr_eq(&job.spec.shape, &shape) {
                 Arc::make_mut(&mut job.spec).shape = shape;
             }
         }
-        self.queue.enter(class, place);
+        self.queue.enter(class, no, &self.jobs);
     }
 
     /// Takes a waiting job out of the queue and its timer away.
@@ -243,8 +244,7 @@ impl State {
         if let Some(until) = not_before {
             self.timers.remove(&(*until, no));
         } else if let Some(class) = job.class {
-            let place = queue_place(no, job);
-            self.queue.leave(class, &place);
+            self.queue.leave(class, no, &self.jobs);
         }
     }
 
@@ -276,9 +276,4 @@ impl State {
             self.timers.remove(&(at, no));
         }
     }
-}
-
-/// A job's place in the queue of its class.
-fn queue_place(no: JobNo, job: &Job) -> Place {
-    (job.waiting_since, job.spec.id.clone(), no)
 }

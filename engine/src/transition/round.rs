@@ -84,7 +84,7 @@ impl<'s> Minutes<'s> {
             }
             Decision::Hold { class, hold } => {
                 let waiting = &self.state.queue.classes[class.at()].waiting;
-                let mut still = waiting.iter().map(|(_, _, no)| *no).filter(|no| !self.served.contains(no));
+                let mut still = waiting.iter().filter(|no| !self.served.contains(no));
                 if let Some(job) = still.next() {
                     let jobs = u32::try_from(1 + still.count()).unwrap_or(u32::MAX);
                     self.events.push(Event::Held { job, at: self.now, jobs, hold });
