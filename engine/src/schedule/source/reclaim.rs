@@ -25,6 +25,8 @@ use crate::unit::slots::Slots;
 pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
     let overdue = match own::fits(trial, job) {
         Ok(()) => Amount::ZERO,
+        // Nothing is owed to a job that never uses its quota.
+        Err(blocker @ Blocker::IdleOnly) => return Err(blocker),
         Err(blocker) => overdue_above(trial, job).ok_or(blocker)?,
     };
     let domain = trial.state.domains.of_quota(job.quota);
