@@ -130,6 +130,12 @@ fn judge_queue(
     let mut refusals = Refusals::default();
     let mut holds: BTreeMap<ClassNo, Arc<Hold>> = BTreeMap::new();
     while let Some(head) = heads.head() {
+        let quota = state.queue.classes[head.class.at()].key.quota;
+        // Whoever was served before it in this round may have left it where it was.
+        if !is_strict(state, quota) && recheck::holds_still(trial, head.class) {
+            heads.close(head);
+            continue;
+        }
         match judge(trial, &mut reservations, &mut refusals, head) {
             Ok(offer) => {
                 trial.accept(head.job, &offer);
@@ -143,7 +149,6 @@ fn judge_queue(
             }
             Err(hold) => {
                 let is_reserved = matches!(hold.binding(), Some(Attempt { blocker: Blocker::Reserved { .. }, .. }));
-                let quota = state.queue.classes[head.class.at()].key.quota;
                 if is_strict(state, quota) && !hold.is_for_ever() {
                     for behind in heads.close_quota(head) {
                         holds.insert(behind, behind_head(state, head.job));
