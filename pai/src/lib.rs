@@ -11,4 +11,5 @@ pub mod request;
 
 pub mod key;
 pub mod nonce;
+pub mod operation;
 pub mod signature;

@@ -1,0 +1,146 @@
+//! What a request asks for: routed on version and action, its parameters read and named when they are wrong.
+//!
+//! The version says which product's operation it is; products share paths, so the path alone would not do. That path
+//! and method are those of the action is checked all the same: a signature covers both.
+
+mod fields;
+pub mod job;
+pub mod misfit;
+pub mod page;
+mod quantity;
+pub mod quota;
+pub mod submission;
+pub mod table;
+pub mod workspace;
+
+use serde_json::Map;
+use serde_json::Value;
+
+use crate::escape;
+use crate::operation::fields::Fields;
+use crate::operation::misfit::Misfit;
+use crate::operation::table::Product;
+use crate::operation::table::ROWS;
+use crate::operation::table::Row;
+use crate::operation::table::UNSERVED;
+use crate::request::Request;
+
+/// How many levels a body may have: what the SDKs send has fewer than ten.
+const DEPTH_MAX: usize = 32;
+
+/// An operation with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation {
+    /// Of training jobs.
+    Job(job::JobOperation),
+    /// Of quotas.
+    Quota(quota::QuotaOperation),
+    /// Of workspaces and their members.
+    Workspace(workspace::WorkspaceOperation),
+}
+
+/// The parameters of a request, wherever they stand.
+#[derive(Clone, Debug)]
+pub(crate) struct Arguments {
+    path: Map<String, Value>,
+    query: Map<String, Value>,
+    body: Map<String, Value>,
+}
+
+impl Arguments {
+    pub(crate) fn path(&self) -> Fields<'_> {
+        Fields::new("path", &self.path)
+    }
+
+    pub(crate) fn query(&self) -> Fields<'_> {
+        Fields::new("query", &self.query)
+    }
+
+    pub(crate) fn body(&self) -> Fields<'_> {
+        Fields::new("", &self.body)
+    }
+}
+
+/// The operation that a request asks for.
+pub fn read(request: &Request) -> Result<Operation, Misfit> {
+    let row = row(request)?;
+    let arguments = Arguments {
+        path: path_arguments(row, request)?,
+        query: query_arguments(request)?,
+        body: body_arguments(request.body)?,
+    };
+    (row.read)(&arguments)
+}
+
+fn row(request: &Request) -> Result<&'static Row, Misfit> {
+    let header = |name: &'static str| {
+        let value = request.header(name).map_err(|repeated| Misfit::Repeated { field: repeated.0 })?;
+        value.ok_or(Misfit::Missing { field: name.to_owned() })
+    };
+    let (version, action) = (header("x-acs-version")?, header("x-acs-action")?);
+    let product = Product::of_version(version).ok_or_else(|| Misfit::Version { version: version.to_owned() })?;
+    if let Some(row) = ROWS.iter().find(|row| row.product == product && row.action == action) {
+        return Ok(row);
+    }
+    let unserved = UNSERVED.iter().find(|(of, actions, _)| *of == product && actions.contains(&action));
+    Err(match unserved {
+        Some((_, _, why)) => Misfit::Unserved { action: action.to_owned(), why },
+        None => Misfit::Action { action: action.to_owned(), version: version.to_owned() },
+    })
+}
+
+/// The parameters in the path, by the names that the row gives them.
+fn path_arguments(row: &Row, request: &Request) -> Result<Map<String, Value>, Misfit> {
+    let wrong = || Misfit::Path { action: row.action, method: row.method, path: row.path };
+    let (form, sent): (Vec<&str>, Vec<&str>) = (row.path.split('/').collect(), request.path().split('/').collect());
+    if request.method != row.method || form.len() != sent.len() {
+        return Err(wrong());
+    }
+    let mut arguments = Map::new();
+    for (form, sent) in form.iter().zip(sent) {
+        if let Some(name) = form.strip_prefix('{').and_then(|form| form.strip_suffix('}')) {
+            let value = escape::decoded(sent).and_then(|bytes| String::from_utf8(bytes).ok());
+            let value = value.filter(|value| !value.is_empty()).ok_or_else(wrong)?;
+            arguments.insert(name.to_owned(), Value::from(value));
+        } else if *form != sent {
+            return Err(wrong());
+        }
+    }
+    Ok(arguments)
+}
+
+fn query_arguments(request: &Request) -> Result<Map<String, Value>, Misfit> {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).ok();
+    let mut arguments = Map::new();
+    for (name, value) in request.query().ok_or(Misfit::Query)? {
+        let (name, value) = text(name).zip(text(value)).ok_or(Misfit::Query)?;
+        if arguments.insert(name.clone(), Value::from(value)).is_some() {
+            return Err(Misfit::Repeated { field: name });
+        }
+    }
+    Ok(arguments)
+}
+
+fn body_arguments(body: &[u8]) -> Result<Map<String, Value>, Misfit> {
+    if body.is_empty() {
+        return Ok(Map::new());
+    }
+    let wrong = |reason: String| Misfit::Body { reason };
+    match serde_json::from_slice(body).map_err(|error| wrong(error.to_string()))? {
+        Value::Object(body) if depth(body.values()) < DEPTH_MAX => Ok(body),
+        Value::Object(_) => Err(wrong(format!("it is nested deeper than {DEPTH_MAX} levels"))),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(wrong("it is not an object".to_owned()))
+        }
+    }
+}
+
+/// How many levels these values have. The reader has refused what would be too deep for this.
+fn depth<'a>(values: impl Iterator<Item = &'a Value>) -> usize {
+    let of_one = |value: &Value| match value {
+        Value::Array(list) => 1 + depth(list.iter()),
+        Value::Object(object) => 1 + depth(object.values()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    };
+    values.map(of_one).max().unwrap_or_default()
+}

@@ -1,0 +1,7 @@
+//! What requests ask for: the recorded ones of the SDKs, and ones that cannot be read.
+#![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
+
+mod misfits;
+mod recorded;
+#[path = "../golden/wire.rs"]
+mod wire;
