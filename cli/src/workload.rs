@@ -15,7 +15,6 @@ use engine::quota::policy::SelfLevelPreemption;
 use engine::quota::settings::QuotaSettings;
 use engine::state::cluster::Execution;
 use engine::state::cluster::NodeStatus;
-use engine::state::cluster::ResourceType;
 use engine::unit::amount::Dimension;
 use engine::unit::amount::DimensionKind;
 use engine::unit::amount::GPU;
@@ -26,6 +25,7 @@ use engine::unit::id::QuotaId;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 use engine::unit::priority::PrioritySet;
+use engine::unit::resource::ResourceType;
 use engine::unit::time::Timestamp;
 
 use crate::session::Session;
@@ -222,7 +222,8 @@ fn job(name: &str, quota: u32, priority: u64, gpus: i64, idle: IdlePolicy) -> Re
     let pods = vec![PodGroup { count, amount: amount(gpus.min(NODE_GPUS)) }];
     Ok(SubmitJob {
         job: JobId::new(name).map_err(|bad| bad.to_string())?,
-        quota: quota_id(quota)?,
+        quota: Some(quota_id(quota)?),
+        spot: None,
         workspace: None,
         user: None,
         name: None,

@@ -13,6 +13,7 @@
 pub mod unit;
 
 pub mod job;
+pub mod market;
 pub mod quota;
 
 pub mod ledger;

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use engine::market::bid::BidFault;
+use engine::market::offer::OfferFault;
 use engine::message::command::Command;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
@@ -55,6 +57,22 @@ fn every_event_has_an_example() {
 #[test]
 fn every_rejection_has_an_example() {
     assert_eq!(variants(&examples::<Rejection>("rejections.jsonl")), known::<Rejection>());
+}
+
+/// The faults of the market are rejections of their own, inside of two.
+#[test]
+fn every_fault_of_a_bid_or_an_offer_has_an_example() {
+    let (mut bids, mut offers) = (Vec::new(), Vec::new());
+    for line in examples::<Rejection>("rejections.jsonl") {
+        let rejection = serde_json::from_str(&line).unwrap();
+        if let Rejection::Bid { fault, .. } = &rejection {
+            bids.push(serde_json::to_string(fault).unwrap());
+        } else if let Rejection::Offer { fault, .. } = &rejection {
+            offers.push(serde_json::to_string(fault).unwrap());
+        }
+    }
+    assert_eq!(variants(&bids), known::<BidFault>());
+    assert_eq!(variants(&offers), known::<OfferFault>());
 }
 
 #[test]

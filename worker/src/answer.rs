@@ -59,6 +59,9 @@ fn of_rejection(rejection: &Rejection) -> (u16, &'static str) {
         Rejection::Structure { .. } => (422, "structure"),
         Rejection::Policy { .. } => (422, "policy"),
         Rejection::EmptyJob { .. } => (422, "empty_job"),
+        Rejection::NoSource { .. } => (422, "no_source"),
+        Rejection::Bid { fault, .. } => (422, fault.code()),
+        Rejection::Offer { fault, .. } => (422, fault.code()),
     }
 }
 

@@ -189,6 +189,10 @@ fn rule_of(cause: &Cause) -> &'static str {
         Cause::SelfLevel { .. } => "self-level preemption",
         Cause::ScaledDown { .. } => "scale-down",
         Cause::LendingEnded => "end of lending",
+        Cause::BelowPrice { .. } => "spot: bid below the price",
+        Cause::BelowAverage { .. } => "spot: bid below the average price",
+        Cause::Outbid { .. } => "spot: outbid",
+        Cause::InventoryShrunk { .. } => "spot: inventory shrank",
     }
 }
 

@@ -14,7 +14,6 @@ use engine::quota::policy::SelfLevelPreemption;
 use engine::quota::settings::QuotaSettings;
 use engine::state::cluster::Execution;
 use engine::state::cluster::NodeStatus;
-use engine::state::cluster::ResourceType;
 use engine::unit::amount::Dimension;
 use engine::unit::amount::DimensionKind;
 use engine::unit::amount::GPU;
@@ -24,6 +23,7 @@ use engine::unit::id::QuotaId;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 use engine::unit::priority::PrioritySet;
+use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 

@@ -75,7 +75,7 @@ impl Trace {
                     &format!("line {first} has it already; give every job its own name"),
                 ));
             }
-            let group = arrival.job.quota.as_str();
+            let group = line.need("group")?;
             if !quotas.contains_key(group) {
                 return Err(line.complaint("group", group, "name a group of the quota file, or add it there"));
             }
@@ -121,7 +121,8 @@ fn arrival(line: &Line<'_>, node_gpus: Option<i64>) -> Result<Arrival, String> {
     let tolerates = line.word("fault_tolerance", &[("yes", true), ("no", false)])?.unwrap_or(false);
     let submitted = SubmitJob {
         job,
-        quota,
+        quota: Some(quota),
+        spot: None,
         workspace: None,
         user: user.transpose()?,
         name: None,

@@ -1,5 +1,7 @@
 //! Why a source does not serve, as a sentence.
 
+use crate::explain::spot;
+use crate::explain::spot::Comparison;
 use crate::explain::words::count;
 use crate::explain::words::in_dimension;
 use crate::explain::words::period;
@@ -94,6 +96,19 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
                 count(u64::from(*steps), "step", "steps")
             )
         }
+        Blocker::NoBid => "The job draws on a quota and has no bid.".to_owned(),
+        Blocker::BelowMarket { offer, bid, price, original, hours, known_hours } => {
+            let (bid, asked, original, hours, known_hours) = (*bid, *price, *original, *hours, *known_hours);
+            spot::below(state, &Comparison { offer, bid, asked, original, window: None, hours, known_hours })
+        }
+        Blocker::BelowAverage { offer, bid, average, window, original, hours, known_hours } => {
+            let (bid, asked, original, hours, known_hours) = (*bid, *average, *original, *hours, *known_hours);
+            spot::below(state, &Comparison { offer, bid, asked, original, window: Some(*window), hours, known_hours })
+        }
+        Blocker::NextRound { offer } => {
+            format!("The price and the inventory of {offer} allow it by now; the next scheduled round decides.")
+        }
+        Blocker::InventoryShort { offer, asked, free, inventory } => spot::sold_out(offer, *asked, *free, *inventory),
         Blocker::Backoff { until } => format!("It was evicted and is looked at again in {}.", period(*until - now)),
     }
 }

@@ -60,6 +60,12 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             | Event::QuotaDeleted { .. }
             | Event::JobSubmitted { .. }
             | Event::PriorityChanged { .. }
+            | Event::OfferCreated { .. }
+            | Event::OfferUpdated { .. }
+            | Event::OfferDeleted { .. }
+            | Event::InventorySet { .. }
+            | Event::Priced { .. }
+            | Event::Billed { .. }
             | Event::Stopped { .. }
             | Event::Returned { .. }
             | Event::Checkpointed { .. }

@@ -1,9 +1,11 @@
 //! What has happened, as sentences.
 
+use crate::explain::spot;
 use crate::explain::words::amount;
 use crate::explain::words::cause;
 use crate::explain::words::count;
 use crate::explain::words::gpu_hours;
+use crate::explain::words::loses;
 use crate::explain::words::name;
 use crate::explain::words::period;
 use crate::explain::words::source;
@@ -14,11 +16,14 @@ use crate::job::story::Episode;
 use crate::message::event::Event;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
+use crate::unit::id::OfferNo;
+use crate::unit::quantity::price;
 
 /// The sentence of an event, read from the state after it; nothing for events that nobody reads.
 #[must_use]
 pub fn event(state: &State, event: &Event) -> Option<String> {
     let quota = |no: &crate::unit::id::QuotaNo| state.quotas.get(no.at()).map_or("a quota", |quota| quota.id.as_str());
+    let offer = |no: &OfferNo| state.market.offers.get(no.at()).map_or("an offer", |offer| offer.id.as_str());
     let sentence = match event {
         Event::ClusterCreated { dimensions, .. } => {
             format!("the cluster was created with {}", count(dimensions.len() as u64, "dimension", "dimensions"))
@@ -35,11 +40,29 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
             format!("scaled {}", parts.join(" and "))
         }
         Event::QuotaDeleted { no } => format!("{} was deleted", quota(no)),
-        Event::JobSubmitted { no, spec, .. } => format!("{} was submitted to {}", name(state, *no), quota(&spec.quota)),
+        Event::JobSubmitted { no, spec, .. } => match &spec.spot {
+            Some(spot) => format!("{} bids on {}", name(state, *no), offer(&spot.offer)),
+            None => format!("{} was submitted to {}", name(state, *no), quota(&spec.quota)),
+        },
+        Event::OfferCreated { offer, .. } => format!(
+            "offer {} was created: {} of {}, {} an instance-minute",
+            offer.id,
+            count(offer.inventory.unsigned_abs(), "instance", "instances"),
+            amount(state, &offer.instance),
+            price(offer.course.price())
+        ),
+        Event::OfferUpdated { no, .. } => format!("terms of {} were changed", offer(no)),
+        Event::OfferDeleted { no } => format!("{} was removed", offer(no)),
+        Event::InventorySet { no, inventory, .. } => {
+            format!("{} has {} now", offer(no), count(inventory.unsigned_abs(), "instance", "instances"))
+        }
+        Event::Priced { no, price: now, .. } => priced(state, *no, *now),
+        Event::Billed { job, bill, .. } => format!("{} owes for {}", name(state, *job), spot::bill(bill)),
         Event::Promoted { job, .. } => format!("{} is in quota now, without a restart", name(state, *job)),
         Event::Evicted { job, at, until, cause: why, lost_gpu_ms, .. } => {
             let stops = if until > at { format!("; it has {} to stop", period(*until - *at)) } else { String::new() };
-            format!("{} preempted {}; {} lost{stops}", name(state, *job), cause(why), gpu_hours(*lost_gpu_ms))
+            let verb = loses(why);
+            format!("{} {verb} {}; {} lost{stops}", name(state, *job), cause(why), gpu_hours(*lost_gpu_ms))
         }
         Event::Shrunk { job, pods, cause: why, .. } => {
             format!("{} gave up {} {}", name(state, *job), count(pods.len() as u64, "pod", "pods"), cause(why))
@@ -58,19 +81,23 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::Started { job, placed, .. } => {
             let by = match placed.source {
                 Source::Own => String::new(),
-                Source::Idle | Source::Reclaim | Source::ChildLevel | Source::SelfLevel => {
+                Source::Idle | Source::Reclaim | Source::ChildLevel | Source::SelfLevel | Source::Spot => {
                     format!(" by {}", source(placed.source))
                 }
             };
             let charge = match placed.charge {
                 Charge::InQuota => "in quota",
                 Charge::Idle => "not in quota",
+                Charge::Spot => "at the market price",
             };
             format!("{} started on {}{by}, {charge}", name(state, *job), held(state, *job))
         }
         Event::Grown { job, pods, charge, .. } => {
             let charge = if *charge == Charge::Idle { "not in quota" } else { "in quota" };
             format!("{} grew by {}, {charge}", name(state, *job), count(pods.len() as u64, "pod", "pods"))
+        }
+        Event::Stopped { job, .. } if state.jobs.get(*job).is_some_and(|job| job.bids() && job.is_queued()) => {
+            format!("{} stopped and bids again", name(state, *job))
         }
         Event::Stopped { job, not_before: Some(_), .. } => format!("{} stopped and is queued again", name(state, *job)),
         Event::Stopped { job, .. } => format!("{} stopped", name(state, *job)),
@@ -94,6 +121,18 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
     Some(sentence)
 }
 
+/// A price that has changed, also as a share of the original one.
+fn priced(state: &State, no: OfferNo, now: i64) -> String {
+    let Some(offer) = state.market.offers.get(no.at()) else { return format!("an offer costs {} now", price(now)) };
+    let share = spot::percent(now, offer.terms.original_price);
+    format!("{} costs {} an instance-minute now, {share} of the original price", offer.id, price(now))
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 fn held(state: &State, no: JobNo) -> String {
     state.jobs.get(no).map_or_else(String::new, |job| amount(state, &job.spec.shape.gang_amount()))
 }
@@ -113,6 +152,7 @@ pub fn episode(episode: &Episode) -> String {
     match episode {
         Episode::Granted(by) => format!("Gets its GPUs by {} once its victims have stopped", source(*by)),
         Episode::Started(by, Charge::InQuota) => format!("Started by {}, in quota", source(*by)),
+        Episode::Started(by, Charge::Spot) => format!("Started by {}, at the market price", source(*by)),
         Episode::Started(by, Charge::Idle) => format!("Started by {}, not in quota", source(*by)),
         Episode::Promoted => "In quota now, without a restart".to_owned(),
         Episode::Evicted { cause: why, lost_gpu_ms, saved_gpu_ms } => {
@@ -121,12 +161,14 @@ pub fn episode(episode: &Episode) -> String {
             } else {
                 String::new()
             };
-            format!("Preempted {}; {} lost{saved}", cause(why), gpu_hours(*lost_gpu_ms))
+            let verb = capitalised(loses(why));
+            format!("{verb} {}; {} lost{saved}", cause(why), gpu_hours(*lost_gpu_ms))
         }
         Episode::Shrunk { cause: why, pods } => {
             format!("Gave up {} {}", count(u64::from(*pods), "pod", "pods"), cause(why))
         }
-        Episode::Grown { pods, charge: Charge::InQuota } => {
+        // Nothing grows on the market; the charge of a quota's pod is one of the two.
+        Episode::Grown { pods, charge: Charge::InQuota | Charge::Spot } => {
             format!("Grew by {}, in quota", count(u64::from(*pods), "pod", "pods"))
         }
         Episode::Grown { pods, charge: Charge::Idle } => {
@@ -134,10 +176,6 @@ pub fn episode(episode: &Episode) -> String {
         }
         Episode::Requeued => "Queued again".to_owned(),
         Episode::PriorityChanged => "Priority changed".to_owned(),
-        Episode::Ended(how) => {
-            let words = outcome(how);
-            let mut letters = words.chars();
-            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-        }
+        Episode::Ended(how) => capitalised(&outcome(how)),
     }
 }

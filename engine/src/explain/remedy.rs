@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::explain::raise;
 use crate::host::planner;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
@@ -40,9 +41,13 @@ pub struct Help {
     pub command: Option<Command>,
 }
 
-/// The first proposal that works: a priority, a policy switch, idle resources, more GPUs for the quota, a smaller job.
+/// The first proposal that works: a priority, a policy switch, idle resources, more GPUs for the quota, a smaller
+/// job; of a bid, a higher one or fewer instances.
 #[must_use]
 pub fn remedy(state: &State, no: JobNo, hold: &Hold, now: Timestamp) -> Option<Help> {
+    if state.jobs[no].bids() {
+        return raise::remedy(state, no, now);
+    }
     let blockers: Vec<&Blocker> = hold.attempts.iter().map(|attempt| &attempt.blocker).collect();
     let commands = [priority(state, no, &blockers), child_level(state, no, &blockers, now), more(state, &blockers)];
     let works = |help: &Help| help.command.as_ref().is_some_and(|command| starts(state, no, command, now));

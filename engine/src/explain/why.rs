@@ -14,6 +14,7 @@ use crate::message::command::Command;
 use crate::message::command::Round;
 use crate::schedule::judge::try_sources;
 use crate::schedule::order;
+use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
@@ -35,7 +36,7 @@ pub struct Why {
     pub binding: String,
     /// All others, each with the source that was tried.
     pub others: Vec<(Source, String)>,
-    /// Its place in the queue of its quota, from 1; none during a backoff.
+    /// Its place in the queue of its quota, or among the bids on its offer, from 1; none during a backoff.
     pub position: Option<usize>,
     /// The smallest single change that would start it now.
     pub help: Option<Help>,
@@ -49,7 +50,10 @@ pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<Why> {
     let hold = hold(state, no, now)?;
     let job = &state.jobs[no];
     let sentence = |attempt: &Attempt| blocker(state, &attempt.blocker, now);
-    let position = order::positions(state, job.spec.quota, now).iter().position(|other| *other == no);
+    let position = match state.bid_of(no) {
+        Some((offer, ..)) => state.market.desks[offer.at()].waiting.iter().position(|(_, _, _, other)| *other == no),
+        None => order::positions(state, job.spec.quota, now).iter().position(|other| *other == no),
+    };
     Some(Why {
         binding: hold.binding().map(sentence).unwrap_or_default(),
         others: hold.attempts.iter().skip(1).map(|attempt| (attempt.source, sentence(attempt))).collect(),
@@ -65,6 +69,12 @@ pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<Why> {
 fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
     let job = state.jobs.get(no)?;
     let Phase::Queued { not_before } = &job.phase else { return None };
+    if let Some((offer, ..)) = state.bid_of(no) {
+        let next_round = || Blocker::NextRound { offer: state.market.offers[offer.at()].id.clone() };
+        let offered = source::offer(Source::Spot, &Trial::new(state, now), &job.spec);
+        let blocker = offered.err().unwrap_or_else(next_round);
+        return Some(Hold::of(vec![Attempt { source: Source::Spot, blocker }]));
+    }
     if let Some(until) = not_before {
         return Some(Hold::of(vec![Attempt { source: Source::Own, blocker: Blocker::Backoff { until: *until } }]));
     }
@@ -83,6 +93,10 @@ fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
 
 /// When the job starts if nobody submits anything: rounds ahead on a copy, from one change of time to the next.
 fn estimate(state: &State, no: JobNo, now: Timestamp) -> Option<Timestamp> {
+    if state.jobs[no].bids() {
+        // Nobody knows how prices go.
+        return None;
+    }
     let mut ahead = state.clone();
     let mut at = now;
     let rounds = (JOBS_AHEAD / state.jobs.len().max(1)).clamp(*ROUNDS_AHEAD.start(), *ROUNDS_AHEAD.end());

@@ -1,10 +1,12 @@
 //! Words for sources, causes, amounts and periods.
 
+use crate::explain::spot;
 use crate::job::phase::Source;
 use crate::job::story::Cause;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
+use crate::unit::quantity::price;
 use crate::unit::quantity::quantity;
 use crate::unit::time::Millis;
 
@@ -17,6 +19,7 @@ pub fn source(source: Source) -> &'static str {
         Source::Reclaim => "taking back what was lent",
         Source::ChildLevel => "child-level preemption",
         Source::SelfLevel => "self-level preemption",
+        Source::Spot => "the spot market",
     }
 }
 
@@ -28,7 +31,37 @@ pub fn cause(cause: &Cause) -> String {
         Cause::ChildLevel { quota, by } => format!("for {by}: child-level preemption by {quota}"),
         Cause::SelfLevel { quota, by } => format!("for {by}: self-level preemption by {quota}"),
         Cause::LendingEnded => "because what it ran on is no longer lent".to_owned(),
+        Cause::BelowPrice { offer, bid, price: asked, original: _ } => {
+            format!("because its bid of {} is below the price of {offer}, which is {}", price(*bid), price(*asked))
+        }
+        Cause::BelowAverage { offer, bid, average, window, original } => {
+            spot::below_average(offer, *bid, *average, *window, *original)
+        }
+        Cause::Outbid { offer, bid, by, higher, original } => spot::outbid(offer, *bid, by, *higher, *original),
+        Cause::InventoryShrunk { offer, inventory, held } => {
+            format!(
+                "because {offer} has {} left, and {held} were in use",
+                count(inventory.unsigned_abs(), "instance", "instances")
+            )
+        }
         Cause::ScaledDown { quota } => format!("because {quota} was scaled down"),
+    }
+}
+
+/// What happens to a job that is evicted, in the word of its source: what runs on a quota is preempted, what runs on the
+/// market is released.
+#[must_use]
+pub(super) fn loses(cause: &Cause) -> &'static str {
+    match cause {
+        Cause::BelowPrice { .. }
+        | Cause::BelowAverage { .. }
+        | Cause::Outbid { .. }
+        | Cause::InventoryShrunk { .. } => "released",
+        Cause::Reclaimed { .. }
+        | Cause::ChildLevel { .. }
+        | Cause::SelfLevel { .. }
+        | Cause::LendingEnded
+        | Cause::ScaledDown { .. } => "preempted",
     }
 }
 

@@ -46,12 +46,12 @@ pub fn step(state: &mut State, command: &Command, now: Timestamp) -> Result<Vec<
     for event in decide(state, command, now)? {
         take(state, event, &mut events);
     }
-    if !state.queue.is_settled() && !matches!(command, Command::Round(_)) {
+    if !state.is_settled() && !matches!(command, Command::Round(_)) {
         for event in decide(state, &Command::Round(Round::default()), now)? {
             take(state, event, &mut events);
         }
     }
-    state.queue.settle();
+    state.settle();
     Ok(events)
 }
 

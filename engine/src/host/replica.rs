@@ -109,5 +109,5 @@ fn take(state: &mut State, entry: &Entry) {
     for event in &entry.events {
         apply(state, event);
     }
-    state.queue.settle();
+    state.settle();
 }

@@ -5,9 +5,11 @@ use serde::Serialize;
 
 use crate::job::phase::Source;
 use crate::unit::id::JobId;
+use crate::unit::id::OfferId;
 use crate::unit::id::QuotaId;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
+use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// How many running jobs were looked at as victims, and why the others are safe.
@@ -180,6 +182,56 @@ pub enum Blocker {
         /// Until when.
         until: Timestamp,
     },
+    /// It draws on a quota and has no bid.
+    NoBid,
+    /// Its bid is below the market price. Prices and bids are in micro-units for an instance-minute.
+    BelowMarket {
+        /// The offer.
+        offer: OfferId,
+        /// The most that it pays.
+        bid: i64,
+        /// What the market asks.
+        price: i64,
+        /// What the market asks at most.
+        original: i64,
+        /// In how many of the known hours the price was at most the bid.
+        hours: u32,
+        /// Of how many hours of the last week the price is known.
+        known_hours: u32,
+    },
+    /// It was released, and its bid is still below the average price.
+    BelowAverage {
+        /// The offer.
+        offer: OfferId,
+        /// The most that it pays.
+        bid: i64,
+        /// What the market asked on average, rounded up.
+        average: i64,
+        /// Over how long.
+        window: Millis,
+        /// What the market asks at most.
+        original: i64,
+        /// In how many of the known hours the price was at most the bid.
+        hours: u32,
+        /// Of how many hours of the last week the price is known.
+        known_hours: u32,
+    },
+    /// The offer has too few free instances.
+    InventoryShort {
+        /// The offer.
+        offer: OfferId,
+        /// Instances that the job asks for.
+        asked: i64,
+        /// Instances that are free.
+        free: i64,
+        /// Instances that there are.
+        inventory: i64,
+    },
+    /// Nothing is in its way any more; the next scheduled round says who gets the instances.
+    NextRound {
+        /// The offer.
+        offer: OfferId,
+    },
 }
 
 /// A source that was tried, and what blocked it.
@@ -216,7 +268,12 @@ impl Attempt {
             | Blocker::BehindHead { .. }
             | Blocker::Reserved { .. }
             | Blocker::NotSolved { .. }
-            | Blocker::Backoff { .. } => false,
+            | Blocker::Backoff { .. }
+            | Blocker::NoBid
+            | Blocker::BelowMarket { .. }
+            | Blocker::BelowAverage { .. }
+            | Blocker::InventoryShort { .. }
+            | Blocker::NextRound { .. } => false,
         }
     }
 }
@@ -315,9 +372,14 @@ impl Blocker {
             | Self::VictimsTooFew { .. } => 6,
             Self::ChildLevelOff { .. } => 5,
             Self::NoRoom { .. } => 4,
-            Self::QuotaFull { .. } | Self::IdleShort { .. } => 3,
+            Self::QuotaFull { .. }
+            | Self::IdleShort { .. }
+            | Self::BelowMarket { .. }
+            | Self::BelowAverage { .. }
+            | Self::InventoryShort { .. }
+            | Self::NextRound { .. } => 3,
             Self::NothingLent => 2,
-            Self::IdleOff | Self::IdleOnly | Self::SelfLevelOff { .. } | Self::NoChildren { .. } => 1,
+            Self::IdleOff | Self::IdleOnly | Self::NoBid | Self::SelfLevelOff { .. } | Self::NoChildren { .. } => 1,
         }
     }
 }

@@ -24,6 +24,8 @@ pub enum Source {
     ChildLevel,
     /// Self-level preemption.
     SelfLevel,
+    /// The spot market, for jobs with a bid and only these.
+    Spot,
 }
 
 /// What a running pod counts against (semantics section 2).
@@ -34,6 +36,8 @@ pub enum Charge {
     Idle,
     /// Its quota and all ancestors.
     InQuota,
+    /// No quota: instances of the spot market.
+    Spot,
 }
 
 /// Where one pod runs.
@@ -66,10 +70,19 @@ pub struct Placed {
     pub source: Source,
     /// What its gang counts against.
     pub charge: Charge,
-    /// The first resource group of the domain in which it runs.
+    /// The first resource group of the domain in which it runs; none on the spot market.
+    #[serde(default = "GroupNo::none", skip_serializing_if = "GroupNo::is_none")]
     pub home: GroupNo,
     /// Where the gang's pods run, in the order of its roles; empty in a pool.
     pub pods: Box<[PodAt]>,
+}
+
+impl Placed {
+    /// What a job on the spot market holds: instances, which have no places in this cluster.
+    #[must_use]
+    pub fn on_market() -> Self {
+        Self { source: Source::Spot, charge: Charge::Spot, home: GroupNo::NONE, pods: Box::default() }
+    }
 }
 
 /// How a job ended.
@@ -83,7 +96,7 @@ pub enum Outcome {
         /// What the report says.
         reason: String,
     },
-    /// It was evicted and does not come back by itself (shown as *Preempted*).
+    /// It was evicted or released and does not come back by itself (shown as *Preempted*).
     Preempted,
     /// Somebody cancelled it.
     Cancelled,

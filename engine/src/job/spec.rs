@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::job::shape::Shape;
+use crate::market::bid::SpotSpec;
 use crate::unit::id::JobId;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::UserId;
@@ -54,7 +55,8 @@ impl Default for FaultTolerance {
 pub struct JobSpec {
     /// Its name, chosen by the sender.
     pub id: JobId,
-    /// The quota it is submitted to.
+    /// The quota it is submitted to; none for a job with a bid.
+    #[serde(default = "QuotaNo::none", skip_serializing_if = "QuotaNo::is_none")]
     pub quota: QuotaNo,
     /// The workspace it belongs to.
     pub workspace: Option<WorkspaceId>,
@@ -78,4 +80,7 @@ pub struct JobSpec {
     /// How often it writes a checkpoint, if it does.
     #[serde(rename = "checkpoint_ms")]
     pub checkpoint: Option<Millis>,
+    /// Its bid on the spot market, instead of a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spot: Option<Box<SpotSpec>>,
 }

@@ -7,7 +7,9 @@ use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
 use crate::job::phase::Source;
 use crate::unit::id::JobId;
+use crate::unit::id::OfferId;
 use crate::unit::id::QuotaId;
+use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// Why a job was evicted: the rule, and whose it is.
@@ -41,6 +43,53 @@ pub enum Cause {
     ScaledDown {
         /// The quota.
         quota: QuotaId,
+    },
+    /// Its bid is below the market price of general computing (semantics section 6). Prices and bids are in
+    /// micro-units for an instance-minute.
+    BelowPrice {
+        /// The offer.
+        offer: OfferId,
+        /// The most that it pays.
+        bid: i64,
+        /// What the market asks.
+        price: i64,
+        /// What the market asks at most.
+        original: i64,
+    },
+    /// Its bid is below the average price of Lingjun (semantics section 6).
+    BelowAverage {
+        /// The offer.
+        offer: OfferId,
+        /// The most that it pays.
+        bid: i64,
+        /// What the market asked on average, rounded up.
+        average: i64,
+        /// Over how long.
+        window: Millis,
+        /// What the market asks at most.
+        original: i64,
+    },
+    /// A higher bid needed its instances (semantics section 6).
+    Outbid {
+        /// The offer.
+        offer: OfferId,
+        /// The most that it pays.
+        bid: i64,
+        /// Who bids more.
+        by: JobId,
+        /// The most that they pay.
+        higher: i64,
+        /// What the market asks at most.
+        original: i64,
+    },
+    /// The offer has fewer instances than ran (semantics section 6).
+    InventoryShrunk {
+        /// The offer.
+        offer: OfferId,
+        /// Instances that there are.
+        inventory: i64,
+        /// Instances that ran.
+        held: i64,
     },
 }
 

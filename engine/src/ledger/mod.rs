@@ -337,7 +337,7 @@ pub fn fits_in_idle(book: &DomainUse, asked: &Amount) -> Result<(), (usize, i64)
     asked.dimensions().find(is_short).map_or(Ok(()), |at| Err((at, unlent(at))))
 }
 
-/// Whether `ancestor` is `no` or an ancestor of it.
+/// Whether `ancestor` is `no` or an ancestor of it; nothing is an ancestor of no quota.
 #[must_use]
 pub fn is_within(tree: &[Quota], no: QuotaNo, ancestor: QuotaNo) -> bool {
     let mut next = Some(no);
@@ -345,7 +345,7 @@ pub fn is_within(tree: &[Quota], no: QuotaNo, ancestor: QuotaNo) -> bool {
         if at == ancestor {
             return true;
         }
-        next = tree[at.at()].parent;
+        next = tree.get(at.at()).and_then(|quota| quota.parent);
     }
     false
 }

@@ -8,20 +8,26 @@ use serde::Serialize;
 
 use crate::job::spec::FaultTolerance;
 use crate::job::spec::IdlePolicy;
+use crate::market::bid::Framework;
+use crate::market::bid::Network;
+use crate::market::bid::SpotStrategy;
+use crate::market::offer::OfferTerms;
 use crate::quota::settings::QuotaSettings;
 use crate::state::cluster::Execution;
 use crate::state::cluster::NodeStatus;
-use crate::state::cluster::ResourceType;
 use crate::unit::amount::Dimension;
 use crate::unit::id::GroupId;
 use crate::unit::id::JobId;
 use crate::unit::id::NodeId;
+use crate::unit::id::OfferId;
 use crate::unit::id::QuotaId;
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
+use crate::unit::resource::ResourceType;
 use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
 
 /// An amount by dimension names, such as `{"gpu": 16000}` for 16 GPUs.
 pub type AmountByName = BTreeMap<String, i64>;
@@ -44,6 +50,16 @@ pub enum Command {
     ScaleQuotas(ScaleQuotas),
     /// Removes an empty quota.
     DeleteQuota(DeleteQuota),
+    /// Adds an offer to the spot market (semantics section 6).
+    CreateOffer(CreateOffer),
+    /// Replaces an offer's terms.
+    UpdateOffer(UpdateOffer),
+    /// Removes an offer on which nobody bids any more.
+    DeleteOffer(DeleteOffer),
+    /// Says what an instance-minute of an offer costs from now on.
+    PublishPrice(PublishPrice),
+    /// Says how many instances an offer has.
+    SetInventory(SetInventory),
     /// Submits a job.
     SubmitJob(SubmitJob),
     /// Ends a job, whatever its phase.
@@ -170,6 +186,90 @@ pub struct DeleteQuota {
     pub quota: QuotaId,
 }
 
+/// Adds an offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CreateOffer {
+    /// Its name: that of the instance type.
+    pub offer: OfferId,
+    /// Lingjun or general computing; it cannot change.
+    pub resource_type: ResourceType,
+    /// What one instance has; it cannot change.
+    pub instance: AmountByName,
+    /// How many instances there are.
+    pub inventory: i64,
+    /// Its price at the beginning, in micro-units of currency for an instance-minute; if left out, the original price
+    /// where prices are published, and the lowest where the bids make it.
+    #[serde(default)]
+    pub price: Option<i64>,
+    /// Its terms.
+    pub terms: OfferTerms,
+}
+
+/// Replaces an offer's terms.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateOffer {
+    /// The offer.
+    pub offer: OfferId,
+    /// All its terms; what is left out gets its default. Grants keep the protection that they were given.
+    pub terms: OfferTerms,
+}
+
+/// Removes an offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteOffer {
+    /// The offer.
+    pub offer: OfferId,
+}
+
+/// Says what an instance-minute costs from now on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishPrice {
+    /// The offer.
+    pub offer: OfferId,
+    /// Micro-units of currency for an instance-minute: a tenth of the original price to all of it.
+    pub price: i64,
+    /// For when it is meant, if the sender says so: within a minute of now. It holds from now on.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
+}
+
+/// Says how many instances there are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetInventory {
+    /// The offer.
+    pub offer: OfferId,
+    /// Instances, held ones included.
+    pub inventory: i64,
+}
+
+/// A bid on the spot market.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpotRequest {
+    /// The offer; each pod takes one of its instances.
+    pub offer: OfferId,
+    /// Whether the job names the most that it pays.
+    #[serde(default)]
+    pub strategy: SpotStrategy,
+    /// The most that it pays on Lingjun, in percent of the original price: 10 to 90 in steps of 10.
+    #[serde(default)]
+    pub discount_percent: Option<i64>,
+    /// The most that it pays on general computing, in micro-units of currency for an instance-minute.
+    #[serde(default)]
+    pub price_limit: Option<i64>,
+    /// What it is written in.
+    #[serde(default)]
+    pub framework: Framework,
+    /// Where its instances are connected; Lingjun needs all of it.
+    #[serde(default)]
+    pub network: Network,
+}
+
 /// Pods of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -191,8 +291,12 @@ fn one() -> u32 {
 pub struct SubmitJob {
     /// Its name, chosen by the sender; a second submission under this name must be equal.
     pub job: JobId,
-    /// The quota it is submitted to.
-    pub quota: QuotaId,
+    /// The quota it is submitted to; none for a job with a bid.
+    #[serde(default)]
+    pub quota: Option<QuotaId>,
+    /// Its bid on the spot market, instead of a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spot: Option<SpotRequest>,
     /// The workspace it belongs to.
     #[serde(default)]
     pub workspace: Option<WorkspaceId>,
@@ -208,7 +312,7 @@ pub struct SubmitJob {
     /// 1 to 9, default 1.
     #[serde(default)]
     pub priority: Priority,
-    /// Its pods; all start together or none does.
+    /// Its pods; all start together or none does. With a bid, an empty amount stands for a whole instance.
     pub pods: Vec<PodGroup>,
     /// Of an elastic job: how many pods are the gang. Such a job has one kind of pods.
     #[serde(default)]

@@ -13,6 +13,9 @@ use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
+use crate::market::bill::Bill;
+use crate::market::offer::OfferTerms;
+use crate::market::offer::SpotOffer;
 use crate::quota::settings::QuotaSettings;
 use crate::quota::tree::Quota;
 use crate::state::cluster::Execution;
@@ -23,6 +26,7 @@ use crate::unit::amount::Guarantee;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
+use crate::unit::id::OfferNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
 use crate::unit::time::Millis;
@@ -207,6 +211,52 @@ pub enum Event {
         jobs: u32,
         /// Why.
         hold: Arc<Hold>,
+    },
+    /// An offer was added to the spot market.
+    OfferCreated {
+        /// Its number.
+        no: OfferNo,
+        /// What it is.
+        offer: SpotOffer,
+    },
+    /// An offer's terms were replaced.
+    OfferUpdated {
+        /// The offer.
+        no: OfferNo,
+        /// Its terms now.
+        terms: OfferTerms,
+    },
+    /// An offer was removed.
+    OfferDeleted {
+        /// The offer.
+        no: OfferNo,
+    },
+    /// An offer has more or fewer instances.
+    InventorySet {
+        /// The offer.
+        no: OfferNo,
+        /// When.
+        at: Timestamp,
+        /// How many there are now.
+        inventory: i64,
+    },
+    /// An offer has another price: it was published, or the auction made it.
+    Priced {
+        /// The offer.
+        no: OfferNo,
+        /// When.
+        at: Timestamp,
+        /// The price now, in micro-units of currency for an instance-minute.
+        price: i64,
+    },
+    /// A job owes for a day on the spot market, or for a part of it.
+    Billed {
+        /// The job.
+        job: JobNo,
+        /// When it was written.
+        at: Timestamp,
+        /// What it owes.
+        bill: Bill,
     },
     /// Old ended jobs were forgotten.
     Forgotten {

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::market::bid::BidFault;
+use crate::market::offer::OfferFault;
 use crate::quota::policy::PolicyFault;
 use crate::unit::amount::Dimension;
 use crate::unit::quantity::bare;
@@ -28,6 +30,8 @@ pub enum Noun {
     Dimension,
     /// A command.
     Command,
+    /// An offer of the spot market.
+    Offer,
 }
 
 impl Noun {
@@ -40,6 +44,7 @@ impl Noun {
             Self::Job => "job",
             Self::Dimension => "dimension",
             Self::Command => "command",
+            Self::Offer => "offer",
         }
     }
 }
@@ -133,6 +138,27 @@ pub enum Rejection {
         /// What is wrong.
         fault: PolicyFault,
     },
+    /// An offer does not take a job's bid (semantics section 6).
+    Bid {
+        /// The job.
+        job: String,
+        /// The offer.
+        offer: String,
+        /// What is wrong.
+        fault: BidFault,
+    },
+    /// Something is wrong with an offer, or with what is said of it (semantics section 6).
+    Offer {
+        /// The offer.
+        offer: String,
+        /// What is wrong.
+        fault: OfferFault,
+    },
+    /// The job names neither a quota nor an offer.
+    NoSource {
+        /// The job.
+        job: String,
+    },
     /// The job asks for nothing.
     EmptyJob {
         /// The job.
@@ -194,6 +220,11 @@ impl fmt::Display for Rejection {
             }
             Self::Structure { reason } => f.write_str(reason),
             Self::Policy { quota, policy, fault } => write!(f, "{policy} preemption of {quota}: {fault}"),
+            Self::Bid { job, offer, fault } => write!(f, "job {job} cannot bid on {offer}: {fault}"),
+            Self::Offer { offer, fault } => write!(f, "offer {offer}: {fault}"),
+            Self::NoSource { job } => {
+                write!(f, "job {job} names neither a quota nor an offer of the spot market; name one of them")
+            }
             Self::EmptyJob { job } => {
                 write!(f, "job {job} asks for nothing; give it at least one pod with an amount above 0")
             }

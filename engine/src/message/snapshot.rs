@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::job::hold::Hold;
+use crate::market::bill::Account;
+use crate::market::offer::SpotOffer;
 use crate::message::FORMAT;
 use crate::message::rejection::Rejection;
 use crate::quota::tree::Quota;
@@ -38,6 +40,9 @@ pub struct Snapshot {
     pub jobs: Vec<(JobNo, Job)>,
     /// Free job numbers, the next one last.
     pub free_jobs: Vec<JobNo>,
+    /// The spot market, if there ever was an offer.
+    #[serde(default, skip_serializing_if = "MarketFacts::is_empty")]
+    pub market: MarketFacts,
     /// The last slot whose round was decided.
     pub last_slot: Option<i64>,
     /// Slots that nobody decided.
@@ -46,6 +51,24 @@ pub struct Snapshot {
     pub is_stale: bool,
     /// For each class of waiting jobs its first job, and why they wait.
     pub holds: Vec<(JobNo, Arc<Hold>)>,
+}
+
+/// The ground facts of the spot market.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarketFacts {
+    /// Offers by number, removed ones included.
+    pub offers: Vec<SpotOffer>,
+    /// Jobs that hold or have held instances, with what they hold and have paid.
+    pub accounts: Vec<(JobNo, Account)>,
+    /// The day of the last scheduled round.
+    pub day: i64,
+}
+
+impl MarketFacts {
+    fn is_empty(&self) -> bool {
+        self.offers.is_empty()
+    }
 }
 
 impl Snapshot {
@@ -68,6 +91,11 @@ impl Snapshot {
             quotas: state.quotas.clone(),
             jobs: state.jobs.iter().map(|(no, job)| (no, job.clone())).collect(),
             free_jobs: state.jobs.free().to_vec(),
+            market: MarketFacts {
+                offers: state.market.offers.clone(),
+                accounts: state.market.accounts.iter().map(|(no, account)| (*no, *account)).collect(),
+                day: state.market.day,
+            },
             last_slot: state.last_slot,
             missed_slots: state.missed_slots,
             is_stale: state.queue.is_stale,
@@ -86,6 +114,7 @@ impl Snapshot {
             quotas,
             jobs,
             free_jobs,
+            market,
             last_slot,
             missed_slots,
             is_stale,
@@ -94,7 +123,7 @@ impl Snapshot {
         if format != FORMAT {
             return Err(Rejection::UnknownFormat { format });
         }
-        check_references(&groups, &nodes, &quotas, &jobs)?;
+        check_references(&groups, &nodes, &quotas, &jobs, &market)?;
         let mut state = State::default();
         state.revision = revision;
         state.cluster = cluster;
@@ -102,6 +131,9 @@ impl Snapshot {
         state.nodes = nodes;
         state.quotas = quotas;
         state.jobs = Jobs::restored(jobs, free_jobs);
+        state.market.offers = market.offers;
+        state.market.accounts = market.accounts.into_iter().collect();
+        state.market.day = market.day;
         state.last_slot = last_slot;
         state.missed_slots = missed_slots;
         state.rebuild();
@@ -111,7 +143,7 @@ impl Snapshot {
             }
         }
         // A state is stored between two rounds, so everybody who waits has been judged.
-        state.queue.settle();
+        state.settle();
         state.queue.is_stale = is_stale;
         Ok(state)
     }
@@ -132,6 +164,7 @@ fn check_references(
     nodes: &[Node],
     quotas: &[Quota],
     jobs: &[(JobNo, Job)],
+    market: &MarketFacts,
 ) -> Result<(), Rejection> {
     let damaged = |what: String| Err(Rejection::Malformed { reason: format!("the snapshot is damaged: {what}") });
     if let Some(node) = nodes.iter().find(|node| node.group.at() >= groups.len()) {
@@ -145,6 +178,12 @@ fn check_references(
         }
     }
     for (_, job) in jobs {
+        if let Some(spot) = &job.spec.spot {
+            if spot.offer.at() >= market.offers.len() {
+                return damaged(format!("job {} names an offer that is not there", job.spec.id));
+            }
+            continue;
+        }
         let places = job.placed().map_or(&[][..], |placed| &placed.pods);
         let home = job.placed().map(|placed| placed.home);
         if job.spec.quota.at() >= quotas.len()

@@ -9,6 +9,7 @@ use crate::job::phase::PodAt;
 use crate::job::story::Cause;
 use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
+use crate::unit::id::OfferNo;
 
 /// Somebody who gives way: a whole job, or pods above an elastic job's minimum.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,20 @@ pub enum Decision {
         victims: Vec<Victim>,
         /// Why.
         cause: Cause,
+    },
+    /// An auction moves its price.
+    Price {
+        /// The offer.
+        offer: OfferNo,
+        /// The price now, in micro-units.
+        price: i64,
+    },
+    /// A job with a bid waits.
+    Wait {
+        /// The job.
+        job: JobNo,
+        /// Why.
+        hold: Arc<Hold>,
     },
     /// Waiting jobs of a class have a new reason.
     Hold {

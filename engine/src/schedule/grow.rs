@@ -51,12 +51,12 @@ fn grow_job(trial: &mut Trial<'_>, no: JobNo, gang: Charge, home: GroupNo, missi
         let may_use = |source: &Source| match source {
             Source::Own | Source::Reclaim => gang == Charge::InQuota,
             Source::Idle => spec.idle != IdlePolicy::Off,
-            Source::ChildLevel | Source::SelfLevel => false,
+            Source::ChildLevel | Source::SelfLevel | Source::Spot => false,
         };
         // A job never spans two domains, so its pods stay where its gang is.
         let offer = |source: Source| match source {
             Source::Idle => source::idle::offer_in(trial, &spec, home),
-            Source::Own | Source::Reclaim | Source::ChildLevel | Source::SelfLevel => {
+            Source::Own | Source::Reclaim | Source::ChildLevel | Source::SelfLevel | Source::Spot => {
                 source::offer(source, trial, &spec)
             }
         };

@@ -164,6 +164,7 @@ impl<'s> Trial<'s> {
                 ledger::book_in_quota(&self.state.quotas, &mut self.quotas, book, quota, amount, sign);
             }
             Charge::Idle => ledger::book_idle(&mut self.domains, home, amount, sign),
+            Charge::Spot => {}
         }
     }
 

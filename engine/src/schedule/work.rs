@@ -1,6 +1,7 @@
 //! Work done, saved and lost (semantics sections 5 and 7).
 
 use crate::job::phase::Phase;
+use crate::job::spec::JobSpec;
 use crate::state::cluster::Execution;
 use crate::state::jobs::Job;
 use crate::state::world::State;
@@ -30,6 +31,12 @@ pub fn saved_run(state: &State, job: &Job, now: Timestamp) -> Millis {
 pub fn unsaved_run(state: &State, job: &Job, now: Timestamp) -> Millis {
     let Phase::Running { started, .. } = &job.phase else { return Millis::ZERO };
     Millis((now - *started).0 - saved_run(state, job, now).0)
+}
+
+/// Whether automatic fault tolerance brings a job back after so many evictions.
+#[must_use]
+pub fn has_restart_left(spec: &JobSpec, evictions: u32) -> bool {
+    spec.fault_tolerance.is_some_and(|tolerance| evictions < tolerance.max_restarts)
 }
 
 /// A run time on an amount's GPUs, in GPU-milliseconds.

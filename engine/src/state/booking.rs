@@ -23,6 +23,13 @@ use crate::unit::id::QuotaNo;
 impl State {
     /// Books what a job holds, or takes it off the books: charge, machines, and the lists of running jobs.
     pub fn book(&mut self, no: JobNo, sign: Sign) {
+        if self.jobs.get(no).is_some_and(Job::bids) {
+            // A waiting bid is booked where waiting jobs are.
+            if !self.jobs[no].is_queued() {
+                self.book_bid(no, sign);
+            }
+            return;
+        }
         // Nothing of what is booked is in the jobs themselves, so they are set aside rather than copied.
         let jobs = std::mem::take(&mut self.jobs);
         if let Some(job) = jobs.get(no) {
@@ -81,6 +88,8 @@ impl State {
             Charge::Idle => {
                 ledger::book_idle(&mut self.ledger.domains, self.domains.of_group(placed.home), amount, sign);
             }
+            // Instances of the market belong to no quota and no resource group.
+            Charge::Spot => {}
         }
     }
 

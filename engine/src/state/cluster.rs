@@ -11,6 +11,7 @@ use crate::unit::amount::DimensionKind;
 use crate::unit::id::GroupId;
 use crate::unit::id::GroupNo;
 use crate::unit::id::NodeId;
+use crate::unit::resource::ResourceType;
 
 /// Who tells what jobs do (semantics section 7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,16 +22,6 @@ pub enum Execution {
     Simulated,
     /// Whoever runs the jobs reports what they do.
     Reported,
-}
-
-/// The kind of machines; what is idle on one kind is never lent to jobs of the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ResourceType {
-    /// Lingjun AI computing.
-    Lingjun,
-    /// General computing.
-    General,
 }
 
 /// Whether new pods may start on a node.

@@ -9,12 +9,12 @@ use crate::quota::tree::Quota;
 use crate::state::cluster::Group;
 use crate::state::cluster::Node;
 use crate::state::cluster::NodeStatus;
-use crate::state::cluster::ResourceType;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
 use crate::unit::id::GroupNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::resource::ResourceType;
 use crate::unit::sort;
 
 /// Groups, roots and nodes that belong together.

@@ -61,6 +61,12 @@ impl Job {
         (self.waiting_since, Spelling::of(self.spec.id.as_str()))
     }
 
+    /// Whether it bids on the spot market instead of drawing on a quota.
+    #[must_use]
+    pub fn bids(&self) -> bool {
+        self.spec.spot.is_some()
+    }
+
     /// Whether it waits.
     #[must_use]
     pub fn is_queued(&self) -> bool {

@@ -131,6 +131,7 @@ mod tests {
                 fault_tolerance: None,
                 duration: None,
                 checkpoint: None,
+                spot: None,
             }),
             submitted: Timestamp(since),
             waiting_since: Timestamp(since),

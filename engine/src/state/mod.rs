@@ -5,6 +5,7 @@ pub mod cluster;
 pub mod domain;
 pub mod jobs;
 pub mod line;
+pub mod market;
 pub mod queue;
 pub mod roster;
 pub mod world;

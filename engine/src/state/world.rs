@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::job::phase::Phase;
+use crate::job::spec::JobSpec;
 use crate::ledger::Ledger;
 use crate::ledger::Sign;
 use crate::placement::floor::Floor;
@@ -18,6 +19,7 @@ use crate::state::cluster::Node;
 use crate::state::domain::Domains;
 use crate::state::jobs::Job;
 use crate::state::jobs::Jobs;
+use crate::state::market::Market;
 use crate::state::queue::Queue;
 use crate::state::roster::Entitled;
 use crate::state::roster::Roster;
@@ -31,6 +33,7 @@ use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
 use crate::unit::sort;
+use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// The state of one cluster.
@@ -48,6 +51,8 @@ pub struct State {
     pub quotas: Vec<Quota>,
     /// Jobs.
     pub jobs: Jobs,
+    /// Offers, and what jobs with a bid hold and have paid.
+    pub market: Market,
     /// The last slot whose round was decided.
     pub last_slot: Option<i64>,
     /// Slots that nobody decided.
@@ -138,6 +143,24 @@ impl State {
         subtree
     }
 
+    /// The name of what a job draws on: its quota or its offer.
+    #[must_use]
+    pub fn drawn_on(&self, spec: &JobSpec) -> &str {
+        match &spec.spot {
+            Some(spot) => self.market.offers[spot.offer.at()].id.as_str(),
+            None => self.quotas[spec.quota.at()].id.as_str(),
+        }
+    }
+
+    /// How long an evicted job may take to stop: its quota or its offer says so.
+    #[must_use]
+    pub fn grace_period(&self, spec: &JobSpec) -> Millis {
+        match &spec.spot {
+            Some(spot) => self.market.offers[spot.offer.at()].terms.grace_period,
+            None => self.quotas[spec.quota.at()].settings.grace_period,
+        }
+    }
+
     /// Jobs with a gang or pods on idle amounts of a domain.
     pub fn idle_jobs(&self, domain: DomainNo) -> impl Iterator<Item = JobNo> + '_ {
         self.on_idle[domain.at()].jobs()
@@ -152,10 +175,23 @@ impl State {
         self.timers.first().map(|(at, _)| *at).into_iter().chain(ends).min()
     }
 
+    /// Whether a round has anything to judge.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.queue.is_settled() && self.market.fresh.is_empty()
+    }
+
+    /// Notes that everything has been judged.
+    pub fn settle(&mut self) {
+        self.queue.settle();
+        self.market.settle();
+    }
+
     /// Recomputes everything that is kept beside the ground facts. Why classes wait is not known then.
     pub fn rebuild(&mut self) {
         self.rebuild_structure();
         self.queue = Queue::default();
+        self.market.rebuild();
         self.timers.clear();
         self.ended.clear();
         let numbers: Vec<JobNo> = self.jobs.iter().map(|(no, _)| no).collect();
@@ -198,7 +234,7 @@ impl State {
         self.stopping.clear();
         self.over.clear();
         let holding: Vec<JobNo> =
-            self.jobs.iter().filter(|(_, job)| job.placed().is_some()).map(|(no, _)| no).collect();
+            self.jobs.iter().filter(|(_, job)| job.placed().is_some() && !job.bids()).map(|(no, _)| no).collect();
         for no in holding {
             self.book(no, Sign::Add);
         }
@@ -210,7 +246,10 @@ impl State {
         let job = &self.jobs[no];
         match &job.phase {
             Phase::Queued { .. } => self.enter_queue(no),
-            Phase::Running { .. } | Phase::Stopping { .. } | Phase::Starting { .. } => self.set_timer(no),
+            Phase::Running { .. } | Phase::Stopping { .. } | Phase::Starting { .. } => {
+                self.set_timer(no);
+                self.book_bid(no, Sign::Add);
+            }
             Phase::Ended { at, .. } => {
                 self.ended.insert((*at, no));
             }
@@ -221,6 +260,10 @@ impl State {
     pub fn enter_queue(&mut self, no: JobNo) {
         let job = &self.jobs[no];
         let Phase::Queued { not_before } = &job.phase else { return };
+        if job.bids() {
+            self.book_bid(no, Sign::Add);
+            return;
+        }
         if let Some(until) = not_before {
             self.timers.insert((*until, no));
             return;
@@ -241,6 +284,10 @@ impl State {
     pub fn leave_queue(&mut self, no: JobNo) {
         let job = &self.jobs[no];
         let Phase::Queued { not_before } = &job.phase else { return };
+        if job.bids() {
+            self.book_bid(no, Sign::Remove);
+            return;
+        }
         if let Some(until) = not_before {
             self.timers.remove(&(*until, no));
         } else if let Some(class) = job.class {

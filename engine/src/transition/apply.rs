@@ -14,6 +14,7 @@ use crate::message::event::Event;
 use crate::state::cluster::Cluster;
 use crate::state::jobs::Job;
 use crate::state::world::State;
+use crate::transition::bill;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 
@@ -63,8 +64,15 @@ pub fn apply(state: &mut State, event: &Event) {
             state.jobs.insert(*no, job);
             state.enter_queue(*no);
         }
+        Event::OfferCreated { .. }
+        | Event::OfferUpdated { .. }
+        | Event::OfferDeleted { .. }
+        | Event::InventorySet { .. }
+        | Event::Priced { .. } => apply_to_offer(state, event),
+        Event::Billed { .. } => bill::keep_account(state, event),
         Event::Forgotten { jobs } => {
             for no in jobs {
+                state.market.accounts.remove(no);
                 if let Phase::Ended { at, .. } = state.jobs[*no].phase {
                     state.ended.remove(&(at, *no));
                 }
@@ -76,11 +84,14 @@ pub fn apply(state: &mut State, event: &Event) {
                 state.queue.set_hold(class, hold.clone());
             }
         }
-        Event::Rounded { slot, missed, .. } => {
+        Event::Rounded { at, slot, missed } => {
             state.last_slot = slot.or(state.last_slot);
             state.missed_slots += missed;
-            state.queue.settle();
+            state.settle();
             state.queue.is_stale = false;
+            if slot.is_some() {
+                state.look_ahead(*at);
+            }
         }
         Event::PriorityChanged { .. }
         | Event::Promoted { .. }
@@ -92,7 +103,32 @@ pub fn apply(state: &mut State, event: &Event) {
         | Event::Stopped { .. }
         | Event::Returned { .. }
         | Event::Checkpointed { .. }
-        | Event::Ended { .. } => apply_to_job(state, event),
+        | Event::Ended { .. } => {
+            apply_to_job(state, event);
+            bill::keep_account(state, event);
+        }
+    }
+}
+
+/// Events of one offer.
+fn apply_to_offer(state: &mut State, event: &Event) {
+    if let Event::OfferCreated { no, offer } = event {
+        set(&mut state.market.offers, no.at(), offer.clone());
+        state.market.name(*no);
+    } else if let Event::OfferUpdated { no, terms } = event {
+        state.market.offers[no.at()].terms = terms.clone();
+        state.rebook_offer(*no);
+    } else if let Event::OfferDeleted { no } = event {
+        state.market.offers[no.at()].is_removed = true;
+        state.market.name(*no);
+    } else if let Event::InventorySet { no, inventory, .. } = event {
+        state.market.offers[no.at()].inventory = *inventory;
+        state.market.touch(*no);
+    } else if let Event::Priced { no, at, price } = event {
+        bill::count_minutes(state, *no, *at);
+        let offer = &mut state.market.offers[no.at()];
+        offer.course.set(*at, *price, offer.terms.window);
+        state.market.touch(*no);
     }
 }
 
@@ -147,6 +183,12 @@ fn apply_to_job(state: &mut State, event: &Event) {
         | Event::QuotasScaled { .. }
         | Event::QuotaDeleted { .. }
         | Event::JobSubmitted { .. }
+        | Event::OfferCreated { .. }
+        | Event::OfferUpdated { .. }
+        | Event::OfferDeleted { .. }
+        | Event::InventorySet { .. }
+        | Event::Priced { .. }
+        | Event::Billed { .. }
         | Event::Forgotten { .. }
         | Event::Held { .. }
         | Event::Rounded { .. } => {}
@@ -170,8 +212,10 @@ fn change(state: &mut State, no: JobNo, change: impl FnOnce(&mut Job)) {
     } else {
         state.set_timer(no);
     }
-    state.queue.is_released |= releases;
-    state.queue.is_stale |= releases || state.jobs[no].placed().is_some();
+    if !state.jobs[no].bids() {
+        state.queue.is_released |= releases;
+        state.queue.is_stale |= releases || state.jobs[no].placed().is_some();
+    }
 }
 
 fn start(job: &mut Job, at: Timestamp, placed: Placed) {

@@ -6,9 +6,11 @@ use crate::message::event::Event;
 use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
+use crate::transition::bill;
 use crate::transition::execution;
 use crate::transition::job;
 use crate::transition::machines;
+use crate::transition::market;
 use crate::transition::quota;
 use crate::transition::round;
 use crate::transition::scale;
@@ -17,24 +19,30 @@ use crate::unit::time::Timestamp;
 
 /// What the command comes to at this time, or why it is refused. Nothing is changed.
 pub fn decide(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>, Rejection> {
-    if let Command::CreateCluster(command) = command {
-        return create_cluster(state, command);
-    }
-    if state.cluster.dimensions.is_empty() {
+    if state.cluster.dimensions.is_empty() && !matches!(command, Command::CreateCluster(_)) {
         return Err(Rejection::NotNow {
             noun: Noun::Cluster,
             name: String::new(),
             reason: "has not been created; send create_cluster with its dimensions first".to_owned(),
         });
     }
+    judge(state, command, now).map(|events| bill::with_bills(state, events))
+}
+
+fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     match command {
-        Command::CreateCluster(_) => Ok(Vec::new()),
+        Command::CreateCluster(command) => create_cluster(state, command),
         Command::PutGroup(command) => machines::put_group(state, command),
         Command::PutNode(command) => machines::put_node(state, command),
         Command::CreateQuota(command) => quota::create(state, command),
         Command::UpdateQuota(command) => quota::update(state, command),
         Command::DeleteQuota(command) => quota::delete(state, command),
         Command::ScaleQuotas(command) => scale::scale(state, command, now),
+        Command::CreateOffer(command) => market::create(state, command, now),
+        Command::UpdateOffer(command) => market::update(state, command),
+        Command::DeleteOffer(command) => market::delete(state, command),
+        Command::PublishPrice(command) => market::publish(state, command, now),
+        Command::SetInventory(command) => market::set_inventory(state, command, now),
         Command::SubmitJob(command) => job::submit(state, command, now),
         Command::CancelJob(command) => job::cancel(state, command, now),
         Command::SetPriority(command) => job::set_priority(state, command, now),

@@ -8,7 +8,9 @@ use crate::message::command::Report;
 use crate::message::event::Event;
 use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
+use crate::state::jobs::Job;
 use crate::state::world::State;
+use crate::transition::bill;
 use crate::transition::names;
 use crate::unit::id::JobNo;
 use crate::unit::time::Millis;
@@ -32,6 +34,9 @@ pub fn elapse(state: &State, now: Timestamp) -> Vec<Event> {
         }
     }
     events.extend(stops(state, &stopped, now));
+    let days = bill::of_all_earlier_days(state, &events, now);
+    let mut events = bill::with_bills(state, events);
+    events.extend(days);
     events
 }
 
@@ -42,7 +47,7 @@ fn stops(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
     for no in stopped {
         let job = &state.jobs[*no];
         if let Phase::Stopping { then, evicted_for, .. } = &job.phase {
-            events.push(self::stopped(*no, now, then, job.progress.evictions));
+            events.push(self::stopped(job, *no, now, then, job.progress.evictions));
             heirs.extend(evicted_for.filter(|heir| !heirs.contains(heir)));
         }
     }
@@ -58,11 +63,12 @@ fn stops(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
     events
 }
 
-/// The event of a job that has stopped after so many evictions: when it is judged again, if it is queued again.
-pub(super) fn stopped(no: JobNo, now: Timestamp, then: &AfterStop, evictions: u32) -> Event {
+/// The event of a job that has stopped after so many evictions: when it is judged again, if it is queued again. A bid
+/// counts again at once: what keeps it from coming and going is its protection period.
+pub(super) fn stopped(job: &Job, no: JobNo, now: Timestamp, then: &AfterStop, evictions: u32) -> Event {
     let doublings = evictions.saturating_sub(1).min(BACKOFF_DOUBLINGS_MAX);
     let backoff = Millis((Millis::MINUTE.0 << doublings).min(Millis::HOUR.0));
-    let not_before = matches!(then, AfterStop::Requeue).then(|| now + backoff);
+    let not_before = (matches!(then, AfterStop::Requeue) && !job.bids()).then(|| now + backoff);
     Event::Stopped { job: no, at: now, not_before }
 }
 

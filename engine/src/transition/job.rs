@@ -15,9 +15,12 @@ use crate::message::event::Event;
 use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
+use crate::transition::bid;
 use crate::transition::execution;
 use crate::transition::names;
+use crate::unit::amount::Amount;
 use crate::unit::amount::GPU;
+use crate::unit::id::QuotaNo;
 use crate::unit::limit;
 use crate::unit::priority::Module;
 use crate::unit::time::Timestamp;
@@ -42,6 +45,7 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
     let SubmitJob {
         job,
         quota,
+        spot,
         workspace,
         user,
         name,
@@ -54,7 +58,6 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         duration_ms,
         checkpoint_ms,
     } = command;
-    let quota = names::quota(state, quota)?;
     let what = format_args!("job {job}");
     if *module == Module::Eas && *idle == IdlePolicy::Only {
         return Err(Rejection::Structure {
@@ -69,7 +72,17 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
     if let Some(text) = name {
         names::within_limit(format_args!("bytes in the name of {what}"), text.len(), limit::TEXT_BYTES_MAX)?;
     }
-    let shape = shape(state, what, pods, *min_pods)?;
+    let spot = spot.as_ref().map(|request| bid::bid(state, command, request)).transpose()?;
+    let quota = match (quota, &spot) {
+        (Some(quota), _) => names::quota(state, quota)?,
+        (None, Some(_)) => QuotaNo::NONE,
+        (None, None) => return Err(Rejection::NoSource { job: job.to_string() }),
+    };
+    let instance = spot.as_ref().map(|spot| &state.market.offers[spot.offer.at()].instance);
+    let shape = shape(state, what, pods, *min_pods, instance)?;
+    if let Some(request) = &command.spot {
+        bid::check_pods(state, command, request, &shape)?;
+    }
     if shape.gang_amount().is_zero() {
         return Err(Rejection::EmptyJob { job: job.to_string() });
     }
@@ -86,10 +99,18 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         fault_tolerance: *fault_tolerance,
         duration: *duration_ms,
         checkpoint: *checkpoint_ms,
+        spot: spot.map(Box::new),
     })
 }
 
-fn shape(state: &State, what: impl Display, pods: &[PodGroup], min_pods: Option<u32>) -> Result<Shape, Rejection> {
+/// The pods; with an instance of the spot market, an empty amount stands for all of it.
+fn shape(
+    state: &State,
+    what: impl Display,
+    pods: &[PodGroup],
+    min_pods: Option<u32>,
+    instance: Option<&Amount>,
+) -> Result<Shape, Rejection> {
     names::within_limit(format_args!("kinds of pods of {what}"), pods.len(), limit::ROLES_MAX)?;
     let total: i64 = pods.iter().map(|group| i64::from(group.count)).sum();
     names::in_range(format_args!("the number of pods of {what}"), total, 1, i64::from(limit::PODS_MAX))?;
@@ -101,7 +122,10 @@ fn shape(state: &State, what: impl Display, pods: &[PodGroup], min_pods: Option<
             1,
             i64::from(limit::PODS_MAX),
         )?;
-        let amount = names::amount(state, format_args!("a pod of {what}"), amount)?;
+        let amount = match instance {
+            Some(instance) if amount.is_empty() => *instance,
+            Some(_) | None => names::amount(state, format_args!("a pod of {what}"), amount)?,
+        };
         let mut gpus = state.cluster.gpu_dimensions().filter(|&at| amount[at] > 0);
         let leading = gpus.next();
         if gpus.next().is_some() {

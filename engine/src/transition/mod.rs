@@ -1,10 +1,13 @@
 //! The two functions that hold everything: [`decide`] judges and changes nothing, [`apply`] changes and judges nothing.
 
 mod apply;
+mod bid;
+mod bill;
 mod decide;
 mod execution;
 mod job;
 mod machines;
+mod market;
 mod names;
 mod quota;
 mod round;

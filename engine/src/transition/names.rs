@@ -12,6 +12,8 @@ use crate::unit::id::GroupId;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
+use crate::unit::id::OfferId;
+use crate::unit::id::OfferNo;
 use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 use crate::unit::limit;
@@ -26,6 +28,10 @@ pub(super) fn group(state: &State, id: &GroupId) -> Result<GroupNo, Rejection> {
 
 pub(super) fn job(state: &State, id: &JobId) -> Result<JobNo, Rejection> {
     state.jobs.find(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Job, name: id.to_string() })
+}
+
+pub(super) fn offer(state: &State, id: &OfferId) -> Result<OfferNo, Rejection> {
+    state.market.offer_no(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Offer, name: id.to_string() })
 }
 
 pub(super) fn amount(state: &State, what: impl Display, by_name: &AmountByName) -> Result<Amount, Rejection> {

@@ -14,6 +14,7 @@ use crate::schedule;
 use crate::schedule::decision::Decision;
 use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
+use crate::schedule::market::Occasion;
 use crate::schedule::round::Reach;
 use crate::schedule::work;
 use crate::state::world::State;
@@ -32,6 +33,10 @@ pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec
     let is_thorough = command.slot.is_some() && state.queue.is_stale;
     let reach = if is_thorough { Reach::Everybody } else { Reach::Changed };
     for decision in schedule::round::round(state, now, reach) {
+        minutes.record(decision);
+    }
+    let occasion = if command.slot.is_some() { Occasion::Scheduled } else { Occasion::AtOnce };
+    for decision in schedule::market::settle(state, now, occasion) {
         minutes.record(decision);
     }
     minutes.events.extend(forget(state));
@@ -82,6 +87,8 @@ impl<'s> Minutes<'s> {
                     self.give_way(victim, None, Some(&cause));
                 }
             }
+            Decision::Price { offer, price } => self.events.push(Event::Priced { no: offer, at: self.now, price }),
+            Decision::Wait { job, hold } => self.events.push(Event::Held { job, at: self.now, jobs: 1, hold }),
             Decision::Hold { class, hold } => {
                 let waiting = &self.state.queue.classes[class.at()].waiting;
                 let mut still = waiting.iter().filter(|no| !self.served.contains(no));
@@ -145,7 +152,7 @@ pub(super) fn evict(
     if !job.is_running() {
         return false;
     }
-    let grace = state.quotas[job.spec.quota.at()].settings.grace_period;
+    let grace = state.grace_period(&job.spec);
     let held = state.held_by(no);
     let saved_run = work::saved_run(state, job, now);
     let then = after_stop(&job.spec, charge, job.progress.evictions);
@@ -163,17 +170,20 @@ pub(super) fn evict(
     if grace.0 > 0 {
         return true;
     }
-    events.push(super::execution::stopped(no, now, &then, job.progress.evictions + 1));
+    events.push(super::execution::stopped(job, no, now, &then, job.progress.evictions + 1));
     false
 }
 
 /// Whether an evicted job comes back (semantics section 7). What was in quota is guaranteed, so it is queued again in
-/// any case; services and development instances are, too; an idle job only with automatic fault tolerance, and not
-/// for ever.
+/// any case; services and development instances are, too; an idle job or one of the spot market only with automatic
+/// fault tolerance, and not for ever.
 fn after_stop(spec: &JobSpec, charge: Charge, evictions: u32) -> AfterStop {
     let is_guaranteed = charge == Charge::InQuota || spec.module != Module::Dlc;
-    let has_restart_left = spec.fault_tolerance.is_some_and(|tolerance| evictions < tolerance.max_restarts);
-    if is_guaranteed || has_restart_left { AfterStop::Requeue } else { AfterStop::End(Outcome::Preempted) }
+    if is_guaranteed || work::has_restart_left(spec, evictions) {
+        AfterStop::Requeue
+    } else {
+        AfterStop::End(Outcome::Preempted)
+    }
 }
 
 /// The oldest ended jobs above the number that is kept.

@@ -78,6 +78,8 @@ names! {
     GroupId
     /// A command, named by its sender, so that a retry is the same command.
     CommandId
+    /// An offer of the spot market.
+    OfferId
     /// A workspace.
     WorkspaceId
     /// A person or a program that sends commands.
@@ -111,6 +113,21 @@ macro_rules! numbers {
         pub struct $name(pub u32);
 
         impl $name {
+            /// The number of nothing: of the quota that a job with a bid does not have. No list is as long.
+            pub const NONE: Self = Self(u32::MAX);
+
+            /// [`Self::NONE`], for what is read without a number.
+            #[must_use]
+            pub fn none() -> Self {
+                Self::NONE
+            }
+
+            /// Whether it is the number of nothing.
+            #[must_use]
+            pub fn is_none(&self) -> bool {
+                *self == Self::NONE
+            }
+
             /// As an index into the list that this numbers.
             #[must_use]
             pub fn at(self) -> usize {
@@ -135,6 +152,8 @@ numbers! {
     NodeNo
     /// A resource group's place in the state.
     GroupNo
+    /// An offer's place in the state; never used again.
+    OfferNo
     /// A domain: resource groups and the root quotas that draw on them.
     DomainNo
     /// A gang's shape, shared by all jobs that ask for the same pods.

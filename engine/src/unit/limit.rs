@@ -30,3 +30,15 @@ pub const TEXT_BYTES_MAX: usize = 4_096;
 pub const ENDED_JOBS_KEPT: usize = 20_000;
 /// Episodes that one job's history keeps; the oldest beyond that are counted only.
 pub const HISTORY_MAX: usize = 64;
+/// Offers of the spot market.
+pub const OFFERS_MAX: usize = 1_000;
+/// Instances of one offer.
+pub const INVENTORY_MAX: i64 = 1_000_000;
+/// The highest original price: 10,000 units of currency for an instance-minute, in micro-units.
+pub const PRICE_MAX: i64 = 10_000_000_000;
+/// The longest averaging window: a week.
+pub const WINDOW_MS_MAX: i64 = 7 * 24 * 3_600_000;
+/// Changes of a price inside its averaging window: one a minute in the longest one.
+pub const PRICE_CHANGES_MAX: usize = 10_080;
+/// Hours of which an offer remembers how its price was: a week.
+pub const PRICE_HOURS: i64 = 168;

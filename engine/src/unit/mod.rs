@@ -5,6 +5,7 @@ pub mod id;
 pub mod limit;
 pub mod priority;
 pub mod quantity;
+pub mod resource;
 pub mod slots;
 pub mod sort;
 pub mod time;

@@ -37,3 +37,14 @@ fn thousandths(value: i64) -> String {
     }
     format!("{sign}{whole}.{}", format!("{rest:03}").trim_end_matches('0'))
 }
+
+/// A price from micro-units: `0.011`, `10`.
+#[must_use]
+pub fn price(micros: i64) -> String {
+    let sign = if micros < 0 { "-" } else { "" };
+    let (whole, rest) = (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
+    if rest == 0 {
+        return format!("{sign}{whole}");
+    }
+    format!("{sign}{whole}.{}", format!("{rest:06}").trim_end_matches('0'))
+}

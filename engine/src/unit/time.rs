@@ -18,6 +18,8 @@ impl Millis {
     pub const MINUTE: Self = Self(60_000);
     /// An hour.
     pub const HOUR: Self = Self(3_600_000);
+    /// A day.
+    pub const DAY: Self = Self(86_400_000);
 
     /// `seconds` as a period, saturating.
     #[must_use]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use engine::message::command::AmountByName;
 use engine::message::command::Command;
 use engine::message::command::CreateCluster;
+use engine::message::command::CreateOffer;
 use engine::message::command::CreateQuota;
 use engine::message::command::PutGroup;
 use engine::message::command::PutNode;
@@ -15,7 +16,6 @@ use engine::quota::settings::QueueStrategy;
 use engine::quota::settings::QuotaSettings;
 use engine::state::cluster::Execution;
 use engine::state::cluster::NodeStatus;
-use engine::state::cluster::ResourceType;
 use engine::unit::amount::Dimension;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::GroupId;
@@ -24,8 +24,10 @@ use engine::unit::id::QuotaId;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 use engine::unit::priority::PrioritySet;
+use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 
+use crate::bids;
 use crate::random::Random;
 
 /// What the commands about a cluster have to know of it.
@@ -35,6 +37,7 @@ pub(crate) struct Layout {
     pub(crate) nodes: Vec<PutNode>,
     pub(crate) groups: Vec<PutGroup>,
     pub(crate) quotas: Vec<CreateQuota>,
+    pub(crate) offers: Vec<CreateOffer>,
     pub(crate) setup: Vec<Command>,
     /// Whether jobs may come to hold reservations within the run.
     pub(crate) is_impatient: bool,
@@ -54,6 +57,14 @@ impl Layout {
             layout.add_tree(random, root, groups, &total);
         }
         layout
+    }
+
+    /// Adds a market to some of the clusters.
+    pub(crate) fn add_market(&mut self, random: &mut Random) {
+        if random.chance(40) {
+            self.offers = bids::offers(self, random);
+            self.setup.extend(self.offers.iter().cloned().map(Command::CreateOffer));
+        }
     }
 
     fn add_groups(

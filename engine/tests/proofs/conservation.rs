@@ -106,7 +106,7 @@ fn machines(state: &State, counts: impl Fn(&Job) -> bool) -> Option<String> {
     let mut nodes: BTreeMap<NodeNo, Amount> = BTreeMap::new();
     let mut gpus: BTreeMap<(NodeNo, u32), i64> = BTreeMap::new();
     let mut pools: BTreeMap<usize, Amount> = BTreeMap::new();
-    for (_, job) in state.jobs.iter().filter(|(_, job)| counts(job)) {
+    for (_, job) in state.jobs.iter().filter(|(_, job)| counts(job) && !job.bids()) {
         for (place, amount) in pods(job) {
             let Some(place) = place else {
                 let home = state.domains.of_group(job.placed()?.home);

@@ -7,6 +7,7 @@ use engine::explain;
 use engine::host::authority;
 use engine::job::hold::Blocker;
 use engine::job::phase::Phase;
+use engine::job::phase::Source;
 use engine::job::story::Cause;
 use engine::message;
 use engine::message::command::Command;
@@ -14,10 +15,14 @@ use engine::message::envelope::Envelope;
 use engine::message::event::Event;
 use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
+use engine::schedule::source;
+use engine::schedule::trial::Trial;
+use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use engine::unit::limit;
+use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -80,8 +85,28 @@ impl All {
             | Event::Returned { .. }
             | Event::Checkpointed { .. }
             | Event::Ended { .. }
+            | Event::OfferCreated { .. }
+            | Event::OfferUpdated { .. }
+            | Event::OfferDeleted { .. }
+            | Event::InventorySet { .. }
+            | Event::Priced { .. }
+            | Event::Billed { .. }
             | Event::Forgotten { .. }
             | Event::Rounded { .. } => {}
+        }
+    }
+
+    /// Reasons that no round gives.
+    fn see_reasons(&mut self, run: &Run) {
+        let waits = |job: &Job| job.bids() || matches!(job.phase, Phase::Queued { not_before: Some(_) });
+        for (no, _) in run.state.jobs.iter().filter(|(_, job)| waits(job)).take(5) {
+            self.see_why(&run.state, no, run.now);
+        }
+    }
+
+    fn see_why(&mut self, state: &State, no: JobNo, now: Timestamp) {
+        for attempt in explain::why(state, no, now).iter().flat_map(|why| &why.hold.attempts) {
+            see(&mut self.blockers, &attempt.blocker);
         }
     }
 
@@ -98,19 +123,15 @@ fn everything_comes_up() {
     let mut all = All::default();
     for seed in 0..1_500 {
         let mut run = Run::new(seed);
-        for _ in 0..100 {
+        for step in 0..100 {
             let (_, _, outcome) = run.step();
             all.see_outcome(outcome);
-        }
-        if seed < 300 {
-            let waits = |phase: &Phase| matches!(phase, Phase::Queued { not_before: Some(_) });
-            let waiting = run.state.jobs.iter().find(|(_, job)| waits(&job.phase));
-            let why = waiting.and_then(|(no, _)| explain::why(&run.state, no, run.now));
-            for attempt in why.iter().flat_map(|why| &why.hold.attempts) {
-                see(&mut all.blockers, &attempt.blocker);
+            if step == 99 && seed < 300 {
+                all.see_reasons(&run);
             }
         }
     }
+    rare_blockers(&mut all);
     rare_rejections(&mut all);
     rare_events(&mut all);
     let lacking = [
@@ -121,6 +142,36 @@ fn everything_comes_up() {
     ];
     let lacking: Vec<_> = lacking.iter().filter(|(_, names)| !names.is_empty()).collect();
     assert!(lacking.is_empty(), "{lacking:?}");
+}
+
+/// What is told to nobody but who asks: nobody with a quota is judged for the market, and an average that has fallen
+/// shows before a round has noticed.
+fn rare_blockers(all: &mut All) {
+    let run = (0..100).map(|seed| Run::after(seed, 100)).find(|run| !run.state.jobs.is_empty()).unwrap();
+    let spec = run.state.jobs.iter().map(|(_, job)| job.spec.clone()).find(|spec| spec.spot.is_none()).unwrap();
+    see(&mut all.blockers, &source::offer(Source::Spot, &Trial::new(&run.state, run.now), &spec).unwrap_err());
+    let mut state = State::default();
+    for (minute, command) in [
+        (0, r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#),
+        (
+            0,
+            r#"{"create_offer":{"offer":"o","resource_type":"lingjun","instance":{"gpu":8000},"inventory":1,
+                "price":200000,"terms":{"original_price":1000000,"protection_ms":0,"grace_period_ms":0}}}"#,
+        ),
+        (
+            0,
+            r#"{"submit_job":{"job":"j","pods":[{"amount":{}}],"fault_tolerance":{},"spot":{"offer":"o",
+                "discount_percent":40,"network":{"vpc":"vpc-1","vswitch":"vsw-1","security_group":"sg-1"}}}}"#,
+        ),
+        (60, r#"{"publish_price":{"offer":"o","price":900000}}"#),
+        (100, r#"{"round":{"slot":100}}"#),
+        (101, r#"{"publish_price":{"offer":"o","price":200000}}"#),
+        (102, r#"{"round":{"slot":102}}"#),
+    ] {
+        let command: Command = message::read(command.as_bytes()).unwrap();
+        authority::step(&mut state, &command, Timestamp(minute * Millis::MINUTE.0)).unwrap();
+    }
+    all.see_why(&state, JobNo(0), Timestamp(4 * Millis::HOUR.0));
 }
 
 /// What nobody sends by accident.
@@ -143,6 +194,7 @@ fn rare_rejections(all: &mut All) {
         r#"{"create_quota":{"quota":"q","groups":["pool"],"min":{"gpu":8000}}}"#.to_owned(),
         r#"{"create_quota":{"quota":"q","groups":["pool"],"min":{"gpu":9000}}}"#.to_owned(),
         r#"{"create_quota":{"quota":"r","groups":[],"min":{"gpu":1000}}}"#.to_owned(),
+        r#"{"submit_job":{"job":"j","pods":[{"amount":{"gpu":1000}}]}}"#.to_owned(),
         r#"{"update_quota":{"quota":"q","settings":{"child_level":{"preemptible":[],"modules":[]}}}}"#.to_owned(),
         format!(r#"{{"submit_job":{{"job":"j","quota":"q","pods":[{roles}]}}}}"#),
     ] {

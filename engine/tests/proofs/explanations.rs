@@ -55,7 +55,7 @@ fn what_a_full_quota_lacks_is_all_that_it_lacks() {
     let mut n_raised = 0;
     each_waiting(1_000, |run, no| {
         let spec = &run.state.jobs[no].spec;
-        if spec.idle == IdlePolicy::Only {
+        if spec.idle == IdlePolicy::Only || spec.spot.is_some() {
             return;
         }
         let mut state = run.state.clone();

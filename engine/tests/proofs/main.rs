@@ -3,6 +3,7 @@
 //! A failure prints the seed of its run, which makes the same run again.
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
+mod bids;
 mod cluster;
 mod conservation;
 mod convergence;

@@ -45,7 +45,10 @@ fn serves(before: &State, events: &[Event], now: Timestamp) -> Vec<Serve> {
     let mut serves: Vec<Serve> = Vec::new();
     let mut started = BTreeSet::new();
     for event in events {
-        let victim = if let Event::Evicted { job, cause, .. } = event {
+        // Whoever is released from the market makes room for nobody in a quota.
+        let victim = if let Event::Evicted { job, cause, .. } = event
+            && !state.jobs[*job].bids()
+        {
             Some((Victim::Job(*job), cause))
         } else if let Event::Shrunk { job, pods, cause, .. } = event {
             Some((Victim::Pods(*job, pods.clone()), cause))
@@ -80,7 +83,12 @@ fn serves(before: &State, events: &[Event], now: Timestamp) -> Vec<Serve> {
 fn beneficiary(cause: &Cause) -> Option<&JobId> {
     match cause {
         Cause::Reclaimed { by, .. } | Cause::ChildLevel { by, .. } | Cause::SelfLevel { by, .. } => Some(by),
-        Cause::LendingEnded | Cause::ScaledDown { .. } => None,
+        Cause::LendingEnded
+        | Cause::ScaledDown { .. }
+        | Cause::BelowPrice { .. }
+        | Cause::BelowAverage { .. }
+        | Cause::Outbid { .. }
+        | Cause::InventoryShrunk { .. } => None,
     }
 }
 
@@ -146,7 +154,11 @@ pub(crate) fn may_go(state: &State, now: Timestamp, victim: &Victim, cause: &Cau
     let settings = |no: QuotaNo| &state.quotas[no.at()].settings;
     let is_protected = *started + settings(quota).min_runtime > now;
     match cause {
-        Cause::LendingEnded => false,
+        Cause::LendingEnded
+        | Cause::BelowPrice { .. }
+        | Cause::BelowAverage { .. }
+        | Cause::Outbid { .. }
+        | Cause::InventoryShrunk { .. } => false,
         Cause::ScaledDown { quota: scaled } => is_within(&state.quotas, quota, state.quota_no(scaled).unwrap()),
         Cause::Reclaimed { .. } => {
             let min = &state.quotas[quota.at()].min;
@@ -238,7 +250,7 @@ pub(crate) fn is_legal(trial: &Trial<'_>, job: &JobSpec, source: Source) -> bool
         over.positive().is_zero() && holds_above
     };
     let fits_in_quota = match source {
-        Source::Own | Source::Idle => false,
+        Source::Own | Source::Idle | Source::Spot => false,
         Source::Reclaim => own::fits(trial, job).is_ok() || holds_own,
         Source::ChildLevel => holds(job.quota, &used(job.quota)) && holds_above,
         Source::SelfLevel => level_of.map_or(holds_own, |parent| holds_level(*parent)),

@@ -19,6 +19,7 @@ use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
+use crate::bids;
 use crate::cluster;
 use crate::cluster::Layout;
 use crate::random::Random;
@@ -34,6 +35,7 @@ pub(crate) struct Run {
     pub(crate) now: Timestamp,
     pub(crate) seed: u64,
     random: Random,
+    market: Random,
     jobs: Vec<JobId>,
     slot: i64,
     done: usize,
@@ -42,9 +44,12 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let layout = Layout::random(&mut random);
+        let mut layout = Layout::random(&mut random);
+        // A market has numbers of its own: what happens without one does not depend on it.
+        let mut market = Random::new(seed ^ 0x5e11);
+        layout.add_market(&mut market);
         let now = Timestamp(1_000_000);
-        Self { state: State::default(), layout, now, seed, random, jobs: Vec::new(), slot: 16, done: 0 }
+        Self { state: State::default(), layout, now, seed, random, market, jobs: Vec::new(), slot: 16, done: 0 }
     }
 
     /// A run of which so many commands have been handled.
@@ -78,6 +83,14 @@ impl Run {
     }
 
     fn choose(&mut self) -> Command {
+        if !self.layout.offers.is_empty() && self.market.chance(40) {
+            let job = JobId::new(&format!("job-{}", self.jobs.len())).unwrap();
+            let Self { state, layout, market, now, jobs, .. } = self;
+            return bids::command(state, layout, market, *now, || {
+                jobs.push(job.clone());
+                job
+            });
+        }
         match self.random.below(100) {
             0..46 => self.submit(),
             46..53 => Command::CancelJob(CancelJob { job: self.a_job() }),
@@ -127,6 +140,7 @@ impl Run {
         if random.chance(2) && !self.jobs.is_empty() {
             let job = random.pick(&self.jobs);
             return match self.state.jobs.find(&job) {
+                Some(no) if self.state.jobs[no].bids() => Command::CancelJob(CancelJob { job }),
                 Some(no) => Command::SubmitJob(again(&self.state, &self.state.jobs[no].spec, job)),
                 None => Command::CancelJob(CancelJob { job }),
             };
@@ -164,7 +178,8 @@ impl Run {
         self.jobs.push(job.clone());
         let submit = SubmitJob {
             job,
-            quota: quota.quota,
+            quota: Some(quota.quota),
+            spot: None,
             workspace: None,
             user: None,
             name: None,
@@ -275,7 +290,8 @@ fn again(state: &State, spec: &engine::job::spec::JobSpec, job: JobId) -> Submit
         |role: &engine::job::shape::Role| PodGroup { count: role.count, amount: by_name(state, &role.amount, None) };
     SubmitJob {
         job,
-        quota: state.quotas[spec.quota.at()].id.clone(),
+        quota: Some(state.quotas[spec.quota.at()].id.clone()),
+        spot: None,
         workspace: None,
         user: None,
         name: None,

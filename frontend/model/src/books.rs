@@ -133,7 +133,7 @@ impl Books {
 
     fn count_jobs(&mut self, state: &State) {
         let mut of_quota: BTreeMap<QuotaNo, (u32, u32, i64)> = BTreeMap::new();
-        for (_, job) in state.jobs.iter() {
+        for (_, job) in state.jobs.iter().filter(|(_, job)| !job.bids()) {
             let counts = of_quota.entry(job.spec.quota).or_default();
             if job.is_queued() {
                 counts.0 += 1;

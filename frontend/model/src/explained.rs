@@ -66,7 +66,7 @@ pub fn place(state: &State, no: JobNo, now: Timestamp) -> Option<usize> {
 #[must_use]
 pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<WhyText> {
     let why = explain::why(state, no, now)?;
-    let quota = state.quotas[state.jobs[no].spec.quota.at()].id.as_str();
+    let quota = state.drawn_on(&state.jobs[no].spec);
     Some(WhyText {
         binding: sentence(&why.binding),
         others: why.others.iter().map(|(source, text)| (sentence(explain::source(*source)), sentence(text))).collect(),
@@ -132,6 +132,11 @@ pub fn title(entry: &Entry) -> &'static str {
         Command::UpdateQuota(_) => "Quota settings",
         Command::ScaleQuotas(_) => "Scaling",
         Command::DeleteQuota(_) => "Quota deleted",
+        Command::CreateOffer(_) => "Offer created",
+        Command::UpdateOffer(_) => "Offer terms",
+        Command::DeleteOffer(_) => "Offer removed",
+        Command::PublishPrice(_) => "Price",
+        Command::SetInventory(_) => "Inventory",
         Command::SubmitJob(_) => "Job submitted",
         Command::CancelJob(_) => "Job cancelled",
         Command::SetPriority(_) => "Priority changed",

@@ -97,7 +97,8 @@ impl JobDraft {
         match (job, quota, priority) {
             (Some(job), Some(quota), Some(priority)) if faults.is_empty() => Ok(SubmitJob {
                 job,
-                quota,
+                quota: Some(quota),
+                spot: None,
                 workspace,
                 user: None,
                 name: None,

@@ -9,6 +9,8 @@ use engine::state::jobs::Job;
 pub enum JobState {
     /// It waits.
     Queued,
+    /// It waits with a bid on Lingjun.
+    Bidding,
     /// It waits, having been evicted.
     Preempted,
     /// It waits for its victims to stop.
@@ -17,6 +19,8 @@ pub enum JobState {
     InQuota,
     /// It runs on what others leave idle.
     NotInQuota,
+    /// It runs on the spot market.
+    Spot,
     /// It has been told to stop.
     Stopping,
     /// It did its work.
@@ -31,12 +35,14 @@ pub enum JobState {
 
 impl JobState {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Queued,
+        Self::Bidding,
         Self::Preempted,
         Self::Starting,
         Self::InQuota,
         Self::NotInQuota,
+        Self::Spot,
         Self::Stopping,
         Self::Succeeded,
         Self::Failed,
@@ -50,9 +56,11 @@ impl JobState {
         match status(job) {
             Status::Queued if job.progress.evictions > 0 => Self::Preempted,
             Status::Queued => Self::Queued,
+            Status::Bidding => Self::Bidding,
             Status::Starting => Self::Starting,
             Status::InQuota => Self::InQuota,
             Status::NotInQuota => Self::NotInQuota,
+            Status::Spot => Self::Spot,
             Status::Stopping => Self::Stopping,
             Status::Succeeded => Self::Succeeded,
             Status::Failed => Self::Failed,
@@ -66,10 +74,12 @@ impl JobState {
     pub fn words(self) -> &'static str {
         match self {
             Self::Queued => Status::Queued.as_str(),
+            Self::Bidding => Status::Bidding.as_str(),
             Self::Preempted => "Preempted, queued again",
             Self::Starting => Status::Starting.as_str(),
             Self::InQuota => Status::InQuota.as_str(),
             Self::NotInQuota => Status::NotInQuota.as_str(),
+            Self::Spot => Status::Spot.as_str(),
             Self::Stopping => Status::Stopping.as_str(),
             Self::Succeeded => Status::Succeeded.as_str(),
             Self::Failed => Status::Failed.as_str(),
@@ -83,10 +93,12 @@ impl JobState {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
+            Self::Bidding => "bidding",
             Self::Preempted => "preempted",
             Self::Starting => "starting",
             Self::InQuota => "in-quota",
             Self::NotInQuota => "not-in-quota",
+            Self::Spot => "spot",
             Self::Stopping => "stopping",
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
@@ -99,11 +111,12 @@ impl JobState {
     #[must_use]
     pub fn mark(self) -> &'static str {
         match self {
-            Self::Queued => "…",
+            Self::Queued | Self::Bidding => "…",
             Self::Preempted => "↩",
             Self::Starting => "▷",
             Self::InQuota => "●",
             Self::NotInQuota => "◐",
+            Self::Spot => "◆",
             Self::Stopping => "◌",
             Self::Succeeded => "✓",
             Self::Failed | Self::EndedPreempted => "✕",

@@ -119,7 +119,7 @@ fn describe(state: &State, no: JobNo, job: &Job, session: Session) -> JobText {
         id: spec.id.clone(),
         state: shown,
         position: job.is_queued().then(|| explained::place(state, no, now)).flatten(),
-        quota: state.quotas[spec.quota.at()].id.as_str().to_owned(),
+        quota: state.drawn_on(spec).to_owned(),
         facts: facts(state, job),
         why: explained::why(state, no, now),
         taken,

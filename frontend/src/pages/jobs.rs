@@ -117,7 +117,7 @@ fn describe(session: Session) -> Callback<JobNo, Option<JobRow>> {
                 id: spec.id.clone(),
                 state: JobState::of(job),
                 position: positions.with(|positions| positions.get(&no).copied()),
-                quota: state.quotas[spec.quota.at()].id.as_str().to_owned(),
+                quota: state.drawn_on(spec).to_owned(),
                 workspace: spec.workspace.as_ref().map_or_else(|| "–".to_owned(), ToString::to_string),
                 module: spec.module.as_str(),
                 priority: spec.priority.get(),

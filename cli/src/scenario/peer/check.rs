@@ -179,6 +179,10 @@ fn code(blocker: &Blocker, source: Source) -> &'static str {
         Blocker::Reserved { .. } => "reserved",
         Blocker::NotSolved { .. } => "not_solved_in_time",
         Blocker::Backoff { .. } => "backoff",
+        Blocker::NoBid => "no_bid",
+        Blocker::BelowMarket { .. } | Blocker::BelowAverage { .. } => "price_below_market",
+        Blocker::InventoryShort { .. } => "inventory_short",
+        Blocker::NextRound { .. } => "next_round",
     }
 }
 
@@ -206,6 +210,7 @@ fn charge_of(job: &Job) -> &'static str {
     match placed.charge {
         Charge::InQuota => "in_quota",
         Charge::Idle => "not_in_quota",
+        Charge::Spot => "spot",
     }
 }
 

@@ -20,7 +20,6 @@ use engine::quota::policy::SelfLevelPreemption;
 use engine::quota::settings::QuotaSettings;
 use engine::state::cluster::Execution;
 use engine::state::cluster::NodeStatus;
-use engine::state::cluster::ResourceType;
 use engine::unit::amount::Dimension;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::GroupId;
@@ -32,6 +31,7 @@ use engine::unit::priority::Module;
 use engine::unit::priority::ModuleSet;
 use engine::unit::priority::Priority;
 use engine::unit::priority::PrioritySet;
+use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
@@ -272,7 +272,8 @@ impl Stage {
         let splits = job.gang == Some(false) && pods.len() == 1 && job.pods.len() > 1;
         Ok(SubmitJob {
             job: job_id(&job.id)?,
-            quota: quota_id(&job.quota)?,
+            quota: Some(quota_id(&job.quota)?),
+            spot: None,
             workspace: None,
             user: None,
             name: None,

@@ -23,13 +23,13 @@ use engine::message::event::Event;
 use engine::message::rejection::Rejection;
 use engine::state::cluster::Execution;
 use engine::state::cluster::NodeStatus;
-use engine::state::cluster::ResourceType;
 use engine::unit::amount::Dimension;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::GroupId;
 use engine::unit::id::JobId;
 use engine::unit::id::NodeId;
 use engine::unit::id::QuotaId;
+use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
@@ -260,7 +260,8 @@ impl Script {
     fn job<'a>(words: &mut Words<'a>) -> Result<(SubmitJob, Placing<'a>), String> {
         let mut job = SubmitJob {
             job: job_id(words.need("a name")?)?,
-            quota: quota_id(words.need("a quota")?)?,
+            quota: Some(quota_id(words.need("a quota")?)?),
+            spot: None,
             workspace: None,
             user: None,
             name: None,

@@ -8,6 +8,7 @@ pub mod own;
 pub mod reclaim;
 mod room;
 mod self_level;
+pub mod spot;
 
 pub use room::find_room;
 pub use room::place_on;
@@ -18,7 +19,7 @@ use crate::job::spec::JobSpec;
 use crate::schedule::decision::Offer;
 use crate::schedule::trial::Trial;
 
-/// The sources in the order in which they are tried.
+/// The sources of a quota's jobs in the order in which they are tried. A job with a bid has one: the spot market.
 pub const SOURCES: [Source; 5] = [Source::Own, Source::Idle, Source::Reclaim, Source::ChildLevel, Source::SelfLevel];
 
 /// What a source offers to a job now, or why it has nothing to offer.
@@ -29,5 +30,6 @@ pub fn offer(source: Source, trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, 
         Source::Reclaim => reclaim::offer(trial, job),
         Source::ChildLevel => child_level::offer(trial, job),
         Source::SelfLevel => self_level::offer(trial, job),
+        Source::Spot => spot::offer_now(trial, job),
     }
 }

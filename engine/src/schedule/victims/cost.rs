@@ -18,7 +18,8 @@ impl ValueClass {
     pub fn of(charge: Charge, priority: Priority, is_whole: bool) -> Self {
         let charge = match charge {
             Charge::Idle => 0,
-            Charge::InQuota => 18,
+            // Whoever runs on the market is nobody's victim here.
+            Charge::InQuota | Charge::Spot => 18,
         };
         Self(charge + (priority.get() - 1) * 2 + u8::from(is_whole))
     }

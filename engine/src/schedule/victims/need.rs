@@ -92,7 +92,7 @@ impl Need {
     pub fn most_of(&self, amount: &Amount, charge: Charge) -> usize {
         let asked = match charge {
             Charge::Idle => self.floor,
-            Charge::InQuota => self.quota.greater(&self.floor),
+            Charge::InQuota | Charge::Spot => self.quota.greater(&self.floor),
         };
         let helps = (0..DIMENSIONS_MAX).filter(|&at| amount[at] > 0 && asked[at] > 0);
         let most = helps.map(|at| asked[at].unsigned_abs().div_ceil(amount[at].unsigned_abs())).max().unwrap_or(0);

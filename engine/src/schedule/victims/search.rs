@@ -297,6 +297,7 @@ impl<'c, 't> Choice<'c, 't> {
             match victim.charge {
                 Charge::Idle => book.idle -= victim.amount(),
                 Charge::InQuota if book.idle.is_zero() => {}
+                Charge::Spot => {}
                 Charge::InQuota => {
                     ledger::book_in_quota(tree, &mut quotas, &mut book, victim.quota, victim.amount(), Sign::Remove);
                 }

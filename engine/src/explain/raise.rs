@@ -1,0 +1,98 @@
+//! The smallest change by which a waiting bid would start now: a higher bid, or fewer instances. Each is tried by the
+//! rules of the market before it is proposed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::explain::remedy::Help;
+use crate::explain::words::count;
+use crate::job::story::Cause;
+use crate::market::bid::Bid;
+use crate::market::offer::PriceSource;
+use crate::schedule::decision::Decision;
+use crate::schedule::market;
+use crate::schedule::market::Occasion;
+use crate::schedule::source::spot;
+use crate::schedule::source::spot::Ask;
+use crate::schedule::source::spot::Quote;
+use crate::state::world::State;
+use crate::unit::id::JobNo;
+use crate::unit::quantity::price;
+use crate::unit::time::Timestamp;
+
+/// How many higher bids are tried at most where prices are free.
+const PRICES_TRIED: usize = 8;
+
+pub(super) fn remedy(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
+    let (offer, ask) = Ask::of(state, no)?;
+    let quote = Quote::of(state, offer, now);
+    let higher = higher_bids(state, no, &quote, &ask);
+    let original = quote.offer.terms.original_price;
+    let would_do = |bid: &&Bid| spot::offer(&quote, &Ask { limit: bid.limit(original), ..ask }).is_ok();
+    if let Some(bid) = higher.iter().find(would_do) {
+        return Some(help(format!("Raise the bid to {}.", words(*bid))));
+    }
+    if spot::is_covered(&quote, &ask).is_ok() && quote.free > 0 {
+        let instances = count(quote.free.unsigned_abs(), "instance", "instances");
+        return Some(help(format!("Ask for {instances}: that would start now.")));
+    }
+    let is_auction = quote.offer.terms.price_source == PriceSource::Auction;
+    let outbids = |bid: &Bid| outbids(state, no, *bid, now);
+    let bid = higher.into_iter().filter(|_| is_auction).find(outbids)?;
+    Some(help(format!("Raise the bid to {}: it would outbid who runs there now.", words(bid))))
+}
+
+fn help(sentence: String) -> Help {
+    // A bid is part of what was submitted: to change it, the job is submitted again.
+    Help { sentence, command: None }
+}
+
+fn words(bid: Bid) -> String {
+    match bid {
+        Bid::Discount(percent) => format!("{percent} %"),
+        Bid::Price(limit) => price(limit),
+        Bid::AsPriceGoes => "whatever the market asks".to_owned(),
+    }
+}
+
+/// Bids above the job's own that may make a difference, the lowest first: the discounts that there are; or what is
+/// asked now, and just above what others who run there bid.
+fn higher_bids(state: &State, no: JobNo, quote: &Quote<'_>, ask: &Ask) -> Vec<Bid> {
+    let Some((offer, bid)) = state.jobs[no].spec.spot.as_ref().map(|spot| (spot.offer, spot.bid)) else {
+        return Vec::new();
+    };
+    match bid {
+        Bid::AsPriceGoes => Vec::new(),
+        Bid::Discount(percent) => {
+            (1..=9).map(|tenth| tenth * 10).filter(|more| *more > percent).map(Bid::Discount).collect()
+        }
+        Bid::Price(_) => {
+            let others = state.market.desks[offer.at()].running.iter().map(|(limit, _)| limit + 1);
+            let tried = std::iter::once(quote.price).chain(others.take(PRICES_TRIED));
+            let highest = quote.offer.terms.range().high;
+            let limits: BTreeSet<i64> = tried.filter(|limit| *limit > ask.limit && *limit <= highest).collect();
+            limits.into_iter().map(Bid::Price).collect()
+        }
+    }
+}
+
+/// Whether a scheduled round would start the job with another bid, at once or when who makes room has stopped.
+fn outbids(state: &State, no: JobNo, bid: Bid, now: Timestamp) -> bool {
+    let mut changed = state.clone();
+    changed.leave_queue(no);
+    if let Some(job) = changed.jobs.get_mut(no)
+        && let Some(spot) = &mut Arc::make_mut(&mut job.spec).spot
+    {
+        spot.bid = bid;
+    }
+    changed.enter_queue(no);
+    market::settle(&changed, now, Occasion::Scheduled).iter().any(|decision| match decision {
+        Decision::Serve { job, .. } => *job == no,
+        Decision::Release { cause: Cause::Outbid { by, .. }, .. } => *by == state.jobs[no].spec.id,
+        Decision::Release { .. }
+        | Decision::Grow { .. }
+        | Decision::Price { .. }
+        | Decision::Wait { .. }
+        | Decision::Hold { .. } => false,
+    })
+}

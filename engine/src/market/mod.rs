@@ -1,0 +1,7 @@
+//! The spot market: offers, bids, prices, bills (semantics section 6). Whose turn it is lies in `schedule`.
+
+pub mod auction;
+pub mod bid;
+pub mod bill;
+pub mod offer;
+pub mod price;

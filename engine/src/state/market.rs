@@ -1,0 +1,221 @@
+//! The spot market's part of the state: offers and accounts, and beside them who bids and who holds what.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use crate::job::phase::Phase;
+use crate::ledger::Sign;
+use crate::market::bill::Account;
+use crate::market::bill::day_of;
+use crate::market::offer::SpotOffer;
+use crate::state::world::State;
+use crate::unit::id::JobId;
+use crate::unit::id::JobNo;
+use crate::unit::id::OfferId;
+use crate::unit::id::OfferNo;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
+
+/// A waiting bid's place: the highest limit first, then the earlier submission, then the name.
+pub type BidPlace = (Reverse<i64>, Timestamp, JobId, JobNo);
+
+/// Who bids on an offer, and who holds its instances.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Desk {
+    /// Bids that wait.
+    pub waiting: BTreeSet<BidPlace>,
+    /// Jobs that run, the lowest limit first.
+    pub running: BTreeSet<(i64, JobNo)>,
+    /// Jobs that have been told to stop.
+    pub leaving: BTreeSet<JobNo>,
+    /// Bids that wait and have not been told why.
+    pub unheard: BTreeSet<JobNo>,
+    /// Instances that running jobs hold.
+    pub held: i64,
+    /// Instances that jobs hold which have been told to stop.
+    pub held_by_leaving: i64,
+}
+
+impl Desk {
+    /// Whether nobody bids or holds anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.running.is_empty() && self.leaving.is_empty()
+    }
+
+    /// Everybody who holds instances.
+    pub fn holders(&self) -> impl Iterator<Item = JobNo> + '_ {
+        self.running.iter().map(|(_, no)| *no).chain(self.leaving.iter().copied())
+    }
+}
+
+/// Offers, bids and accounts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Market {
+    /// Offers by number, removed ones included.
+    pub offers: Vec<SpotOffer>,
+    /// What jobs with a bid hold and have paid; of jobs that have held something.
+    pub accounts: BTreeMap<JobNo, Account>,
+    /// The day of the last scheduled round: bills of earlier days have been written.
+    pub day: i64,
+
+    /// Kept: who bids and who holds, by offer.
+    pub desks: Vec<Desk>,
+    /// Kept: offers of which something has changed since the last round.
+    pub fresh: BTreeSet<OfferNo>,
+    /// Kept: offers of which something has changed since the last scheduled round.
+    pub changed: BTreeSet<OfferNo>,
+    /// Kept: when time alone may change something for an offer.
+    pub timers: BTreeSet<(Timestamp, OfferNo)>,
+    names: BTreeMap<OfferId, OfferNo>,
+}
+
+impl Market {
+    /// The offer named so, if it has not been removed.
+    #[must_use]
+    pub fn offer_no(&self, id: &OfferId) -> Option<OfferNo> {
+        self.names.get(id).copied()
+    }
+
+    /// Offers that have not been removed, by number.
+    pub fn live_offers(&self) -> impl Iterator<Item = (OfferNo, &SpotOffer)> {
+        self.offers
+            .iter()
+            .enumerate()
+            .filter(|(_, offer)| !offer.is_removed)
+            .map(|(at, offer)| (OfferNo::from_index(at), offer))
+    }
+
+    /// Instances of an offer that nobody holds; negative while more are held than there are.
+    #[must_use]
+    pub fn free(&self, no: OfferNo) -> i64 {
+        let desk = &self.desks[no.at()];
+        self.offers[no.at()].inventory - desk.held - desk.held_by_leaving
+    }
+
+    /// Notes that something of an offer has changed.
+    pub fn touch(&mut self, no: OfferNo) {
+        self.fresh.insert(no);
+        self.changed.insert(no);
+    }
+
+    /// Notes that a round has looked at everything.
+    pub fn settle(&mut self) {
+        for no in std::mem::take(&mut self.fresh) {
+            self.desks[no.at()].unheard.clear();
+        }
+    }
+
+    /// Takes the names and an empty desk of a new offer, or of one that was removed, into account.
+    pub fn name(&mut self, no: OfferNo) {
+        let offer = &self.offers[no.at()];
+        if offer.is_removed {
+            self.names.remove(&offer.id);
+        } else {
+            self.names.insert(offer.id.clone(), no);
+        }
+        self.desks.resize_with(self.offers.len(), Desk::default);
+        self.touch(no);
+    }
+
+    /// Recomputes everything that is kept, but for what jobs add to it.
+    pub(super) fn rebuild(&mut self) {
+        self.desks.clear();
+        self.timers.clear();
+        self.names.clear();
+        for no in (0..self.offers.len()).map(OfferNo::from_index) {
+            self.name(no);
+        }
+    }
+
+    /// Offers whose time has come, besides those that changed.
+    pub fn due(&self, now: Timestamp) -> impl Iterator<Item = OfferNo> + '_ {
+        self.timers.iter().take_while(move |(at, _)| *at <= now).map(|(_, no)| *no)
+    }
+}
+
+impl State {
+    /// The most that a job pays for an instance-minute, and how many instances it takes; nothing without a bid.
+    #[must_use]
+    pub fn bid_of(&self, no: JobNo) -> Option<(OfferNo, i64, i64)> {
+        let job = self.jobs.get(no)?;
+        let spot = job.spec.spot.as_ref()?;
+        let original = self.market.offers[spot.offer.at()].terms.original_price;
+        Some((spot.offer, spot.bid.limit(original), i64::from(job.spec.shape.gang_pods())))
+    }
+
+    /// Books what a job with a bid waits for or holds, or takes it off; nothing for a job without one.
+    pub(super) fn book_bid(&mut self, no: JobNo, sign: Sign) {
+        let Some((offer, limit, instances)) = self.bid_of(no) else { return };
+        let job = &self.jobs[no];
+        let desk = &mut self.market.desks[offer.at()];
+        let change = if sign == Sign::Add { instances } else { -instances };
+        match &job.phase {
+            Phase::Queued { .. } => {
+                list(&mut desk.waiting, (Reverse(limit), job.submitted, job.spec.id.clone(), no), sign);
+                list(&mut desk.unheard, no, sign);
+            }
+            Phase::Running { .. } => {
+                list(&mut desk.running, (limit, no), sign);
+                desk.held += change;
+            }
+            Phase::Stopping { .. } => {
+                list(&mut desk.leaving, no, sign);
+                desk.held_by_leaving += change;
+            }
+            Phase::Starting { .. } | Phase::Ended { .. } => {}
+        }
+        self.market.touch(offer);
+    }
+
+    /// Books everybody of an offer again: what bids come to depends on its original price.
+    pub fn rebook_offer(&mut self, no: OfferNo) {
+        let desk = std::mem::take(&mut self.market.desks[no.at()]);
+        let waiting: Vec<JobNo> = desk.waiting.iter().map(|(_, _, _, job)| *job).collect();
+        for job in waiting.into_iter().chain(desk.holders()) {
+            self.book_bid(job, Sign::Add);
+        }
+        self.market.touch(no);
+    }
+
+    /// A scheduled round looks at the offers that changed or are due. Notes when each has to be looked at again even
+    /// if nothing changes: what changes in this very round notes itself.
+    pub fn look_ahead(&mut self, now: Timestamp) {
+        if self.market.offers.is_empty() {
+            return;
+        }
+        self.market.day = self.market.day.max(day_of(now));
+        let due: Vec<OfferNo> = self.market.due(now).collect();
+        self.market.timers = self.market.timers.split_off(&(now + Millis(1), OfferNo(0)));
+        let changed = std::mem::take(&mut self.market.changed);
+        for no in changed.into_iter().chain(due) {
+            if let Some(at) = self.next_look(no, now) {
+                self.market.timers.insert((at, no));
+            }
+        }
+    }
+
+    /// When time alone may change something for an offer: in the next round while its average moves and bids are
+    /// compared with it, otherwise when the next protection ends.
+    fn next_look(&self, no: OfferNo, now: Timestamp) -> Option<Timestamp> {
+        let (offer, desk) = (&self.market.offers[no.at()], &self.market.desks[no.at()]);
+        if desk.is_empty() {
+            return None;
+        }
+        let is_moving = offer.resource_type == crate::unit::resource::ResourceType::Lingjun
+            && !offer.course.is_level(now, offer.terms.window);
+        if is_moving {
+            return Some(now + Millis(1));
+        }
+        let ends = desk.running.iter().filter_map(|(_, job)| self.market.accounts.get(job)?.grant);
+        ends.map(|grant| grant.protected_until).filter(|until| *until > now).min()
+    }
+}
+
+fn list<T: Ord>(set: &mut BTreeSet<T>, member: T, sign: Sign) {
+    match sign {
+        Sign::Add => set.insert(member),
+        Sign::Remove => set.remove(&member),
+    };
+}

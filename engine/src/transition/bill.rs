@@ -1,0 +1,114 @@
+//! Bills are written when a grant ends and when a day does (semantics section 6), so that the log holds the history
+//! and the state only what is owed since.
+
+use std::collections::BTreeSet;
+
+use crate::job::phase::Phase;
+use crate::market::bill::Bill;
+use crate::market::bill::Grant;
+use crate::market::bill::begin_of;
+use crate::market::bill::day_of;
+use crate::message::event::Event;
+use crate::state::market::Desk;
+use crate::state::world::State;
+use crate::unit::id::JobNo;
+use crate::unit::id::OfferNo;
+use crate::unit::time::Timestamp;
+
+/// Puts the bill before each event by which a job gives its instances back.
+pub(super) fn with_bills(state: &State, events: Vec<Event>) -> Vec<Event> {
+    if state.market.accounts.is_empty() {
+        return events;
+    }
+    let mut billed = Vec::with_capacity(events.len());
+    for event in events {
+        if let Event::Stopped { job, at, .. } | Event::Ended { job, at, .. } = &event {
+            billed.extend(bills(state, *job, *at));
+        }
+        billed.push(event);
+    }
+    billed
+}
+
+/// Bills for the days before today, of everybody who goes on holding instances after `events`; nothing if that has
+/// been done today.
+pub(super) fn of_all_earlier_days(state: &State, events: &[Event], now: Timestamp) -> Vec<Event> {
+    if state.market.day >= day_of(now) {
+        return Vec::new();
+    }
+    let end = |event: &Event| {
+        if let Event::Stopped { job, .. } | Event::Ended { job, .. } = event { Some(*job) } else { None }
+    };
+    let ended: BTreeSet<JobNo> = events.iter().filter_map(end).collect();
+    let holders = state.market.desks.iter().flat_map(Desk::holders).filter(|no| !ended.contains(no));
+    holders.flat_map(|no| bills(state, no, begin_of(day_of(now)))).collect()
+}
+
+/// Bills for the days before today, of everybody who holds instances of an offer.
+pub(super) fn of_earlier_days(state: &State, offer: OfferNo, now: Timestamp) -> Vec<Event> {
+    if state.market.day >= day_of(now) {
+        return Vec::new();
+    }
+    state.market.desks[offer.at()].holders().flat_map(|no| bills(state, no, begin_of(day_of(now)))).collect()
+}
+
+/// What a job owes until a time, by day.
+fn bills(state: &State, no: JobNo, until: Timestamp) -> Vec<Event> {
+    let Some(grant) = state.market.accounts.get(&no).and_then(|account| account.grant) else { return Vec::new() };
+    let Some((offer, _, instances)) = state.bid_of(no) else { return Vec::new() };
+    let (spec, offer) = (&state.jobs[no].spec, &state.market.offers[offer.at()]);
+    let bill = |(day, charges)| Bill {
+        job: spec.id.clone(),
+        workspace: spec.workspace.clone(),
+        offer: offer.id.clone(),
+        instances,
+        day,
+        charges,
+    };
+    let minute = offer.course.price().saturating_mul(instances);
+    let until = end_of_billing(state, no, until);
+    grant.bills(until, minute).into_iter().map(|day| Event::Billed { job: no, at: until, bill: bill(day) }).collect()
+}
+
+/// A simulated job that has done its work by then owes nothing after that, even if nobody has noticed yet.
+pub(super) fn end_of_billing(state: &State, no: JobNo, at: Timestamp) -> Timestamp {
+    let job = &state.jobs[no];
+    match &job.phase {
+        Phase::Running { .. } => state.timer_of(job).map_or(at, |due| due.min(at)),
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Stopping { .. } | Phase::Ended { .. } => at,
+    }
+}
+
+/// A price holds until now: counts what it has cost everybody who holds instances of the offer.
+pub(super) fn count_minutes(state: &mut State, offer: OfferNo, now: Timestamp) {
+    let price = state.market.offers[offer.at()].course.price();
+    let holders: Vec<JobNo> = state.market.desks[offer.at()].holders().collect();
+    for no in holders {
+        let until = end_of_billing(state, no, now);
+        let instances = i64::from(state.jobs[no].spec.shape.gang_pods());
+        if let Some(grant) = state.market.accounts.get_mut(&no).and_then(|account| account.grant.as_mut()) {
+            grant.count(until, price.saturating_mul(instances));
+        }
+    }
+}
+
+/// What a job's event does to its account: a grant begins when it starts and ends when it gives its instances back.
+pub(super) fn keep_account(state: &mut State, event: &Event) {
+    if let Event::Started { job, at, .. } = event
+        && let Some((offer, _, _)) = state.bid_of(*job)
+    {
+        let protection = state.market.offers[offer.at()].terms.protection;
+        state.market.accounts.entry(*job).or_default().grant = Some(Grant::new(*at, protection));
+    } else if let Event::Stopped { job, .. } | Event::Ended { job, .. } = event
+        && let Some(account) = state.market.accounts.get_mut(job)
+    {
+        account.grant = None;
+    } else if let Event::Billed { job, bill, .. } = event
+        && let Some(account) = state.market.accounts.get_mut(job)
+    {
+        account.billed = account.billed.plus(bill.charges);
+        if let Some(grant) = &mut account.grant {
+            grant.billed(bill.charges);
+        }
+    }
+}

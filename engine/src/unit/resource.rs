@@ -1,0 +1,14 @@
+//! The two kinds of machines (semantics section 1).
+
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The kind of machines; what is idle on one kind is never lent to jobs of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResourceType {
+    /// Lingjun AI computing.
+    Lingjun,
+    /// General computing.
+    General,
+}
