@@ -14,6 +14,7 @@ use crate::job::phase::Outcome;
 use crate::job::phase::Source;
 use crate::job::story::Episode;
 use crate::message::event::Event;
+use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::id::OfferNo;
@@ -178,4 +179,23 @@ pub fn episode(episode: &Episode) -> String {
         Episode::PriorityChanged => "Priority changed".to_owned(),
         Episode::Ended(how) => capitalised(&outcome(how)),
     }
+}
+
+/// What evictions and releases have cost a job, as far as its story is kept.
+#[must_use]
+pub fn losses(job: &Job) -> String {
+    let (mut times, mut lost, mut saved) = (0u64, 0i64, 0i64);
+    for (_, episode) in &job.story {
+        if let Episode::Evicted { lost_gpu_ms, saved_gpu_ms, .. } = episode {
+            times += 1;
+            lost = lost.saturating_add(*lost_gpu_ms);
+            saved = saved.saturating_add(*saved_gpu_ms);
+        }
+    }
+    format!(
+        "Stopped {}: {} lost, {} kept by checkpoints.",
+        count(times, "time", "times"),
+        gpu_hours(lost),
+        gpu_hours(saved)
+    )
 }

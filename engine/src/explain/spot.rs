@@ -5,11 +5,14 @@ use crate::explain::words::period;
 use crate::market::bill::Bill;
 use crate::market::bill::Charges;
 use crate::state::world::State;
+use crate::transition;
 use crate::unit::id::JobId;
+use crate::unit::id::JobNo;
 use crate::unit::id::OfferId;
 use crate::unit::quantity::price;
 use crate::unit::resource::ResourceType;
 use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
 
 /// A price as a share of the original one: `34 %`, `34.2 %`.
 #[must_use]
@@ -77,13 +80,44 @@ pub(super) fn below(state: &State, comparison: &Comparison<'_>) -> String {
         || format!("the price of {offer}"),
         |window| format!("the average price of {offer} over {}", period(window)),
     );
-    let known = count(u64::from(known_hours), "hour", "hours");
-    let past = if known_hours == 0 {
-        String::new()
-    } else {
-        format!(" The price was at most {} in {hours} of the last {known}.", prices.words(bid))
-    };
+    let past = past(prices, bid, hours, known_hours).map_or_else(String::new, |past| format!(" {past}"));
     format!("The bid is {}, {what} is {}: {}.{past}", prices.words(bid), prices.words(asked), prices.short(bid, asked))
+}
+
+fn past(prices: Prices, bid: i64, hours: u32, known_hours: u32) -> Option<String> {
+    let known = count(u64::from(known_hours), "hour", "hours");
+    (known_hours > 0).then(|| format!("The price was at most {} in {hours} of the last {known}.", prices.words(bid)))
+}
+
+/// In how many hours of the last week the price was not above a job's bid; nothing for a job without one.
+#[must_use]
+pub fn past_of_bid(state: &State, no: JobNo, now: Timestamp) -> Option<String> {
+    let (offer, limit, _) = state.bid_of(no)?;
+    let offer = &state.market.offers[offer.at()];
+    let (hours, known_hours) = offer.course.hours_at_most(limit, now);
+    past(Prices::of(state, &offer.id, offer.terms.original_price), limit, hours, known_hours)
+}
+
+/// What a job bids: `40 % of the original price of gn8, 0.4 an instance-minute`; nothing for a job without a bid.
+#[must_use]
+pub fn bid(state: &State, no: JobNo) -> Option<String> {
+    let (offer, limit, _) = state.bid_of(no)?;
+    let offer = &state.market.offers[offer.at()];
+    let share = percent(limit, offer.terms.original_price);
+    Some(format!("{share} of the original price of {}, {} an instance-minute", offer.id, price(limit)))
+}
+
+/// What a job with a bid has cost by now: `12.4 for 31 minutes, 0.8 of it not billed yet`.
+#[must_use]
+pub fn cost(state: &State, no: JobNo, now: Timestamp) -> Option<String> {
+    state.jobs.get(no).filter(|job| job.bids())?;
+    let billed = state.market.accounts.get(&no).map(|account| account.billed).unwrap_or_default();
+    let open =
+        transition::owed(state, no, now).into_iter().fold(Charges::default(), |sum, bill| sum.plus(bill.charges));
+    let Charges { minutes, micros } = billed.plus(open);
+    let minutes = count(minutes.unsigned_abs(), "minute", "minutes");
+    let rest = if open.micros > 0 { format!(", {} of it not billed yet", price(open.micros)) } else { String::new() };
+    Some(format!("{} for {minutes}{rest}", price(micros)))
 }
 
 /// Too few free instances.

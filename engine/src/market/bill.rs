@@ -21,6 +21,22 @@ pub fn day_of(at: Timestamp) -> i64 {
     at.0.div_euclid(Millis::DAY.0)
 }
 
+/// The date of a day, such as `2026-11-21`.
+#[must_use]
+pub fn date(day: i64) -> String {
+    // Years begin in March here, so that the day that only some of them have is their last one; 400 of them have
+    // 146,097 days, the 1st of January 1970 being day 719,468 of those that began with the year 0.
+    let shifted = day.saturating_add(719_468);
+    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day_of_month = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day_of_month:02}")
+}
+
 /// When a day begins.
 #[must_use]
 pub fn begin_of(day: i64) -> Timestamp {
@@ -135,4 +151,25 @@ pub struct Account {
     pub grant: Option<Grant>,
     /// All that has been billed.
     pub billed: Charges,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_follow_the_calendar() {
+        let days = [-719_468, -1, 0, 59, 789, 11_016, 11_017, 20_778];
+        let dates = [
+            "0000-03-01",
+            "1969-12-31",
+            "1970-01-01",
+            "1970-03-01",
+            "1972-02-29",
+            "2000-02-29",
+            "2000-03-01",
+            "2026-11-21",
+        ];
+        assert_eq!(days.map(date), dates);
+    }
 }

@@ -3,5 +3,7 @@
 pub mod auction;
 pub mod bid;
 pub mod bill;
+pub mod history;
 pub mod offer;
 pub mod price;
+pub mod statement;

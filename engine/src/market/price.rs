@@ -151,11 +151,11 @@ impl PriceCourse {
     #[must_use]
     pub fn average(&self, now: Timestamp, window: Millis) -> Average {
         let from = now - window;
-        if self.is_level(now, window) || now <= self.since {
-            return Average::exactly(self.price);
-        }
         let known = self.earlier.front().map_or(self.since, |(first, _)| *first);
         let begin = from.max(known);
+        if self.is_level(now, window) || now < self.since || begin >= now {
+            return Average::exactly(self.price);
+        }
         let unseen: i128 = self
             .steps()
             .take_while(|(step, _, _)| *step < begin)
@@ -231,5 +231,19 @@ fn fill(hours: &mut VecDeque<PriceHour>, from: Timestamp, to: Timestamp, price: 
             hour.high = hour.high.max(price);
         }
         from = until;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_the_moment_of_a_change_the_average_is_that_of_what_went_before() {
+        let window = Millis(100);
+        let mut course = PriceCourse::new(300, Timestamp(0));
+        course.set(Timestamp(1000), 500, window);
+        let averages = [1000, 1050, 1100].map(|at| course.average(Timestamp(at), window).rounded_up());
+        assert_eq!(averages, [300, 400, 500]);
     }
 }

@@ -52,8 +52,15 @@ pub(super) fn of_earlier_days(state: &State, offer: OfferNo, now: Timestamp) -> 
     state.market.desks[offer.at()].holders().flat_map(|no| bills(state, no, begin_of(day_of(now)))).collect()
 }
 
-/// What a job owes until a time, by day.
+/// The bills for what a job owes until a time.
 fn bills(state: &State, no: JobNo, until: Timestamp) -> Vec<Event> {
+    let at = end_of_billing(state, no, until);
+    owed(state, no, until).into_iter().map(|bill| Event::Billed { job: no, at, bill }).collect()
+}
+
+/// What a job with a bid owes until a time and has not been billed for, by day.
+#[must_use]
+pub fn owed(state: &State, no: JobNo, until: Timestamp) -> Vec<Bill> {
     let Some(grant) = state.market.accounts.get(&no).and_then(|account| account.grant) else { return Vec::new() };
     let Some((offer, _, instances)) = state.bid_of(no) else { return Vec::new() };
     let (spec, offer) = (&state.jobs[no].spec, &state.market.offers[offer.at()]);
@@ -66,8 +73,7 @@ fn bills(state: &State, no: JobNo, until: Timestamp) -> Vec<Event> {
         charges,
     };
     let minute = offer.course.price().saturating_mul(instances);
-    let until = end_of_billing(state, no, until);
-    grant.bills(until, minute).into_iter().map(|day| Event::Billed { job: no, at: until, bill: bill(day) }).collect()
+    grant.bills(end_of_billing(state, no, until), minute).into_iter().map(bill).collect()
 }
 
 /// A simulated job that has done its work by then owes nothing after that, even if nobody has noticed yet.

@@ -14,6 +14,7 @@ mod round;
 mod scale;
 
 pub use apply::apply;
+pub use bill::owed;
 pub use decide::decide;
 pub use execution::elapse;
 pub use round::missed_slots;
