@@ -134,6 +134,14 @@ pub async fn entries_after(
     Ok(is_complete.then_some(entries))
 }
 
+/// The newest entries, as many as `pages_max` pages and the head have, in order; and whether these are all there are.
+pub async fn newest(kv: &impl KvStore, head: &Head, pages_max: usize) -> Result<(Vec<Entry>, bool), Fault> {
+    let mut wanted = segments_back(kv, head, pages_max, |_| true).await?;
+    wanted.reverse();
+    let is_whole = wanted.first().is_none_or(|segment| segment.first == 1);
+    Ok((segments(kv, &wanted).await?.into_iter().map(|(_, entry)| entry).collect(), is_whole))
+}
+
 /// Whether an entry's events begin right after a revision.
 fn starts_after(entry: &Entry, revision: u64) -> bool {
     let events = u64::try_from(entry.events.len()).unwrap_or(u64::MAX);

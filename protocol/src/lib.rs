@@ -27,4 +27,5 @@ pub mod cluster;
 pub mod publish;
 
 pub mod history;
+pub mod market;
 pub mod restore;

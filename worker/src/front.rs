@@ -30,10 +30,12 @@ use crate::bindings::Kv;
 use crate::body;
 use crate::gate;
 use crate::gate::Sender;
+use crate::market;
 use crate::query::Query;
 use crate::registry;
 use crate::routes;
 use crate::routes::Call;
+use crate::routes::MarketCall;
 use crate::routes::Route;
 
 /// The header by which the object learns who sends a command. It is set here and nowhere else.
@@ -44,6 +46,8 @@ pub(crate) const ROUNDS_SHOWN: usize = 20;
 pub(crate) const ROUNDS_MAX: usize = 200;
 /// How far back in pages of history a read goes.
 const PAGES_MAX: usize = 4;
+/// How far back in pages a read of the market goes: at a round a minute and a page for a thousand, a week.
+const MARKET_PAGES_MAX: usize = 10;
 /// How many clusters' snapshots are kept ready.
 const READY_MAX: usize = 8;
 
@@ -93,7 +97,8 @@ async fn command(mut request: Request, env: &Env, cluster: &ClusterName, sender:
 
 /// The answer from KV; none if only the object can answer.
 async fn published(env: &Env, cluster: &ClusterName, call: &Call, query: &Query) -> Result<Option<Response>, Problem> {
-    if !matches!(call, Call::Snapshot | Call::Head | Call::Entries | Call::Rounds | Call::RoundAt(_)) {
+    if !matches!(call, Call::Snapshot | Call::Head | Call::Entries | Call::Rounds | Call::RoundAt(_) | Call::Market(_))
+    {
         return Ok(None);
     }
     let kv = Kv::of(env)?;
@@ -102,8 +107,21 @@ async fn published(env: &Env, cluster: &ClusterName, call: &Call, query: &Query)
     if head.revision < wanted {
         return Ok(None);
     }
+    if let Call::Market(call) = call {
+        let market::Answer { text, content_type } = market(&kv, &head, call, query).await?;
+        return answer::typed(text, content_type, origin(&head, bindings::now())).map(Some);
+    }
     let Some(text) = text(&kv, cluster, &head, call, query).await? else { return Ok(None) };
     answer::json_text(text, origin(&head, bindings::now())).map(Some)
+}
+
+async fn market(kv: &Kv, head: &Head, call: &MarketCall, query: &Query) -> Result<market::Answer, Problem> {
+    let state = history::state(kv, head).await?;
+    let (entries, is_whole) = match call {
+        MarketCall::Offers => Default::default(),
+        MarketCall::History(_) | MarketCall::Bills => history::newest(kv, head, MARKET_PAGES_MAX).await?,
+    };
+    market::answer(&state, &entries, is_whole, call, query, bindings::now())
 }
 
 async fn text(
@@ -134,6 +152,7 @@ async fn text(
         }
         Call::Command
         | Call::Why(_)
+        | Call::Market(_)
         | Call::Metrics
         | Call::Hash
         | Call::Events

@@ -14,6 +14,7 @@ mod body;
 mod clock;
 mod front;
 mod gate;
+mod market;
 mod metrics;
 mod object;
 mod query;

@@ -11,6 +11,9 @@
 //! | GET | `.../rounds?count=` | the newest entries that contain a round, the newest first |
 //! | GET | `.../rounds/{revision}` | the entry that led to a revision |
 //! | GET | `.../jobs/{job}/why` | why a job waits, or what became of it |
+//! | GET | `.../offers` | the offers of the spot market with prices, averages, inventories and bids |
+//! | GET | `.../offers/{offer}/history` | how an offer's price and inventory went |
+//! | GET | `.../bills?by=&format=` | bills by `day`, `job`, `workspace` or `job_and_day`, as `json` or `csv` |
 //! | GET | `.../metrics` | figures in Prometheus' text format |
 //! | GET | `.../hash` | sequence, revision and digest of the object's state |
 //! | GET | `.../events` | a WebSocket on which every new entry is pushed |
@@ -45,12 +48,21 @@ pub(crate) enum Call {
     Rounds,
     RoundAt(u64),
     Why(String),
+    Market(MarketCall),
     Metrics,
     Hash,
     Events,
     Restore,
     Flush,
     Slot(i64),
+}
+
+/// What a request asks of the spot market.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MarketCall {
+    Offers,
+    History(String),
+    Bills,
 }
 
 /// The route of a request.
@@ -78,6 +90,9 @@ fn call(rest: &[&str]) -> Result<(Method, Call), Problem> {
         ["rounds"] => (Method::Get, Call::Rounds),
         ["rounds", revision] => (Method::Get, Call::RoundAt(revision.parse().map_err(|_| Problem::NoRoute)?)),
         ["jobs", job, "why"] => (Method::Get, Call::Why(decoded(job)?)),
+        ["offers"] => (Method::Get, Call::Market(MarketCall::Offers)),
+        ["offers", offer, "history"] => (Method::Get, Call::Market(MarketCall::History(decoded(offer)?))),
+        ["bills"] => (Method::Get, Call::Market(MarketCall::Bills)),
         ["metrics"] => (Method::Get, Call::Metrics),
         ["hash"] => (Method::Get, Call::Hash),
         ["events"] => (Method::Get, Call::Events),

@@ -35,6 +35,7 @@ use crate::bindings;
 use crate::bindings::Kv;
 use crate::front;
 use crate::gate::SUBPROTOCOL;
+use crate::market;
 use crate::metrics;
 use crate::object::Core;
 use crate::query::Query;
@@ -69,6 +70,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         | Call::Rounds
         | Call::RoundAt(_)
         | Call::Why(_)
+        | Call::Market(_)
         | Call::Metrics
         | Call::Hash => read_state(core, &cluster, &call, &Query::of(&request)?),
     }
@@ -191,9 +193,23 @@ fn read_state(core: &Core, cluster: &ClusterName, call: &Call, query: &Query) ->
             let text = core.with(|cluster| cluster.with_state(|state| metrics::text(state, mark.seq)))?;
             return answer::typed(text, metrics::CONTENT_TYPE, origin);
         }
+        Call::Market(call) => {
+            let entries = entries(core)?;
+            let is_whole = mark.seq == entries.len() as u64;
+            let answer = core.with(|cluster| {
+                cluster.with_state(|state| market::answer(state, &entries, is_whole, call, query, bindings::now()))
+            })??;
+            return answer::typed(answer.text, answer.content_type, origin);
+        }
         Call::Command | Call::Events | Call::Restore | Call::Flush | Call::Slot(_) => return Err(Problem::NoRoute),
     };
     answer::json_text(text, origin)
+}
+
+/// Every entry that the object still has.
+fn entries(core: &Core) -> Result<Vec<Entry>, Problem> {
+    let records = core.with(|cluster| cluster.records())?;
+    Ok(records.iter().map(|record| decode("an entry of the log", &record.entry)).collect::<Result<_, _>>()?)
 }
 
 fn rounds(core: &Core, count: usize) -> Result<Vec<Entry>, Problem> {

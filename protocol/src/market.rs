@@ -1,0 +1,171 @@
+//! What the state and the log say of the spot market. Whatever is computed is the engine's; here it is gathered.
+
+use engine::market::bill::Bill;
+use engine::market::history::History;
+use engine::market::history::PricePoint;
+use engine::market::offer::PriceSource;
+use engine::market::price::PriceCourse;
+use engine::market::statement::By;
+use engine::market::statement::Statement;
+use engine::message::command::AmountByName;
+use engine::message::envelope::Entry;
+use engine::message::event::Event;
+use engine::state::market::Desk;
+use engine::state::world::State;
+use engine::transition;
+use engine::unit::id::JobId;
+use engine::unit::id::JobNo;
+use engine::unit::id::OfferId;
+use engine::unit::id::OfferNo;
+use engine::unit::resource::ResourceType;
+use engine::unit::sort;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// How many bids of a kind are listed for an offer; they are counted all the same.
+const BIDS_SHOWN: usize = 100;
+/// How many changes of a price or of an inventory are listed, the newest ones.
+const POINTS_SHOWN: usize = 2_000;
+
+/// A bid. Money is in micro-units of currency for an instance-minute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BidShown {
+    /// The job.
+    pub job: JobId,
+    /// The most that it pays.
+    pub limit: i64,
+    /// How many instances it takes.
+    pub instances: i64,
+    /// Until when a running one is safe from release.
+    pub protected_until: Option<Timestamp>,
+}
+
+/// An offer as it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferShown {
+    /// Its name.
+    pub offer: OfferId,
+    /// The kind of machines.
+    pub resource_type: ResourceType,
+    /// What an instance has.
+    pub instance: AmountByName,
+    /// Where its price comes from.
+    pub price_source: PriceSource,
+    /// What an instance-minute costs without the market.
+    pub original_price: i64,
+    /// What it costs now.
+    pub price: i64,
+    /// Since when.
+    pub since: Timestamp,
+    /// What it cost on average over the window, rounded up.
+    pub average: i64,
+    /// How long that window is.
+    pub window_ms: Millis,
+    /// How long a grant is safe from release.
+    pub protection_ms: Millis,
+    /// How many instances there are.
+    pub inventory: i64,
+    /// How many of them are held, by who is told to stop included.
+    pub held: i64,
+    /// How many bids wait.
+    pub n_waiting: usize,
+    /// Those that come first.
+    pub waiting: Vec<BidShown>,
+    /// How many jobs hold instances and go on.
+    pub n_running: usize,
+    /// Those with the lowest bids.
+    pub running: Vec<BidShown>,
+}
+
+/// All offers, in the order of their names.
+#[must_use]
+pub fn offers(state: &State, now: Timestamp) -> Vec<OfferShown> {
+    let mut shown: Vec<OfferShown> = state.market.live_offers().map(|(no, _)| offer(state, no, now)).collect();
+    sort::by(&mut shown, |one, other| one.offer.cmp(&other.offer));
+    shown
+}
+
+fn offer(state: &State, no: OfferNo, now: Timestamp) -> OfferShown {
+    let (offer, desk) = (&state.market.offers[no.at()], &state.market.desks[no.at()]);
+    let Desk { waiting, running, held, held_by_leaving, .. } = desk;
+    let names = state.cluster.dimensions.iter().enumerate();
+    let instance = names.map(|(at, dimension)| (dimension.name.clone(), offer.instance[at]));
+    OfferShown {
+        offer: offer.id.clone(),
+        resource_type: offer.resource_type,
+        instance: instance.filter(|(_, value)| *value > 0).collect(),
+        price_source: offer.terms.price_source,
+        original_price: offer.terms.original_price,
+        price: offer.course.price(),
+        since: offer.course.since(),
+        average: offer.course.average(now, offer.terms.window).rounded_up(),
+        window_ms: offer.terms.window,
+        protection_ms: offer.terms.protection,
+        inventory: offer.inventory,
+        held: held + held_by_leaving,
+        n_waiting: waiting.len(),
+        waiting: waiting.iter().take(BIDS_SHOWN).filter_map(|(_, _, _, job)| bid(state, *job)).collect(),
+        n_running: running.len(),
+        running: running.iter().take(BIDS_SHOWN).filter_map(|(_, job)| bid(state, *job)).collect(),
+    }
+}
+
+fn bid(state: &State, no: JobNo) -> Option<BidShown> {
+    let (_, limit, instances) = state.bid_of(no)?;
+    let grant = state.market.accounts.get(&no).and_then(|account| account.grant);
+    let protected_until = grant.map(|grant| grant.protected_until);
+    Some(BidShown { job: state.jobs.get(no)?.spec.id.clone(), limit, instances, protected_until })
+}
+
+/// How an offer's price and inventory went, as far as `entries` tell; nothing if there is no such offer.
+#[must_use]
+pub fn history(state: &State, entries: &[Entry], id: &OfferId, now: Timestamp) -> Option<History> {
+    let no = state.market.offer_no(id)?;
+    let offer = &state.market.offers[no.at()];
+    let window = offer.terms.window;
+    let mut course: Option<PriceCourse> = None;
+    let (mut prices, mut inventory) = (Vec::new(), Vec::new());
+    for event in entries.iter().flat_map(|entry| &entry.events) {
+        if let Event::OfferCreated { no: created, offer } = event
+            && *created == no
+        {
+            inventory.push((offer.course.since(), offer.inventory));
+            prices.push(PricePoint::of(&offer.course, offer.course.since(), window));
+            course = Some(offer.course.clone());
+        } else if let Event::Priced { no: priced, at, price } = event
+            && *priced == no
+        {
+            let course = course.get_or_insert_with(|| PriceCourse::new(*price, *at));
+            course.set(*at, *price, window);
+            prices.push(PricePoint::of(course, *at, window));
+        } else if let Event::InventorySet { no: counted, at, inventory: count } = event
+            && *counted == no
+        {
+            inventory.push((*at, *count));
+        }
+    }
+    if prices.is_empty() {
+        prices.push(PricePoint::of(&offer.course, offer.course.since(), window));
+    }
+    prices.push(PricePoint::of(&offer.course, now, window));
+    inventory.push((now, offer.inventory));
+    newest(&mut prices);
+    newest(&mut inventory);
+    Some(History { offer: id.clone(), hours: offer.course.hours(now), prices, inventory })
+}
+
+fn newest<T>(points: &mut Vec<T>) {
+    points.drain(..points.len().saturating_sub(POINTS_SHOWN));
+}
+
+/// Adds up the bills of `entries`, and what running jobs owe.
+#[must_use]
+pub fn statement(state: &State, entries: &[Entry], is_whole: bool, by: By, now: Timestamp) -> Statement {
+    let bill = |event: &Event| if let Event::Billed { bill, .. } = event { Some(bill.clone()) } else { None };
+    let billed: Vec<Bill> = entries.iter().flat_map(|entry| entry.events.iter().filter_map(bill)).collect();
+    let owed: Vec<Bill> = state.market.accounts.keys().flat_map(|no| transition::owed(state, *no, now)).collect();
+    let from = entries.first().filter(|_| !is_whole).map(|entry| entry.at);
+    Statement::of(from, by, &billed, &owed)
+}
