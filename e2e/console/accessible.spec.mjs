@@ -13,6 +13,10 @@ const VIEWS = [
   ["jobs/training-a", (page) => page.getByRole("list", { name: "Timeline" })],
   ["jobs/waiting", (page) => page.getByRole("heading", { name: "Why it waits" })],
   ["submit?quota=Quota1", (page) => page.getByRole("region", { name: "Preview" })],
+  ["submit?offer=gn8", (page) => page.getByLabel("Security group")],
+  ["jobs/bidding", (page) => page.getByRole("heading", { name: "Bid and cost" })],
+  ["market", (page) => page.locator(".chart svg").last()],
+  ["bills", (page) => page.getByRole("link", { name: "Export as CSV" })],
   ["rounds", (page) => page.getByRole("list", { name: "Rounds" })],
 ];
 
@@ -28,6 +32,12 @@ for (const colorScheme of ["light", "dark"]) {
 
     await cluster.loadExample();
     await cluster.send({ submit_job: { job: "waiting", quota: "Quota1.1", priority: 9, pods: [{ count: 1, amount: { gpu: 16000 } }] } });
+    const terms = { original_price: 1_000_000 };
+    await cluster.send({ create_offer: { offer: "gn8", resource_type: "lingjun", instance: { gpu: 8000 }, inventory: 4, price: 300_000, terms } });
+    const network = { vpc: "vpc-1", vswitch: "vsw-1", security_group: "sg-1" };
+    for (const [job, discount_percent] of [["bidding", 20], ["granted", 40]]) {
+      await cluster.send({ submit_job: { job, spot: { offer: "gn8", discount_percent, network }, pods: [{ amount: {} }] } });
+    }
     for (const [path, seen] of VIEWS) {
       await cluster.open(path);
       await expect(seen(page)).toBeVisible();

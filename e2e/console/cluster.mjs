@@ -23,6 +23,16 @@ export class Cluster {
     return answer.json();
   }
 
+  /** What the cluster answers to a read, at least as new as everything that was sent. */
+  async read(path) {
+    const query = path.includes("?") ? "&" : "?";
+    const answer = await fetch(`${this.runtime.url}/v1/clusters/${this.name}/${path}${query}min_revision=1000000`, {
+      headers: { authorization: `Bearer ${this.runtime.adminKey}` },
+    });
+    if (!answer.ok) throw new Error(`refused: ${await answer.text()}`);
+    return answer.json();
+  }
+
   /** The example: three teams, 128 GPUs, all of them in use; or only its first commands. */
   async loadExample(count = Infinity) {
     const lines = readFileSync(EXAMPLE, "utf8").split("\n").filter((line) => line.trim() !== "");

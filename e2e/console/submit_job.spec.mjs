@@ -15,10 +15,7 @@ test("the preview names exactly the jobs that are then evicted", async ({ page, 
   await page.getByRole("button", { name: "Submit job" }).click();
   await expect(page.getByRole("heading", { name: "inference", level: 1 })).toBeVisible();
 
-  const snapshot = await fetch(`${runtime.url}/v1/clusters/${cluster.name}/snapshot?min_revision=1000000`, {
-    headers: { authorization: `Bearer ${runtime.adminKey}` },
-  });
-  const { jobs } = await snapshot.json();
+  const { jobs } = await cluster.read("snapshot");
   const taken = jobs.filter(([, job]) => job.phase.stopping).map(([, job]) => job.spec.id);
   expect(taken.sort()).toEqual(foreseen);
 });

@@ -1,4 +1,4 @@
-//! From two crates to what is deployed: dist/ (the console) and build/worker/ (the Worker).
+//! From three crates to what is deployed: dist/ (the console) and build/worker/ (the Worker).
 use crate::prepare::{self, WASM};
 use crate::process::{Failure, output, root, show};
 use std::fs;
@@ -55,6 +55,7 @@ const NO_INLINING: [&str; 6] = [
 ];
 
 const CONSOLE_WASM: &str = "dist/app/frontend_bg.wasm";
+const CHARTS_WASM: &str = "dist/app/charts_bg.wasm";
 const WORKER_WASM: &str = "build/worker/edge_bg.wasm";
 
 pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
@@ -62,11 +63,13 @@ pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
     prepare::node_modules()?;
     compile(profile)?;
     println!("generating the bindings");
-    bind_console(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
+    bind_page(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
+    bind_page(&cargo_output(profile.of_console(), "charts.wasm")?)?;
     bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
     copy_dir(&root().join("public"), &root().join("dist"))?;
     if profile == Profile::Release {
         optimise(CONSOLE_WASM)?;
+        optimise(CHARTS_WASM)?;
         optimise(WORKER_WASM)?;
         print_sizes()?;
     }
@@ -78,9 +81,9 @@ fn compile(profile: Profile) -> Result<(), Failure> {
     let (console, worker) = (profile.of_console(), profile.of_worker());
     if console == worker {
         // In one go: two would resolve other feature sets and compile the shared bindings twice.
-        return cargo_build(console, &["frontend", "edge"]);
+        return cargo_build(console, &["frontend", "charts", "edge"]);
     }
-    cargo_build(console, &["frontend"])?;
+    cargo_build(console, &["frontend", "charts"])?;
     cargo_build(worker, &["edge"])
 }
 
@@ -107,7 +110,8 @@ fn cargo_output(profile: &str, file: &str) -> Result<PathBuf, Failure> {
     ))
 }
 
-fn bind_console(module: &Path) -> Result<(), Failure> {
+/// A module that the browser loads.
+fn bind_page(module: &Path) -> Result<(), Failure> {
     let mut bindgen = lean_bindgen(module);
     bindgen.web(true).and_then(|bindgen| bindgen.generate(root().join("dist/app"))).map_err(bindgen_failure)
 }
@@ -155,7 +159,8 @@ fn optimise(wasm: &str) -> Result<(), Failure> {
 }
 
 fn print_sizes() -> Result<(), Failure> {
-    let files = [CONSOLE_WASM, "dist/app/frontend.js", WORKER_WASM, "build/worker/edge.js"];
+    let files =
+        [CONSOLE_WASM, "dist/app/frontend.js", CHARTS_WASM, "dist/app/charts.js", WORKER_WASM, "build/worker/edge.js"];
     let mut arguments = vec!["xtask/sizes.mjs"];
     arguments.extend(files);
     let table = output("node", &arguments)

@@ -15,6 +15,7 @@ use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 
 use crate::duration;
+use crate::spot_draft::SpotDraft;
 
 /// What has been typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct JobDraft {
     pub checkpoint: String,
     /// The declared duration.
     pub duration: String,
+    /// The bid, if it runs on the spot market.
+    pub spot: SpotDraft,
 }
 
 impl JobDraft {
@@ -65,7 +68,14 @@ impl JobDraft {
             max_restarts: "3".to_owned(),
             checkpoint: String::new(),
             duration: String::new(),
+            spot: SpotDraft::default(),
         }
+    }
+
+    /// Whether the job runs on the spot market.
+    #[must_use]
+    pub fn bids(&self) -> bool {
+        !self.spot.offer.is_empty()
     }
 
     /// The command, or each fault with the field that has it.
@@ -73,14 +83,19 @@ impl JobDraft {
         let mut faults = Vec::new();
         let mut keep = |field: Field, fault: String| faults.push((field, fault));
         let job = JobId::new(self.job.trim()).map_err(|fault| keep(Field::Job, fault.to_string())).ok();
-        let quota = QuotaId::new(&self.quota).map_err(|_| keep(Field::Quota, "choose a quota".to_owned())).ok();
+        let spot = self.spot.request().map_err(|fault| keep(Field::Price, fault)).ok().flatten();
+        let quota = QuotaId::new(&self.quota).ok().filter(|_| !self.bids());
+        if quota.is_none() && !self.bids() {
+            keep(Field::Quota, "choose a quota".to_owned());
+        }
         let workspace = match self.workspace.trim() {
             "" => None,
             name => WorkspaceId::new(name).map_err(|fault| keep(Field::Workspace, fault.to_string())).ok(),
         };
         let count = whole(&self.pods).map_err(|fault| keep(Field::Pods, fault)).unwrap_or(1);
         let mut amount = AmountByName::new();
-        for (at, dimension) in cluster.dimensions.iter().enumerate() {
+        // With a bid each pod takes a whole instance.
+        for (at, dimension) in cluster.dimensions.iter().enumerate().filter(|_| !self.bids()) {
             match self.amounts.get(at).map_or(Ok(0), |text| value(dimension, text)) {
                 Ok(0) => {}
                 Ok(value) => drop(amount.insert(dimension.name.clone(), value)),
@@ -94,11 +109,11 @@ impl JobDraft {
         let duration_ms = duration::parse(&self.duration).map_err(|fault| keep(Field::Duration, fault)).ok().flatten();
         let priority =
             Priority::new(i64::from(self.priority)).map_err(|fault| keep(Field::Priority, fault.to_string())).ok();
-        match (job, quota, priority) {
-            (Some(job), Some(quota), Some(priority)) if faults.is_empty() => Ok(SubmitJob {
+        match (job, priority) {
+            (Some(job), Some(priority)) if faults.is_empty() => Ok(SubmitJob {
                 job,
-                quota: Some(quota),
-                spot: None,
+                quota,
+                spot,
                 workspace,
                 user: None,
                 name: None,
@@ -106,7 +121,7 @@ impl JobDraft {
                 priority,
                 pods: vec![PodGroup { count, amount }],
                 min_pods: None,
-                idle: self.idle,
+                idle: if self.bids() { IdlePolicy::Off } else { self.idle },
                 fault_tolerance: self.is_tolerant.then_some(FaultTolerance { max_restarts }),
                 duration_ms,
                 checkpoint_ms,
@@ -137,6 +152,8 @@ pub enum Field {
     Checkpoint,
     /// The duration.
     Duration,
+    /// The price that is bid.
+    Price,
 }
 
 fn whole(text: &str) -> Result<u32, String> {
@@ -210,6 +227,17 @@ mod tests {
             faults.iter().map(|(field, _)| *field).collect::<Vec<_>>(),
             [Field::Job, Field::Pods, Field::Duration]
         );
+    }
+
+    #[test]
+    fn a_bid_stands_instead_of_a_quota_and_takes_whole_instances() {
+        let mut bidding = draft();
+        bidding.idle = IdlePolicy::Only;
+        bidding.spot.choose("gn8".to_owned(), true);
+        let SubmitJob { quota, spot, pods, idle, .. } = bidding.command(&cluster()).expect("nothing is missing");
+        assert_eq!((quota, idle), (None, IdlePolicy::Off));
+        assert_eq!(pods, [PodGroup { count: 1, amount: AmountByName::new() }]);
+        assert_eq!(spot.and_then(|spot| spot.discount_percent), Some(40));
     }
 
     #[test]

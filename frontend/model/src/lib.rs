@@ -3,6 +3,7 @@
 //! No rule of the scheduler is repeated here: amounts come from the engine's ledger, sentences from its explanations.
 
 pub mod books;
+pub mod chart;
 pub mod duration;
 #[cfg(test)]
 pub(crate) mod example;
@@ -12,9 +13,11 @@ pub mod gpus;
 pub mod job_draft;
 pub mod job_filter;
 pub mod job_state;
+pub mod offers;
 pub mod path;
 pub mod policy_draft;
 pub mod preview;
 pub mod scale_draft;
+pub mod spot_draft;
 pub mod tree_rows;
 pub mod window;

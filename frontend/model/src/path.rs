@@ -50,6 +50,24 @@ pub fn submit_to(cluster: &str, quota: &str) -> String {
     format!("{}?quota={}", submit(cluster), escape(quota))
 }
 
+/// The spot market.
+#[must_use]
+pub fn market(cluster: &str) -> String {
+    format!("{}/market", self::cluster(cluster))
+}
+
+/// The spot market with one of its offers open.
+#[must_use]
+pub fn offer(cluster: &str, offer: &str) -> String {
+    format!("{}?offer={}", market(cluster), escape(offer))
+}
+
+/// The bills.
+#[must_use]
+pub fn bills(cluster: &str) -> String {
+    format!("{}/bills", self::cluster(cluster))
+}
+
 /// The last rounds.
 #[must_use]
 pub fn rounds(cluster: &str) -> String {

@@ -97,6 +97,8 @@ pub struct Preview {
     pub help: Option<String>,
     /// When it would start by itself.
     pub estimate: Option<String>,
+    /// Of a bid: how often it would have done.
+    pub past: Option<String>,
     /// How much work would be lost in all.
     pub lost: Option<String>,
 }
@@ -119,6 +121,8 @@ pub fn of_job(state: &State, submit: &SubmitJob, now: Timestamp) -> Preview {
         shown.verdict = if shown.victims.is_empty() { Verdict::Starts } else { Verdict::Evicts(shown.victims.len()) };
         shown.reason = own.into_iter().next_back();
     }
+    let is_told = |past: &String| shown.reason.as_ref().is_some_and(|reason| reason.contains(past.as_str()));
+    shown.past = explain::past_of_bid(&preview.after, no, now).filter(|past| !is_told(past));
     shown
 }
 

@@ -1,5 +1,7 @@
 //! The requests.
 
+use engine::market::history::History;
+use engine::market::statement::Statement;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
@@ -31,6 +33,20 @@ pub(crate) async fn entries(cluster: &str, after: u64) -> Result<Vec<Entry>, Fai
 pub(crate) async fn rounds(cluster: &str) -> Result<Vec<Entry>, Failure> {
     let request = signed(Request::get(&path::api(cluster, "rounds?count=100")));
     read(request.send().await).await
+}
+
+/// How an offer's price and inventory went.
+pub(crate) async fn offer_history(cluster: &str, offer: &str, min_revision: u64) -> Result<History, Failure> {
+    let rest = format!("offers/{}/history?min_revision={min_revision}", path::escape(offer));
+    read(signed(Request::get(&path::api(cluster, &rest))).send().await).await
+}
+
+/// The bills, and the same for a spreadsheet.
+pub(crate) async fn bills(cluster: &str, by: &str, min_revision: u64) -> Result<(Statement, String), Failure> {
+    let address = |format| path::api(cluster, &format!("bills?by={by}&format={format}&min_revision={min_revision}"));
+    let statement = read(signed(Request::get(&address("json"))).send().await).await?;
+    let csv = signed(Request::get(&address("csv"))).send().await.map_err(|_| Failure::Unreachable)?;
+    Ok((statement, csv.text().await.map_err(|_| Failure::Unreachable)?))
 }
 
 /// Sends the commands of the three-team example. They carry ids, so sending them again changes nothing.

@@ -1,6 +1,7 @@
 //! The native HTTP surface: `/v1/clusters/{cluster}/...`. Nothing here knows a screen or a signal.
 
 pub(crate) mod browser;
+pub(crate) mod charts;
 pub(crate) mod client;
 pub(crate) mod events;
 pub(crate) mod failure;

@@ -7,9 +7,11 @@ use leptos_router::components::Router;
 use leptos_router::components::Routes;
 use leptos_router::path;
 
+use crate::pages::bills::BillsPage;
 use crate::pages::cluster::ClusterPage;
 use crate::pages::job::JobPage;
 use crate::pages::jobs::JobsPage;
+use crate::pages::market::MarketPage;
 use crate::pages::quota::QuotaPage;
 use crate::pages::quotas::QuotasPage;
 use crate::pages::rounds::RoundsPage;
@@ -31,6 +33,8 @@ pub(crate) fn App() -> impl IntoView {
                     <Route path=path!("jobs/:job") view=JobPage />
                     <Route path=path!("submit") view=SubmitPage />
                     <Route path=path!("rounds") view=RoundsPage />
+                    <Route path=path!("market") view=MarketPage />
+                    <Route path=path!("bills") view=BillsPage />
                 </ParentRoute>
             </Routes>
         </Router>

@@ -2,6 +2,7 @@
 
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
+use engine::state::world::State;
 use gloo::storage::SessionStorage;
 use gloo::storage::Storage;
 use leptos::prelude::*;
@@ -70,7 +71,7 @@ fn OpenCluster(name: String) -> impl IntoView {
             Known::Failed(Failure::NoKey) => Shown::NoKey,
             Known::Failed(failure) if is_absent(failure) => Shown::Empty,
             Known::Failed(failure) => Shown::Failed(sentence(&failure.to_string())),
-            Known::Here(replica) if replica.state().live_quotas().next().is_none() => Shown::Empty,
+            Known::Here(replica) if has_nothing(replica.state()) => Shown::Empty,
             Known::Here(_) => Shown::Page,
         })
     });
@@ -99,6 +100,11 @@ fn OpenCluster(name: String) -> impl IntoView {
         </main>
         <NoticeList notices=session.notices />
     }
+}
+
+/// Whether there is neither a quota nor an offer to submit a job to.
+fn has_nothing(state: &State) -> bool {
+    state.live_quotas().next().is_none() && state.market.live_offers().next().is_none()
 }
 
 /// A cluster that nobody has declared yet is an empty one.

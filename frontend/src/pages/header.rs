@@ -54,6 +54,8 @@ pub(crate) fn Header() -> impl IntoView {
                 {link(path::cluster(&name), "Quotas")}
                 {link(path::jobs(&name), "Jobs")}
                 {link(path::rounds(&name), "Rounds")}
+                {link(path::market(&name), "Market")}
+                {link(path::bills(&name), "Bills")}
                 {link(path::submit(&name), "Submit a job")}
             </nav>
             <SearchBox search=search />

@@ -8,6 +8,7 @@ use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::time::Timestamp;
 use leptos::prelude::*;
 
 use crate::api::browser::clock;
@@ -17,6 +18,8 @@ use crate::pages::job_remedy::JobRemedy;
 use crate::session::Session;
 use crate::session::send::as_curl;
 use crate::widgets::copy_button::CopyButton;
+use crate::widgets::plain_table::Cell;
+use crate::widgets::plain_table::PlainTable;
 use crate::widgets::state_mark::StateMark;
 use crate::widgets::timeline::Moment;
 use crate::widgets::timeline::Timeline;
@@ -25,6 +28,7 @@ use console_model::duration::typed;
 use console_model::explained;
 use console_model::explained::WhyText;
 use console_model::job_state::JobState;
+use console_model::offers::money_and_share;
 use console_model::path;
 
 /// All that the page shows of the job.
@@ -33,7 +37,11 @@ struct JobText {
     id: JobId,
     state: JobState,
     position: Option<usize>,
-    quota: String,
+    /// What it runs on, a quota or an offer, with the address of its page.
+    source: (&'static str, String, String),
+    market: Vec<(&'static str, String)>,
+    restarts: Vec<Vec<Cell>>,
+    losses: String,
     facts: Vec<(&'static str, String)>,
     why: Option<WhyText>,
     taken: Option<String>,
@@ -62,7 +70,10 @@ pub(crate) fn JobPage() -> impl IntoView {
 }
 
 fn job_view(session: Session, text: JobText) -> impl IntoView {
-    let JobText { id, state, position, quota, facts, why, taken, moments } = text;
+    let JobText { id, state, position, source, market, restarts, losses, facts, why, taken, moments } = text;
+    let (source, source_name, address) = source;
+    let n_market = market.len();
+    let market = market.into_iter().map(|(label, value)| view! { <div><dt>{label}</dt><dd>{value}</dd></div> });
     let name = id.as_str().to_owned();
     let asked = id.clone();
     let is_cancelling = Signal::derive(move || session.cancelling.with(|cancelling| cancelling.contains(&asked)));
@@ -91,13 +102,28 @@ fn job_view(session: Session, text: JobText) -> impl IntoView {
                     <Timeline label="Timeline" moments=moments />
                 </section>
             </div>
+            <div>
+            {(n_market > 0).then(|| view! {
+                <section class="card" aria-labelledby="market-title">
+                    <h2 id="market-title">"Bid and cost"</h2>
+                    <dl class="facts">{market.collect_view()}</dl>
+                </section>
+            })}
+            {(!restarts.is_empty()).then(|| view! {
+                <section class="card" aria-labelledby="restarts-title">
+                    <h2 id="restarts-title">"Restarts"</h2>
+                    <p>{losses}</p>
+                    <PlainTable caption="Each time it was stopped" columns=vec!["When", "Work lost", "Work kept"] rows=Signal::stored(restarts) empty="" />
+                </section>
+            })}
             <section class="card" aria-labelledby="facts-title">
                 <h2 id="facts-title">"What it asks for"</h2>
                 <dl class="facts">
-                    <div><dt>"Quota"</dt><dd><a href=path::quota(&session.name(), &quota)>{quota.clone()}</a></dd></div>
+                    <div><dt>{source}</dt><dd><a href=address>{source_name}</a></dd></div>
                     {facts.collect_view()}
                 </dl>
             </section>
+            </div>
         </div>
     }
 }
@@ -119,12 +145,49 @@ fn describe(state: &State, no: JobNo, job: &Job, session: Session) -> JobText {
         id: spec.id.clone(),
         state: shown,
         position: job.is_queued().then(|| explained::place(state, no, now)).flatten(),
-        quota: state.drawn_on(spec).to_owned(),
+        source: source(state, job, session),
+        market: market(state, no, now),
+        restarts: restarts(job),
+        losses: explain::losses(job),
         facts: facts(state, job),
         why: explained::why(state, no, now),
         taken,
         moments,
     }
+}
+
+fn source(state: &State, job: &Job, session: Session) -> (&'static str, String, String) {
+    let (cluster, name) = (session.name(), state.drawn_on(&job.spec).to_owned());
+    if job.bids() {
+        let address = path::offer(&cluster, &name);
+        ("Offer", name, address)
+    } else {
+        let address = path::quota(&cluster, &name);
+        ("Quota", name, address)
+    }
+}
+
+/// What a job with a bid pays and has paid; nothing for others.
+fn market(state: &State, no: JobNo, now: Timestamp) -> Vec<(&'static str, String)> {
+    let grant = state.market.accounts.get(&no).and_then(|account| account.grant);
+    let offer = state.bid_of(no).map(|(offer, ..)| &state.market.offers[offer.at()]);
+    let facts = [
+        ("Bid", explain::bid(state, no)),
+        ("Price now", offer.map(|offer| money_and_share(offer, offer.course.price()))),
+        ("Safe until", grant.map(|grant| clock(grant.protected_until))),
+        ("Cost", explain::cost(state, no, now)),
+    ];
+    facts.into_iter().filter_map(|(label, value)| Some((label, value?))).collect()
+}
+
+/// Each time it was stopped, the newest first.
+fn restarts(job: &Job) -> Vec<Vec<Cell>> {
+    let row = |(at, episode): &(Timestamp, Episode)| {
+        let Episode::Evicted { lost_gpu_ms, saved_gpu_ms, .. } = episode else { return None };
+        let cells = [clock(*at), explain::gpu_hours(*lost_gpu_ms), explain::gpu_hours(*saved_gpu_ms)];
+        Some(cells.map(Cell::Number).into())
+    };
+    job.story.iter().rev().filter_map(row).collect()
 }
 
 fn is_loss(episode: &Episode) -> bool {

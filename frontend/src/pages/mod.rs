@@ -1,11 +1,13 @@
 //! Wiring: a page reads its address, asks the session, and composes widgets.
 
 pub(crate) mod app;
+pub(crate) mod bills;
 pub(crate) mod cluster;
 pub(crate) mod header;
 pub(crate) mod job;
 pub(crate) mod job_remedy;
 pub(crate) mod jobs;
+pub(crate) mod market;
 pub(crate) mod quota;
 pub(crate) mod quota_policies;
 pub(crate) mod quota_scale;

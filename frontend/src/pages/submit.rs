@@ -1,6 +1,8 @@
 //! A new job. While it is typed, the engine in the browser says what would happen.
 
+use engine::market::offer::SpotOffer;
 use engine::message::command::Command;
+use engine::unit::resource::ResourceType;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -13,9 +15,12 @@ use crate::session::Session;
 use crate::session::send::as_curl;
 use crate::session::url;
 use crate::widgets::consequences::Consequences;
+use crate::widgets::spot_fields::OfferChoice;
 use crate::widgets::submit_form::SubmitForm;
 use console_model::job_draft::JobDraft;
 use console_model::job_draft::unit;
+use console_model::offers;
+use console_model::offers::money_and_share;
 use console_model::path;
 use console_model::preview;
 use console_model::preview::Preview;
@@ -27,14 +32,25 @@ pub(crate) fn SubmitPage() -> impl IntoView {
     let session = Session::here();
     title(|| "Submit a job".to_owned());
     let (quota, set_quota) = url::typed("quota");
-    let first =
-        session.ask_once(|state| JobDraft::new(&state.cluster, browser::unique_enough("job"), quota.get_untracked()));
+    let (offer, set_offer) = url::typed("offer");
+    let first = session.ask_once(|state| {
+        let mut draft = JobDraft::new(&state.cluster, browser::unique_enough("job"), quota.get_untracked());
+        let offer = offers::find(state, &offer.get_untracked()).map(|no| &state.market.offers[no.at()]);
+        if let Some(offer) = offer {
+            draft.spot.choose(offer.id.as_str().to_owned(), offer.resource_type == ResourceType::Lingjun);
+        }
+        draft
+    });
     let Some(first) = first else { return ().into_any() };
     let draft = RwSignal::new(first);
     Effect::new(move |_| {
         let chosen = draft.with(|draft| draft.quota.clone());
         if chosen != quota.get_untracked() {
             set_quota.run(chosen);
+        }
+        let chosen = draft.with(|draft| draft.spot.offer.clone());
+        if chosen != offer.get_untracked() {
+            set_offer.run(chosen);
         }
     });
     let command = Memo::new(move |_| {
@@ -51,6 +67,14 @@ pub(crate) fn SubmitPage() -> impl IntoView {
     });
     let units = session.ask_once(|state| {
         state.cluster.dimensions.iter().map(|dimension| label(&dimension.name, unit(dimension))).collect::<Vec<_>>()
+    });
+    let offers = Memo::new(move |_| {
+        let choice = |offer: &SpotOffer| OfferChoice {
+            name: offer.id.as_str().to_owned(),
+            is_lingjun: offer.resource_type == ResourceType::Lingjun,
+            price: money_and_share(offer, offer.course.price()),
+        };
+        session.ask(|state| state.market.live_offers().map(|(_, offer)| choice(offer)).collect()).unwrap_or_default()
     });
     let navigate = use_navigate();
     let submit = Callback::new(move |()| {
@@ -70,7 +94,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
         <div class="page-head"><h1>"Submit a job"</h1></div>
         <div class="columns">
             <section class="card" aria-label="Form">
-                <SubmitForm draft=draft faults=faults quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() submit=submit curl=curl />
+                <SubmitForm draft=draft faults=faults offers=offers quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() submit=submit curl=curl />
             </section>
             <div class="card sticky"><Consequences preview=preview href=Callback::new(move |job: String| path::job(&session.name(), &job)) /></div>
         </div>

@@ -40,6 +40,7 @@ pub(crate) fn Consequences(
                             <strong>{preview.verdict.words()}</strong>
                         </p>
                         {preview.reason.map(|reason| view! { <p>{reason}</p> })}
+                        {preview.past.map(|past| view! { <p>{past}</p> })}
                         {preview.estimate.map(|estimate| view! { <p>{estimate}</p> })}
                         {preview.help.map(|help| view! { <h3>"What would start it now"</h3><p class="help">{help}</p> })}
                         {preview.lost.map(|lost| view! { <p class="lost">{lost}</p> })}

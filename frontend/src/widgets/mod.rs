@@ -1,5 +1,6 @@
 //! What is seen: one component to a file. Views take values and callbacks; they know no address.
 
+pub(crate) mod chart;
 pub(crate) mod choice;
 pub(crate) mod consequences;
 pub(crate) mod copy_button;
@@ -12,6 +13,7 @@ pub(crate) mod loan_list;
 pub(crate) mod notice_list;
 pub(crate) mod overview;
 pub(crate) mod pick_set;
+pub(crate) mod plain_table;
 pub(crate) mod policy_form;
 pub(crate) mod queue_list;
 pub(crate) mod quota_bar;
@@ -20,6 +22,7 @@ pub(crate) mod scale_form;
 pub(crate) mod scroller;
 pub(crate) mod search_box;
 pub(crate) mod shortcuts;
+pub(crate) mod spot_fields;
 pub(crate) mod state_mark;
 pub(crate) mod submit_form;
 pub(crate) mod theme_choice;

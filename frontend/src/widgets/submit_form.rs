@@ -7,6 +7,9 @@ use leptos::prelude::*;
 use crate::widgets::choice::Choice;
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::field::TextField;
+use crate::widgets::spot_fields::OfferChoice;
+use crate::widgets::spot_fields::SourceChoice;
+use crate::widgets::spot_fields::SpotFields;
 use console_model::job_draft::Field;
 use console_model::job_draft::JobDraft;
 use console_model::job_filter::module;
@@ -21,6 +24,8 @@ pub(crate) fn SubmitForm(
     /// The quotas there are.
     #[prop(into)]
     quotas: Signal<Vec<(String, String)>>,
+    /// The offers there are.
+    offers: Memo<Vec<OfferChoice>>,
     /// The label of each dimension of a pod.
     units: Vec<String>,
     /// Submits it.
@@ -80,8 +85,10 @@ pub(crate) fn SubmitForm(
     view! {
         <form class="form" on:submit=on_submit aria-label="New job">
             <TextField id="job" label="Job name" value=read(|draft| draft.job.clone()) change=write(|draft, text| draft.job = text) fault=fault(Field::Job) />
+            <SourceChoice draft=draft offers=offers />
+            <div hidden=move || !draft.with(JobDraft::bids)><SpotFields draft=draft offers=offers fault=fault(Field::Price) /></div>
             <div class="form-row">
-                <Choice id="quota" label="Quota" options=quotas value=read(|draft| draft.quota.clone()) change=write(|draft, text| draft.quota = text) />
+                <div class="field" hidden=move || draft.with(JobDraft::bids)><Choice id="quota" label="Quota" options=quotas value=read(|draft| draft.quota.clone()) change=write(|draft, text| draft.quota = text) /></div>
                 <TextField id="workspace" label="Workspace" value=read(|draft| draft.workspace.clone()) change=write(|draft, text| draft.workspace = text) fault=fault(Field::Workspace) hint="optional" />
             </div>
             <div class="form-row">
@@ -90,9 +97,10 @@ pub(crate) fn SubmitForm(
             </div>
             <div class="form-row">
                 <TextField id="pods" label="Pods" value=read(|draft| draft.pods.clone()) change=write(|draft, text| draft.pods = text) fault=fault(Field::Pods) is_short=true />
-                {amounts.collect_view()}
+                <div class="form-row" hidden=move || draft.with(JobDraft::bids)>{amounts.collect_view()}</div>
+                <p class="hint" hidden=move || !draft.with(JobDraft::bids)>"Each pod takes one instance."</p>
             </div>
-            <Choice id="idle" label="Idle resources" options=Signal::stored(idle) value=read(|draft| idle_as_str(draft.idle).to_owned()) change=write(|draft, text| draft.idle = idle_policy(&text)) />
+            <div hidden=move || draft.with(JobDraft::bids)><Choice id="idle" label="Idle resources" options=Signal::stored(idle) value=read(|draft| idle_as_str(draft.idle).to_owned()) change=write(|draft, text| draft.idle = idle_policy(&text)) /></div>
             <div class="form-row">
                 <TextField id="duration" label="Duration" value=read(|draft| draft.duration.clone()) change=write(|draft, text| draft.duration = text) fault=fault(Field::Duration) hint="optional, such as 2h 30m" is_short=true />
                 <TextField id="checkpoint" label="Checkpoint every" value=read(|draft| draft.checkpoint.clone()) change=write(|draft, text| draft.checkpoint = text) fault=fault(Field::Checkpoint) hint="optional, such as 30m" is_short=true />

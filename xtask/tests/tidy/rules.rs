@@ -1,8 +1,8 @@
 //! Habits of the whole tree.
 use crate::source::{Fault, Source};
 
-pub(crate) const CRATES: [&str; 8] =
-    ["engine", "protocol", "pai", "worker", "cli", "frontend", "frontend/model", "xtask"];
+pub(crate) const CRATES: [&str; 9] =
+    ["engine", "protocol", "pai", "worker", "cli", "frontend", "frontend/model", "frontend/charts", "xtask"];
 
 /// A file that is longer holds more than one thing.
 const LINES_MAX: usize = 400;

@@ -1,0 +1,120 @@
+//! What jobs on the spot market have cost, by day, by job or by workspace.
+
+use engine::market::bill::Charges;
+use engine::market::statement::Line;
+use engine::market::statement::Statement;
+use engine::unit::quantity::price;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::browser::clock;
+use crate::api::client;
+use crate::api::failure::Failure;
+use crate::pages::app::title;
+use crate::session::Session;
+use crate::session::url;
+use crate::widgets::choice::Choice;
+use crate::widgets::plain_table::Cell;
+use crate::widgets::plain_table::PlainTable;
+use console_model::path;
+
+/// A statement, and the same for a spreadsheet.
+type Answer = Result<(Statement, String), Failure>;
+
+/// The page.
+#[component]
+pub(crate) fn BillsPage() -> impl IntoView {
+    let session = Session::here();
+    title(|| "Bills".to_owned());
+    let (chosen, set_by) = url::chosen("by");
+    let by = Signal::derive(move || match chosen.get().as_str() {
+        "job" => "job",
+        "workspace" => "workspace",
+        "job_and_day" => "job_and_day",
+        _ => "day",
+    });
+    let options: Vec<(String, String)> =
+        [("day", "Day"), ("job", "Job"), ("workspace", "Workspace"), ("job_and_day", "Job and day")]
+            .map(|(name, words)| (name.to_owned(), words.to_owned()))
+            .into();
+    let answer = answer(session, by);
+    let statement = Memo::new(move |_| {
+        answer.with(|answer| {
+            answer.as_ref().and_then(|answer| answer.as_ref().ok().map(|(statement, _)| statement.clone()))
+        })
+    });
+    let rows = Signal::derive(move || {
+        statement.with(|statement| {
+            statement.iter().flat_map(|statement| &statement.lines).map(|line| cells(session, line)).collect()
+        })
+    });
+    let total = move || {
+        let Statement { total: Charges { minutes, micros }, from, .. } = statement.get()?;
+        let since =
+            from.map_or_else(String::new, |from| format!(" Bills written before {} are not among them.", clock(from)));
+        Some(format!("{} in all, for {minutes} minutes.{since}", price(micros)))
+    };
+    let csv = move || {
+        answer.with(|answer| {
+            let text = answer.as_ref().and_then(|answer| answer.as_ref().ok().map(|(_, csv)| path::escape(csv)));
+            text.map(|text| format!("data:text/csv;charset=utf-8,{text}"))
+        })
+    };
+    let failure =
+        move || answer.with(|answer| answer.as_ref().and_then(|answer| answer.as_ref().err().map(ToString::to_string)));
+    view! {
+        <div class="page-head">
+            <h1>"Bills"</h1>
+            {move || csv().map(|address| view! { <a class="button" download=format!("bills-by-{}.csv", by.get()) href=address>"Export as CSV"</a> })}
+        </div>
+        <p class="hint">"Jobs on the spot market pay the market price of each started minute."</p>
+        <div class="toolbar">
+            <Choice id="by" label="One line for each" options=Signal::stored(options) value=Signal::derive(move || by.get().to_owned()) change=set_by />
+            <p role="status">{total}</p>
+        </div>
+        {move || failure().map(|failure| view! { <p class="fault" role="alert">{failure}</p> })}
+        <section class="card" aria-label="Statement">
+            <PlainTable caption="Bills" columns=vec!["Day", "Workspace", "Job", "Offer", "Minutes", "Cost", "Not billed yet"] rows=rows empty="Nothing has been billed." />
+        </section>
+    }
+}
+
+/// The statement, again whenever something has been billed and with each round.
+fn answer(session: Session, by: Signal<&'static str>) -> RwSignal<Option<Answer>> {
+    let answer = RwSignal::new(None);
+    let news = Memo::new(move |_| {
+        session.ask(|state| {
+            let accounts = state.market.accounts.values();
+            (
+                state.last_slot,
+                accounts.map(|account| account.billed.micros).fold(0, i64::saturating_add),
+                state.market.accounts.len(),
+            )
+        })
+    });
+    Effect::new(move |_| {
+        news.track();
+        let by = by.get();
+        let revision = session.ask_once(|state| state.revision).unwrap_or_default();
+        spawn_local(async move {
+            let found = client::bills(&session.name(), by, revision).await;
+            answer.try_set(Some(found));
+        });
+    });
+    answer
+}
+
+fn cells(session: Session, line: &Line) -> Vec<Cell> {
+    let Line { item, charges, open } = line;
+    let text = |name: Option<String>| Cell::Text(name.unwrap_or_else(|| "–".to_owned()));
+    let job = item.job.as_ref().map(|job| Cell::Link(job.to_string(), path::job(&session.name(), job.as_str())));
+    vec![
+        text(item.day.clone()),
+        text(item.workspace.as_ref().map(ToString::to_string)),
+        job.unwrap_or_else(|| text(None)),
+        text(item.offer.as_ref().map(ToString::to_string)),
+        Cell::Number(charges.minutes.to_string()),
+        Cell::Number(price(charges.micros)),
+        Cell::Number(price(open.micros)),
+    ]
+}
