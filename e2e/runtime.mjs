@@ -18,12 +18,16 @@ export const test = base.extend({
 
   baseURL: async ({ runtime }, use) => use(runtime.url),
 
+  // What a test makes the page report: a request that is made to fail is an error on the page too.
+  expectedErrors: [/^$/, { option: true }],
+
   // A panic of the console is an error on the page: it fails the test that caused it.
-  page: async ({ page }, use) => {
+  page: async ({ page, expectedErrors }, use) => {
     const errors = [];
     page.on("pageerror", (error) => errors.push(error.message));
     page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
     await use(page);
-    if (errors.length > 0) throw new Error(`the page reported: ${errors.join("\n")}`);
+    const unexpected = errors.filter((error) => !expectedErrors.test(error));
+    if (unexpected.length > 0) throw new Error(`the page reported: ${unexpected.join("\n")}`);
   },
 });

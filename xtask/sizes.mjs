@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const columns = (cells) =>
-  cells[0].padEnd(28) + cells.slice(1).map((cell) => String(cell).padStart(10)).join("");
+  cells[0].padEnd(40) + cells.slice(1).map((cell) => String(cell).padStart(10)).join("");
 
 console.log(columns(["", "raw", "gzip", "brotli"]));
 for (const path of process.argv.slice(2)) {

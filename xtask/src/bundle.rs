@@ -1,4 +1,5 @@
 //! From three crates to what is deployed: dist/ (the console) and build/worker/ (the Worker).
+use crate::parts;
 use crate::prepare::{self, WASM};
 use crate::process::{Failure, output, root, show};
 use std::fs;
@@ -63,15 +64,16 @@ pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
     prepare::node_modules()?;
     compile(profile)?;
     println!("generating the bindings");
-    bind_page(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
-    bind_page(&cargo_output(profile.of_console(), "charts.wasm")?)?;
+    let parts = parts::cut(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
+    bind_page(&parts.first, "frontend")?;
+    bind_page(&cargo_output(profile.of_console(), "charts.wasm")?, "charts")?;
     bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
     copy_dir(&root().join("public"), &root().join("dist"))?;
     if profile == Profile::Release {
-        optimise(CONSOLE_WASM)?;
-        optimise(CHARTS_WASM)?;
-        optimise(WORKER_WASM)?;
-        print_sizes()?;
+        for module in [CONSOLE_WASM, &parts.pages, CHARTS_WASM, WORKER_WASM] {
+            optimise(module)?;
+        }
+        print_sizes(&parts.pages)?;
     }
     println!("built dist/ and build/worker/");
     Ok(())
@@ -110,10 +112,16 @@ fn cargo_output(profile: &str, file: &str) -> Result<PathBuf, Failure> {
     ))
 }
 
-/// A module that the browser loads.
-fn bind_page(module: &Path) -> Result<(), Failure> {
+/// A module that the browser loads, under this name.
+fn bind_page(module: &Path, name: &str) -> Result<(), Failure> {
     let mut bindgen = lean_bindgen(module);
-    bindgen.web(true).and_then(|bindgen| bindgen.generate(root().join("dist/app"))).map_err(bindgen_failure)
+    bindgen
+        .out_name(name)
+        // The pages that are loaded later use them.
+        .keep_lld_exports(true)
+        .web(true)
+        .and_then(|bindgen| bindgen.generate(root().join("dist/app")))
+        .map_err(bindgen_failure)
 }
 
 fn bind_worker(module: &Path) -> Result<(), Failure> {
@@ -158,9 +166,9 @@ fn optimise(wasm: &str) -> Result<(), Failure> {
     show("node", &arguments, "if the compiler has begun to use a new feature, name it in WASM_FEATURES")
 }
 
-fn print_sizes() -> Result<(), Failure> {
-    let files =
-        [CONSOLE_WASM, "dist/app/frontend.js", CHARTS_WASM, "dist/app/charts.js", WORKER_WASM, "build/worker/edge.js"];
+fn print_sizes(pages: &str) -> Result<(), Failure> {
+    let console = [CONSOLE_WASM, "dist/app/frontend.js", "dist/app/split.js", pages, CHARTS_WASM, "dist/app/charts.js"];
+    let files = console.into_iter().chain([WORKER_WASM, "build/worker/edge.js"]);
     let mut arguments = vec!["xtask/sizes.mjs"];
     arguments.extend(files);
     let table = output("node", &arguments)

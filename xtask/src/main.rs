@@ -3,6 +3,7 @@ mod bench;
 mod bundle;
 mod dev;
 mod gate;
+mod parts;
 mod prepare;
 mod process;
 

@@ -35,6 +35,14 @@ pub(crate) fn is_online() -> bool {
     web_sys::window().is_none_or(|window| window.navigator().on_line())
 }
 
+/// Loads the console anew.
+pub(crate) fn reload() {
+    if let Some(window) = web_sys::window() {
+        // A browser that refuses shows the page as it is.
+        let _ = window.location().reload();
+    }
+}
+
 /// Where this page was served from: `https://host`.
 pub(crate) fn origin() -> String {
     web_sys::window().and_then(|window| window.location().origin().ok()).unwrap_or_default()

@@ -7,16 +7,10 @@ use leptos_router::components::Router;
 use leptos_router::components::Routes;
 use leptos_router::path;
 
-use crate::pages::bills::BillsPage;
 use crate::pages::cluster::ClusterPage;
-use crate::pages::job::JobPage;
-use crate::pages::jobs::JobsPage;
-use crate::pages::market::MarketPage;
-use crate::pages::quota::QuotaPage;
+use crate::pages::later::later;
 use crate::pages::quotas::QuotasPage;
-use crate::pages::rounds::RoundsPage;
 use crate::pages::start::StartPage;
-use crate::pages::submit::SubmitPage;
 
 /// The whole console.
 #[component]
@@ -28,13 +22,13 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/") view=StartPage />
                 <ParentRoute path=path!("/clusters/:cluster") view=ClusterPage>
                     <Route path=path!("") view=QuotasPage />
-                    <Route path=path!("quotas/:quota") view=QuotaPage />
-                    <Route path=path!("jobs") view=JobsPage />
-                    <Route path=path!("jobs/:job") view=JobPage />
-                    <Route path=path!("submit") view=SubmitPage />
-                    <Route path=path!("rounds") view=RoundsPage />
-                    <Route path=path!("market") view=MarketPage />
-                    <Route path=path!("bills") view=BillsPage />
+                    <Route path=path!("quotas/:quota") view=|| later(|pages| pages.quota) />
+                    <Route path=path!("jobs") view=|| later(|pages| pages.jobs) />
+                    <Route path=path!("jobs/:job") view=|| later(|pages| pages.job) />
+                    <Route path=path!("submit") view=|| later(|pages| pages.submit) />
+                    <Route path=path!("rounds") view=|| later(|pages| pages.rounds) />
+                    <Route path=path!("market") view=|| later(|pages| pages.market) />
+                    <Route path=path!("bills") view=|| later(|pages| pages.bills) />
                 </ParentRoute>
             </Routes>
         </Router>

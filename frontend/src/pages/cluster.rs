@@ -16,6 +16,7 @@ use crate::api::failure::Failure;
 use crate::api::key;
 use crate::pages::app::parameter;
 use crate::pages::header::Header;
+use crate::pages::later;
 use crate::pages::start::LAST_CLUSTER;
 use crate::session::Known;
 use crate::session::Session;
@@ -74,6 +75,11 @@ fn OpenCluster(name: String) -> impl IntoView {
             Known::Here(replica) if has_nothing(replica.state()) => Shown::Empty,
             Known::Here(_) => Shown::Page,
         })
+    });
+    Effect::new(move |_| {
+        if shown.get() == Shown::Page {
+            request_idle_callback(later::prepare);
+        }
     });
     // Minutes, not seconds, so that a screen reader is not told the age again and again.
     let outdated = Memo::new(move |_| match session.freshness() {

@@ -7,6 +7,7 @@ pub(crate) mod header;
 pub(crate) mod job;
 pub(crate) mod job_remedy;
 pub(crate) mod jobs;
+pub(crate) mod later;
 pub(crate) mod market;
 pub(crate) mod quota;
 pub(crate) mod quota_policies;

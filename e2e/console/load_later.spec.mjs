@@ -1,0 +1,31 @@
+import { expect, test } from "../runtime.mjs";
+import { Cluster } from "./cluster.mjs";
+
+const PAGES = "**/app/pages-*.wasm";
+
+test.describe("when they cannot be fetched", () => {
+  test.use({ expectedErrors: /Failed to fetch|net::ERR_FAILED/ });
+
+  test("the first screen needs none of the later pages, and says so when one cannot be loaded", async ({ page, runtime }) => {
+    const cluster = new Cluster(page, runtime);
+    await cluster.loadExample();
+    await page.route(PAGES, (route) => route.abort());
+    await cluster.open();
+    await expect(page.getByRole("treegrid", { name: "Quotas" }).getByRole("row", { name: /Quota1\.1/ })).toBeVisible();
+
+    await page.getByRole("link", { name: "Jobs" }).click();
+    await expect(page.getByRole("alert")).toContainText("The page cannot be loaded");
+
+    await page.unroute(PAGES);
+    await page.getByRole("link", { name: "Rounds" }).click();
+    await expect(page.getByRole("heading", { name: "Rounds" })).toBeVisible();
+  });
+});
+
+test("the later pages are fetched before anybody asks for them", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  const fetched = page.waitForResponse(PAGES);
+  await cluster.open();
+  expect((await fetched).headers()["content-type"]).toBe("application/wasm");
+});

@@ -1,0 +1,80 @@
+//! Pages that are loaded when they are first needed: all but the first one.
+//!
+//! They are a module of their own, `pages`, which the bundler cuts out of the linked program; see
+//! `docs/decisions/0015-two-parts-of-the-console.md`.
+
+#![expect(clippy::unnecessary_wraps, reason = "what can fail is the fetching, around the function at the split point")]
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos::wasm_split::SplitLoaderError;
+use leptos::wasm_split::wasm_split;
+
+use crate::api::browser;
+use crate::pages::bills::BillsPage;
+use crate::pages::job::JobPage;
+use crate::pages::jobs::JobsPage;
+use crate::pages::market::MarketPage;
+use crate::pages::quota::QuotaPage;
+use crate::pages::rounds::RoundsPage;
+use crate::pages::submit::SubmitPage;
+
+type Page = fn() -> AnyView;
+
+/// The pages.
+#[derive(Clone, Copy)]
+pub(crate) struct Pages {
+    pub(crate) bills: Page,
+    pub(crate) job: Page,
+    pub(crate) jobs: Page,
+    pub(crate) market: Page,
+    pub(crate) quota: Page,
+    pub(crate) rounds: Page,
+    pub(crate) submit: Page,
+}
+
+/// Why they are not there: the network failed, or the server has newer ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Missing;
+
+impl From<SplitLoaderError> for Missing {
+    fn from(_: SplitLoaderError) -> Self {
+        Self
+    }
+}
+
+#[wasm_split(pages, wasm_split_path = leptos::wasm_split, fallible)]
+pub(crate) fn load() -> Result<Pages, Missing> {
+    Ok(Pages {
+        bills: || view! { <BillsPage /> }.into_any(),
+        job: || view! { <JobPage /> }.into_any(),
+        jobs: || view! { <JobsPage /> }.into_any(),
+        market: || view! { <MarketPage /> }.into_any(),
+        quota: || view! { <QuotaPage /> }.into_any(),
+        rounds: || view! { <RoundsPage /> }.into_any(),
+        submit: || view! { <SubmitPage /> }.into_any(),
+    })
+}
+
+/// Fetches the pages while nobody waits for them. If that fails, opening one tries again.
+pub(crate) fn prepare() {
+    spawn_local(async {
+        let _ = load().await;
+    });
+}
+
+/// A page, as soon as it is there.
+pub(crate) fn later(choose: fn(&Pages) -> Page) -> AnyView {
+    let pages = RwSignal::new(None);
+    spawn_local(async move {
+        pages.try_set(Some(load().await));
+    });
+    let shown = move || {
+        match pages.get() {
+        None => view! { <section class="state-page" aria-busy="true"><h1>"Loading"</h1><p>"The page is on its way."</p><div class="skeleton"></div></section> }.into_any(),
+        Some(Ok(pages)) => choose(&pages)(),
+        Some(Err(Missing)) => view! { <section class="state-page" role="alert"><h1>"The page cannot be loaded"</h1><p>"Either the network failed, or the service has a newer console. Reload to get it."</p><button type="button" class="primary" on:click=|_| browser::reload()>"Reload"</button></section> }.into_any(),
+    }
+    };
+    shown.into_any()
+}
