@@ -4,12 +4,12 @@ use engine::quota::policy::ChildLevelPreemption;
 use engine::quota::policy::Scope;
 use engine::quota::policy::SelfLevelPreemption;
 use engine::quota::settings::QueueStrategy;
-use engine::state::cluster::ResourceType;
 use engine::unit::limit;
 use engine::unit::priority::Module;
 use engine::unit::priority::ModuleSet;
 use engine::unit::priority::Priority;
 use engine::unit::priority::PrioritySet;
+use engine::unit::resource::ResourceType;
 use serde_json::Map;
 use serde_json::Value;
 
