@@ -127,7 +127,7 @@ test("the market shows price, average, bids and inventory, drawn and as tables",
   const inventory = page.getByRole("region", { name: "Inventory", exact: true });
   await expect(inventory.locator("svg polyline[stroke='#000006']")).toBeAttached();
   await expect(inventory.getByRole("cell", { name: "6" })).toBeVisible();
-  await expect(page.getByRole("region", { name: "Bids" }).first()).toContainText("0.3 (30 %)");
+  await expect(page.getByRole("region", { name: "Bids" })).toContainText("0.3 (30 %)");
 
   // The charts are loaded when they are to be seen, not before.
   const loaded = [];

@@ -37,9 +37,9 @@ pub(crate) fn MarketPage() -> impl IntoView {
             <h1>"Market"</h1>
             <a class="button" href=path::bills(&session.name())>"Bills"</a>
         </div>
-        <section class="card" aria-label="Offers">
+        <div class="card">
             <PlainTable caption="Offers" columns=vec!["Offer", "Machines", "Price of an instance-minute", "Average", "Free", "Instances", "Bids waiting", "Jobs running"] rows=cells empty="There is no offer yet. An administrator adds one with the command create_offer." />
-        </section>
+        </div>
         {move || name.get().map(|name| view! { <OfferView name=name now=now /> })}
     }
 }
@@ -49,7 +49,8 @@ fn minutes(session: Session) -> Memo<Timestamp> {
     let minute = Memo::new(move |_| session.now.get().0 / 60_000);
     let known = Memo::new(move |_| session.ask(|state| state.revision));
     Memo::new(move |_| {
-        (minute.track(), known.track());
+        minute.track();
+        known.track();
         session.now.get_untracked()
     })
 }
@@ -119,9 +120,9 @@ fn OfferView(name: String, now: Memo<Timestamp>) -> impl IntoView {
             <Chart chart=inventory sentence=inventory_sentence legend=vec![("inventory", "Instances"), ("held", "Held now")] />
             <PlainTable caption="Inventory, the newest first" columns=vec!["From", "Instances"] rows=inventory_rows empty="Loading…" />
         </section>
-        <section class="card" aria-label="Bids">
+        <div class="card">
             <PlainTable caption="Bids" columns=vec!["Job", "Bid for an instance-minute", "Instances", "State", "Safe until"] rows=bid_rows empty="Nobody bids." />
-        </section>
+        </div>
     }
 }
 
