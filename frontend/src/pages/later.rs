@@ -1,7 +1,7 @@
 //! Pages that are loaded when they are first needed: all but the first one.
 //!
 //! They are a module of their own, `pages`, which the bundler cuts out of the linked program; see
-//! `docs/decisions/0015-two-parts-of-the-console.md`.
+//! `docs/decisions/0016-two-parts-of-the-console.md`.
 
 #![expect(clippy::unnecessary_wraps, reason = "what can fail is the fetching, around the function at the split point")]
 
