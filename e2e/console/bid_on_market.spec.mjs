@@ -126,7 +126,7 @@ test("the market shows price, average, bids and inventory, drawn and as tables",
   await expect(price.getByRole("table").getByRole("row")).toHaveCount(3);
   const inventory = page.getByRole("region", { name: "Inventory", exact: true });
   await expect(inventory.locator("svg polyline[stroke='#000006']")).toBeAttached();
-  await expect(inventory.getByRole("cell", { name: "6" })).toBeVisible();
+  await expect(inventory.getByRole("cell", { name: "6", exact: true })).toBeVisible();
   await expect(page.getByRole("region", { name: "Bids" })).toContainText("0.3 (30 %)");
 
   // The charts are loaded when they are to be seen, not before.
