@@ -168,9 +168,8 @@ impl PriceCourse {
     pub fn set(&mut self, at: Timestamp, price: i64, window: Millis) {
         let at = at.max(self.since);
         if at > self.since {
-            let from = self.since.max(at - window);
-            self.earlier.push_back((from, self.price));
-            self.earlier_sum += area(self.price, at - from);
+            self.earlier.push_back((self.since, self.price));
+            self.earlier_sum += area(self.price, at - self.since);
             let last_hour = hour_of(at) - limit::PRICE_HOURS;
             fill(&mut self.hours, self.since.max(begin_of(last_hour)), at, self.price);
             while self.hours.front().is_some_and(|hour| hour.hour < last_hour) {
@@ -236,7 +235,80 @@ fn fill(hours: &mut VecDeque<PriceHour>, from: Timestamp, to: Timestamp, price: 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::PriceCourse;
+    use crate::unit::time::Millis;
+    use crate::unit::time::Timestamp;
+
+    const SECOND: i64 = 1000;
+
+    /// A course with changes at uneven times, and all of its changes.
+    fn course(window: Millis) -> (PriceCourse, Vec<(i64, i64)>) {
+        let mut changes = vec![(0, 700)];
+        let mut course = PriceCourse::new(700, Timestamp(0));
+        let mut at = 0;
+        for step in 1..400 {
+            at += (step * 37 % 11) * 13 * SECOND;
+            let price = 100 + step * 61 % 900;
+            course.set(Timestamp(at), price, window);
+            changes.push((at, price));
+        }
+        (course, changes)
+    }
+
+    fn price_at(changes: &[(i64, i64)], at: i64) -> i64 {
+        changes.iter().rev().find(|(begin, _)| *begin <= at).unwrap().1
+    }
+
+    #[test]
+    fn the_average_is_that_of_all_seconds_in_the_window() {
+        for window in [30, 600, 3600] {
+            let (course, changes) = course(Millis::from_seconds(window));
+            let end = changes.last().unwrap().0 / SECOND;
+            for now in (end..end + 4000).step_by(97) {
+                let sum: i64 = (now - window..now).map(|second| price_at(&changes, second * SECOND)).sum();
+                let average = course.average(Timestamp(now * SECOND), Millis::from_seconds(window));
+                assert_eq!(average.rounded_up(), (sum + window - 1) / window, "{window} s at {now} s");
+                assert!(average.exceeds(sum / window) == (sum % window != 0) && !average.exceeds(sum / window + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn before_the_first_price_nothing_counts() {
+        let mut course = PriceCourse::new(10, Timestamp(0));
+        course.set(Timestamp(60_000), 40, Millis::HOUR);
+        assert_eq!(course.average(Timestamp(60_000), Millis::HOUR).rounded_up(), 10);
+        assert_eq!(course.average(Timestamp(120_000), Millis::HOUR).rounded_up(), 25);
+    }
+
+    #[test]
+    fn a_stored_course_goes_on_as_it_was() {
+        let (course, changes) = course(Millis::HOUR);
+        let stored: PriceCourse = serde_json::from_str(&serde_json::to_string(&course).unwrap()).unwrap();
+        assert_eq!(stored, course);
+        assert!(changes.len() > 300 && course.changes(course.since(), Millis::HOUR) < 100);
+    }
+
+    #[test]
+    fn hours_hold_their_own_averages() {
+        let (course, changes) = course(Millis::MINUTE);
+        let now = changes.last().unwrap().0 + SECOND;
+        for hour in course.hours(Timestamp(now)) {
+            let seconds = hour.hour * 3600..((hour.hour + 1) * 3600).min(now / SECOND);
+            let prices: Vec<i64> = seconds.map(|second| price_at(&changes, second * SECOND)).collect();
+            assert_eq!(hour.sum / SECOND, prices.iter().sum::<i64>(), "{hour:?}");
+            assert_eq!((hour.low, hour.high), (*prices.iter().min().unwrap(), *prices.iter().max().unwrap()));
+        }
+        let (hours, known) = course.hours_at_most(1000, Timestamp(now));
+        assert_eq!(hours, known);
+        assert_eq!(course.hours_at_most(99, Timestamp(now)).0, 0);
+    }
+
+    #[test]
+    fn a_week_of_hours_is_known_at_most() {
+        let course = PriceCourse::new(5, Timestamp(0));
+        assert_eq!(course.hours_at_most(5, Timestamp(1000 * Millis::DAY.0 + 1)).1, 168);
+    }
 
     #[test]
     fn at_the_moment_of_a_change_the_average_is_that_of_what_went_before() {
