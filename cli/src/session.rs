@@ -57,6 +57,13 @@ impl Session {
         self.send(&Command::Round(Round { slot: None }))
     }
 
+    /// Runs the scheduled round of this minute, or of the next one if that has been decided.
+    pub fn scheduled_round(&mut self) -> Result<Vec<Event>, Rejection> {
+        let minute = self.now.0.div_euclid(60_000);
+        let slot = self.state.last_slot.map_or(minute, |last| minute.max(last + 1));
+        self.send(&Command::Round(Round { slot: Some(slot) }))
+    }
+
     /// Moves the clock to `to`, with a round whenever time alone changes something on the way.
     pub fn advance(&mut self, to: Timestamp) -> Result<(), Rejection> {
         while let Some(at) = self.state.next_wakeup().filter(|at| *at <= to) {

@@ -19,6 +19,7 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::scenario::peer::case::JobCase;
+use crate::scenario::peer::market;
 use crate::scenario::peer::stage::job_id;
 use crate::scenario::peer::stage::seconds;
 use crate::session::Session;
@@ -27,6 +28,10 @@ use crate::session::Session;
 pub fn run(session: &mut Session, case: &JobCase) -> Result<(), String> {
     let no = find(session, &case.id)?;
     let started = seconds(case.start.unwrap_or(0));
+    if session.state.jobs[no].bids() {
+        market::start(session, no, started);
+        return Ok(());
+    }
     let nodes: Vec<Option<&str>> = case.pods.iter().map(|pod| pod.node.as_deref()).collect();
     let gang_pods = usize::try_from(session.state.jobs[no].spec.shape.gang_pods()).unwrap_or(usize::MAX);
     let charge = charge(session, no, case.charge.as_deref())?;

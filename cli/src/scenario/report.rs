@@ -18,7 +18,6 @@ use crate::scenario::script::play;
 pub struct Tally {
     pub passed: u32,
     pub failed: u32,
-    pub skipped: u32,
 }
 
 /// Runs all scenarios of these files and prints their lines and the closing line.
@@ -30,7 +29,6 @@ pub fn run_files(files: &[impl AsRef<Path>], is_verbose: bool, out: &mut impl Wr
             match verdict {
                 Verdict::Pass => writeln!(out, "PASS {id} {title}")?,
                 Verdict::Fail(difference) => writeln!(out, "FAIL {id} {title}: {difference}")?,
-                Verdict::Skip(reason) => writeln!(out, "SKIP {id} {reason}")?,
             }
             if is_verbose {
                 for note in notes {
@@ -40,17 +38,12 @@ pub fn run_files(files: &[impl AsRef<Path>], is_verbose: bool, out: &mut impl Wr
             let count = match verdict {
                 Verdict::Pass => &mut tally.passed,
                 Verdict::Fail(_) => &mut tally.failed,
-                Verdict::Skip(_) => &mut tally.skipped,
             };
             *count += 1;
         }
     }
-    let Tally { passed, failed, skipped } = tally;
-    if skipped == 0 {
-        writeln!(out, "{passed} passed, {failed} failed")?;
-    } else {
-        writeln!(out, "{passed} passed, {failed} failed, {skipped} skipped")?;
-    }
+    let Tally { passed, failed } = tally;
+    writeln!(out, "{passed} passed, {failed} failed")?;
     Ok(tally)
 }
 

@@ -32,13 +32,20 @@ pub(super) fn remedy(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
     if let Some(bid) = higher.iter().find(would_do) {
         return Some(help(format!("Raise the bid to {}.", words(*bid))));
     }
-    if spot::is_covered(&quote, &ask).is_ok() && quote.free > 0 {
+    let fewer = Ask { instances: quote.free, ..ask };
+    if quote.free > 0 && spot::offer(&quote, &fewer).is_ok() {
         let instances = count(quote.free.unsigned_abs(), "instance", "instances");
         return Some(help(format!("Ask for {instances}: that would start now.")));
     }
-    let is_auction = quote.offer.terms.price_source == PriceSource::Auction;
-    let outbids = |bid: &Bid| outbids(state, no, *bid, now);
-    let bid = higher.into_iter().filter(|_| is_auction).find(outbids)?;
+    if quote.offer.terms.price_source != PriceSource::Auction {
+        return None;
+    }
+    if outbids(state, no, None, now) {
+        return Some(help(
+            "It outbids who runs there now; the next scheduled round gives it the instances.".to_owned(),
+        ));
+    }
+    let bid = higher.into_iter().find(|bid| outbids(state, no, Some(*bid), now))?;
     Some(help(format!("Raise the bid to {}: it would outbid who runs there now.", words(bid))))
 }
 
@@ -76,12 +83,13 @@ fn higher_bids(state: &State, no: JobNo, quote: &Quote<'_>, ask: &Ask) -> Vec<Bi
     }
 }
 
-/// Whether a scheduled round would start the job with another bid, at once or when who makes room has stopped.
-fn outbids(state: &State, no: JobNo, bid: Bid, now: Timestamp) -> bool {
+/// Whether a scheduled round would start the job as it is, or with another bid: at once, or when who makes room has
+/// stopped.
+fn outbids(state: &State, no: JobNo, bid: Option<Bid>, now: Timestamp) -> bool {
     let mut changed = state.clone();
     changed.leave_queue(no);
     if let Some(job) = changed.jobs.get_mut(no)
-        && let Some(spot) = &mut Arc::make_mut(&mut job.spec).spot
+        && let (Some(spot), Some(bid)) = (&mut Arc::make_mut(&mut job.spec).spot, bid)
     {
         spot.bid = bid;
     }

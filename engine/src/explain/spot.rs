@@ -9,6 +9,7 @@ use crate::transition;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
 use crate::unit::id::OfferId;
+use crate::unit::limit::PRICE_HOURS;
 use crate::unit::quantity::price;
 use crate::unit::resource::ResourceType;
 use crate::unit::time::Millis;
@@ -86,7 +87,9 @@ pub(super) fn below(state: &State, comparison: &Comparison<'_>) -> String {
 
 fn past(prices: Prices, bid: i64, hours: u32, known_hours: u32) -> Option<String> {
     let known = count(u64::from(known_hours), "hour", "hours");
-    (known_hours > 0).then(|| format!("The price was at most {} in {hours} of the last {known}.", prices.words(bid)))
+    let of =
+        if i64::from(known_hours) < PRICE_HOURS { format!("the {known} known") } else { format!("the last {known}") };
+    (known_hours > 0).then(|| format!("The price was at most {} in {hours} of {of}.", prices.words(bid)))
 }
 
 /// In how many hours of the last week the price was not above a job's bid; nothing for a job without one.

@@ -81,3 +81,45 @@ pub fn toward(original: i64, price: i64, step: i64) -> i64 {
         std::cmp::Ordering::Less => price_at(original, step.max(above - STEPS_A_ROUND)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Bidder;
+    use super::clear;
+    use super::price_at;
+    use super::step_below;
+    use super::toward;
+    use crate::unit::id::JobNo;
+
+    #[test]
+    fn a_step_is_the_highest_whose_price_a_bid_covers() {
+        for original in [100, 101, 999, 1_234_567, 10_000_000_000] {
+            for step in 10..=100 {
+                let price = price_at(original, step);
+                assert_eq!(step_below(original, price), step, "{original}");
+                assert_eq!(step_below(original, price - 1), step - 1, "{original}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_price_moves_five_steps_at_most() {
+        assert_eq!(toward(1000, 100, 80), 150);
+        assert_eq!(toward(1000, 780, 80), 800);
+        assert_eq!(toward(1000, 800, 10), 750);
+        assert_eq!(toward(1000, 804, 80), 800);
+        // A price between two steps, as one that was published before.
+        assert_eq!(toward(1000, 804, 10), 760);
+        assert_eq!(toward(1000, 804, 100), 850);
+    }
+
+    #[test]
+    fn a_gang_that_does_not_fit_is_passed_over() {
+        let bidder =
+            |job: u32, percent: i64, instances: i64| Bidder { job: JobNo(job), limit: percent * 10, instances };
+        let clearing = clear(1000, 8, [bidder(0, 50, 5), bidder(1, 40, 5), bidder(2, 30, 3)]);
+        assert_eq!(clearing.step, 30);
+        assert!(clearing.winners.contains(&JobNo(2)) && !clearing.winners.contains(&JobNo(1)));
+        assert_eq!(clear(1000, 8, [bidder(0, 50, 5), bidder(1, 40, 5)]).step, 10);
+    }
+}

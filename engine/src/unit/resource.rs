@@ -12,3 +12,14 @@ pub enum ResourceType {
     /// General computing.
     General,
 }
+
+impl ResourceType {
+    /// As people write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lingjun => "Lingjun",
+            Self::General => "general computing",
+        }
+    }
+}

@@ -165,7 +165,7 @@ pub struct JobCase {
     #[serde(default)]
     pub list_price: Value,
     #[serde(default)]
-    pub protection_s: Value,
+    pub protection_s: i64,
 }
 
 /// What happens.
@@ -204,15 +204,21 @@ pub struct Expect {
     pub final_usage: BTreeMap<String, Value>,
 }
 
-impl Case {
-    /// Whether it needs the spot market.
-    #[must_use]
-    pub fn is_spot(&self) -> bool {
-        let submitted = match &self.event {
-            EventCase::Submit { jobs } => jobs.as_slice(),
-            EventCase::Scale { .. } => &[],
-            EventCase::PricePath { .. } => return true,
+/// The quotas in an order in which they can be created.
+pub fn parents_first(quotas: &[QuotaCase]) -> Result<Vec<&QuotaCase>, String> {
+    let mut placed: Vec<&QuotaCase> = Vec::new();
+    let mut left: Vec<&QuotaCase> = quotas.iter().collect();
+    while !left.is_empty() {
+        let is_known = |quota: &QuotaCase| {
+            quota.parent.as_ref().is_none_or(|parent| placed.iter().any(|known| known.id == *parent))
         };
-        self.jobs.iter().chain(submitted).any(|job| job.kind == Kind::Spot)
+        let (ready, later): (Vec<&QuotaCase>, Vec<&QuotaCase>) =
+            left.iter().copied().partition(|quota| is_known(quota));
+        if ready.is_empty() {
+            return Err(format!("the parent of quota {} is not in the case, or the quotas form a cycle", later[0].id));
+        }
+        placed.extend(ready);
+        left = later;
     }
+    Ok(placed)
 }

@@ -12,6 +12,7 @@ use engine::message::event::Event;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
+use engine::unit::time::Timestamp;
 use serde_json::Value;
 
 use crate::decimal::thousandths;
@@ -141,7 +142,7 @@ fn waiting(case: &Case, expect: &Expect, course: &Course) -> Result<(), String> 
         }
     };
     for (name, code) in codes {
-        let (got, told) = reason(&course.rest, &name)?;
+        let (got, told) = reason(&course.rest, &name, course.rested)?;
         if got != code {
             return Err(differs(&format!("reason of {name}"), &code, &format!("{got} ({told})")));
         }
@@ -150,13 +151,26 @@ fn waiting(case: &Case, expect: &Expect, course: &Course) -> Result<(), String> 
 }
 
 /// The code of the binding reason for which a job waits, and the reason as data.
-fn reason(state: &State, name: &str) -> Result<(&'static str, String), String> {
+fn reason(state: &State, name: &str, now: Timestamp) -> Result<(&'static str, String), String> {
     let job = job(state, name)?;
+    if job.bids() {
+        return bid_reason(state, name, now);
+    }
     let hold = job.class.and_then(|class| state.queue.classes[class.at()].hold.as_ref());
     let Some(binding) = hold.and_then(|hold| hold.binding()) else {
         return Ok(("no reason", format!("{:?}", job.phase)));
     };
     Ok((code(&binding.blocker, binding.source), format!("{:?}", binding.blocker)))
+}
+
+/// A bid is told once why it waits; what holds now comes from asking the market again.
+fn bid_reason(state: &State, name: &str, now: Timestamp) -> Result<(&'static str, String), String> {
+    let no = state.jobs.find(&job_id(name)?).ok_or_else(|| format!("there is no job {name}"))?;
+    let why = engine::explain::why(state, no, now);
+    Ok(match why.as_ref().and_then(|why| why.hold.binding()) {
+        Some(binding) => (code(&binding.blocker, binding.source), format!("{:?}", binding.blocker)),
+        None => ("no reason", format!("{:?}", state.jobs[no].phase)),
+    })
 }
 
 fn code(blocker: &Blocker, source: Source) -> &'static str {

@@ -6,6 +6,7 @@
 pub mod case;
 pub mod check;
 pub mod claims;
+pub mod market;
 pub mod run;
 pub mod stage;
 pub mod timeline;

@@ -18,6 +18,7 @@ use crate::scenario::peer::case::EventCase;
 use crate::scenario::peer::case::Expect;
 use crate::scenario::peer::check;
 use crate::scenario::peer::claims;
+use crate::scenario::peer::market;
 use crate::scenario::peer::stage::Settings;
 use crate::scenario::peer::stage::Stage;
 use crate::scenario::peer::stage::quota_id;
@@ -39,8 +40,6 @@ pub enum Verdict {
     Pass,
     /// It does not, or the case cannot be run.
     Fail(String),
-    /// The case needs what the engine does not have.
-    Skip(String),
 }
 
 /// A case's verdict, with what is worth knowing beside it.
@@ -57,6 +56,8 @@ pub struct CaseReport {
 pub struct Course {
     /// The state once nobody starts or stops any more.
     pub rest: engine::state::world::State,
+    /// When that was.
+    pub rested: Timestamp,
     /// Events from the case's event to rest.
     pub until_rest: Vec<Event>,
     /// All events from the case's event on.
@@ -73,7 +74,6 @@ pub fn case(document: &Value) -> CaseReport {
     let mut notes = Vec::new();
     let verdict = match serde_json::from_value::<Case>(document.clone()) {
         Err(error) => Verdict::Fail(format!("the case cannot be read: {error}")),
-        Ok(case) if case.is_spot() => Verdict::Skip("needs the spot market, a later feature".to_owned()),
         Ok(case) => match run(&case, &mut notes) {
             Ok(()) => Verdict::Pass,
             Err(difference) => Verdict::Fail(difference),
@@ -83,6 +83,9 @@ pub fn case(document: &Value) -> CaseReport {
 }
 
 fn run(case: &Case, notes: &mut Vec<String>) -> Result<(), String> {
+    if matches!(case.event, EventCase::PricePath { .. }) {
+        return market::play_path(case);
+    }
     let expects_victims = |expect: &Expect| {
         let some = expect.victims.as_ref().is_some_and(|victims| !victims.is_empty());
         some || expect.victims_any_of.is_some() || expect.victims_preferred.is_some()
@@ -139,10 +142,10 @@ pub fn play(case: &Case, expect: &Expect, settings: Settings) -> Result<Course, 
     stage.session.log.clear();
     happen(&mut stage, case, settings)?;
     settle(&mut stage)?;
-    let rest = stage.session.state.clone();
+    let (rest, rested) = (stage.session.state.clone(), stage.session.now);
     let until_rest = stage.session.log.clone();
     watch(&mut stage, case, expect)?;
-    Ok(Course { rest, until_rest, all: stage.session.log, began })
+    Ok(Course { rest, rested, until_rest, all: stage.session.log, began })
 }
 
 fn happen(stage: &mut Stage, case: &Case, settings: Settings) -> Result<(), String> {
@@ -160,7 +163,7 @@ fn happen(stage: &mut Stage, case: &Case, settings: Settings) -> Result<(), Stri
             let mode = if settings.evicts == Some(true) { ScaleMode::Evict } else { ScaleMode::Drain };
             send(stage, &Command::ScaleQuotas(ScaleQuotas { targets, mode }))?;
         }
-        EventCase::PricePath { .. } => return Err("this engine has no prices yet".to_owned()),
+        EventCase::PricePath { .. } => return Ok(()),
     }
     round(stage)
 }
@@ -170,7 +173,10 @@ fn send(stage: &mut Stage, command: &Command) -> Result<(), String> {
 }
 
 fn round(stage: &mut Stage) -> Result<(), String> {
-    stage.session.round().map(drop).map_err(|rejection| rejection.to_string())
+    // An auction moves in scheduled rounds.
+    let has_market = !stage.session.state.market.offers.is_empty();
+    let round = if has_market { stage.session.scheduled_round() } else { stage.session.round() };
+    round.map(drop).map_err(|rejection| rejection.to_string())
 }
 
 /// Lets time pass until nobody starts or stops any more.

@@ -44,6 +44,7 @@ use crate::scenario::peer::case::PolicyCase;
 use crate::scenario::peer::case::QuotaCase;
 use crate::scenario::peer::case::Run;
 use crate::scenario::peer::case::Units;
+use crate::scenario::peer::case::parents_first;
 use crate::scenario::place;
 use crate::session::Session;
 
@@ -76,6 +77,11 @@ pub struct Stage {
 impl Stage {
     /// The state in which a case begins.
     pub fn of(case: &Case, settings: Settings) -> Result<Self, String> {
+        Self::on(case, settings, ResourceType::General)
+    }
+
+    /// The same, with bids on machines of this kind.
+    pub fn on(case: &Case, settings: Settings, machines: ResourceType) -> Result<Self, String> {
         let now = seconds(case.now);
         let jobs: Vec<&JobCase> = case.jobs.iter().chain(submitted(case)).collect();
         let is_reported = jobs.iter().any(|job| job.exit_after_s.is_some());
@@ -90,13 +96,15 @@ impl Stage {
             stage.create_quota(quota, settings)?;
         }
         stage.shrink_pool(case)?;
+        stage.create_offer(case, machines)?;
         for job in &case.jobs {
             stage.bring(job)?;
         }
+        stage.run_market(case)?;
         Ok(stage)
     }
 
-    fn command(&mut self, command: &Command) -> Result<Vec<Event>, String> {
+    pub fn command(&mut self, command: &Command) -> Result<Vec<Event>, String> {
         let now = self.session.now;
         self.session.stage(command, now).map_err(|rejection| rejection.to_string())
     }
@@ -260,7 +268,7 @@ impl Stage {
         self.session.stage(&command, at).map(drop).map_err(|rejection| rejection.to_string())
     }
 
-    fn submission(&self, job: &JobCase) -> Result<SubmitJob, String> {
+    pub fn submission(&self, job: &JobCase) -> Result<SubmitJob, String> {
         let mut pods: Vec<PodGroup> = Vec::new();
         for pod in &job.pods {
             let amount = self.amount(&job.id, &pod.amount)?;
@@ -270,9 +278,9 @@ impl Stage {
             }
         }
         let splits = job.gang == Some(false) && pods.len() == 1 && job.pods.len() > 1;
-        Ok(SubmitJob {
+        let submission = SubmitJob {
             job: job_id(&job.id)?,
-            quota: Some(quota_id(&job.quota)?),
+            quota: (job.kind != Kind::Spot).then(|| quota_id(&job.quota)).transpose()?,
             spot: None,
             workspace: None,
             user: None,
@@ -282,15 +290,15 @@ impl Stage {
             pods,
             min_pods: job.min_pods.or(splits.then_some(1)),
             idle: match job.kind {
-                Kind::Regular => IdlePolicy::Off,
+                Kind::Regular | Kind::Spot => IdlePolicy::Off,
                 Kind::IdleAcceptable => IdlePolicy::Acceptable,
                 Kind::IdleOnly => IdlePolicy::Only,
-                Kind::Spot => return Err(format!("{} is a spot job; this engine has no spot market yet", job.id)),
             },
             fault_tolerance: job.requeue.unwrap_or(false).then_some(FaultTolerance { max_restarts: 1000 }),
             duration_ms: job.duration_s.map(Millis::from_seconds),
             checkpoint_ms: job.checkpoint_interval_s.map(Millis::from_seconds),
-        })
+        };
+        if job.kind == Kind::Spot { self.with_bid(job, submission) } else { Ok(submission) }
     }
 
     /// Brings a job into the state in which the case finds it.
@@ -336,24 +344,6 @@ fn kind_of(name: &str, case: &Case) -> DimensionKind {
         _ if is_gpu(name) && !case.nodes.iter().any(|node| is_too_much(&node.amount)) => DimensionKind::Gpu,
         _ => DimensionKind::Other,
     }
-}
-
-fn parents_first(quotas: &[QuotaCase]) -> Result<Vec<&QuotaCase>, String> {
-    let mut placed: Vec<&QuotaCase> = Vec::new();
-    let mut left: Vec<&QuotaCase> = quotas.iter().collect();
-    while !left.is_empty() {
-        let is_known = |quota: &QuotaCase| {
-            quota.parent.as_ref().is_none_or(|parent| placed.iter().any(|known| known.id == *parent))
-        };
-        let (ready, later): (Vec<&QuotaCase>, Vec<&QuotaCase>) =
-            left.iter().copied().partition(|quota| is_known(quota));
-        if ready.is_empty() {
-            return Err(format!("the parent of quota {} is not in the case, or the quotas form a cycle", later[0].id));
-        }
-        placed.extend(ready);
-        left = later;
-    }
-    Ok(placed)
 }
 
 /// The engine's scope for a word of the schema.

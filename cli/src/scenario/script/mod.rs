@@ -8,12 +8,20 @@
 //! run     NAME QUOTA MODULE pPRIORITY PODS [JOB OPTION...] [idle] [since PERIOD] [on NODE,NODE]
 //! submit  NAME QUOTA MODULE pPRIORITY PODS [JOB OPTION...]
 //! round | advance PERIOD | scale QUOTA=GPUS... [evict] | update QUOTA POLICY...
+//! offer   NAME lingjun|general GPUS xNUMBER original PRICE [at PRICE] [auction] [protection P] [window P] [grace P]
+//! bid     NAME OFFER INSTANCES [40%] [limit PRICE] [as-price-goes] [BID OPTION...]
+//! price OFFER PRICE [PERIOD ago] | inventory OFFER N | pass PERIOD | bills JOB | why JOB
 //! cancel JOB | priority JOB N | finish JOB | remedy JOB | status JOB
 //! POLICY      child-level SET MODULES | self-level SET over SET MODULES | scope SCOPE | grace PERIOD | min-runtime PERIOD
 //!             | strategy STRATEGY | no-lending
 //! JOB OPTION  acceptable | only | fault-tolerance | for PERIOD | checkpoint PERIOD | min PODS
+//! BID OPTION  fault-tolerance | for PERIOD | checkpoint PERIOD | of GPUS | mpi | other-framework | no-network
 //! ```
+//!
+//! `advance` runs a round whenever time alone changes something; `pass` runs a scheduled one each minute, in which prices
+//! and protections act.
 
 pub mod lines;
+mod market;
 pub mod play;
 pub mod words;

@@ -53,11 +53,11 @@ pub struct Played {
 }
 
 /// A script on its way.
-struct Script {
-    session: Session,
+pub(super) struct Script {
+    pub(super) session: Session,
     machines: AmountByName,
     has_nodes: bool,
-    said: Vec<String>,
+    pub(super) said: Vec<String>,
 }
 
 /// What is only needed to put a job on its place.
@@ -151,26 +151,24 @@ impl Script {
             "remedy" => self.remedy(words.need("a job")?)?,
             "status" => self.status(words.need("a job")?)?,
             other => {
-                return Err(format!(
-                    "{other:?} is not known; write node, quota, run, submit, round, advance, scale, update, cancel, priority, finish, remedy or status"
-                ));
+                let asks = self.market(other, &mut words)?.ok_or_else(|| {
+                    format!("{other:?} is not known; the verbs are those at the top of cli/src/scenario/script/mod.rs")
+                })?;
+                return no_more(&mut words).map(|()| asks);
             }
         }
-        match words.take() {
-            Some(word) => Err(format!("{word:?} is one word too many")),
-            None => Ok(!matches!(verb, "node" | "run")),
-        }
+        no_more(&mut words).map(|()| !matches!(verb, "node" | "run"))
     }
 
     /// Sends a command; what it comes to, or why it is refused, is said.
-    fn send(&mut self, command: &Command) {
+    pub(super) fn send(&mut self, command: &Command) {
         match self.session.send(command) {
             Ok(events) => self.say(&events),
             Err(rejection) => self.said.push(format!("refused: {rejection}")),
         }
     }
 
-    fn say(&mut self, events: &[Event]) {
+    pub(super) fn say(&mut self, events: &[Event]) {
         let state = &self.session.state;
         let is_news = |event: &&Event| !matches!(event, Event::JobSubmitted { .. });
         self.said.extend(events.iter().filter(is_news).filter_map(|event| explain::event(state, event)));
@@ -238,14 +236,15 @@ impl Script {
             }
         }
         let parent = parent.as_deref().map(quota_id).transpose()?;
+        Ok(self.stage_or_say(&Command::CreateQuota(CreateQuota { quota, parent, groups, min, settings })))
+    }
+
+    /// Sets the scene with a command; whether it is refused, which is said.
+    pub(super) fn stage_or_say(&mut self, command: &Command) -> bool {
         let now = self.session.now;
-        match self.session.stage(&Command::CreateQuota(CreateQuota { quota, parent, groups, min, settings }), now) {
-            Ok(_) => Ok(false),
-            Err(rejection) => {
-                self.said.push(format!("refused: {rejection}"));
-                Ok(true)
-            }
-        }
+        let refused = self.session.stage(command, now).err();
+        self.said.extend(refused.iter().map(|rejection| format!("refused: {rejection}")));
+        refused.is_some()
     }
 
     fn run(&mut self, words: &mut Words<'_>) -> Result<(), String> {
@@ -331,6 +330,10 @@ impl Script {
     }
 }
 
+fn no_more(words: &mut Words<'_>) -> Result<(), String> {
+    words.take().map_or(Ok(()), |word| Err(format!("{word:?} is one word too many")))
+}
+
 fn group() -> Result<GroupId, String> {
     GroupId::new("machines").map_err(|bad| bad.to_string())
 }
@@ -339,6 +342,6 @@ fn quota_id(name: &str) -> Result<QuotaId, String> {
     QuotaId::new(name).map_err(|bad| bad.to_string())
 }
 
-fn job_id(name: &str) -> Result<JobId, String> {
+pub(super) fn job_id(name: &str) -> Result<JobId, String> {
     JobId::new(name).map_err(|bad| bad.to_string())
 }

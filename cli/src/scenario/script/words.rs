@@ -40,6 +40,12 @@ impl<'a> Words<'a> {
         self.rest.pop()
     }
 
+    /// Whether all words have been read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// A period such as `30s`, `5m`, `2h` or `1d`.
     pub fn period(&mut self) -> Result<Millis, String> {
         let word = self.need("a period such as 30s, 5m or 2h")?;
