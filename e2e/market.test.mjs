@@ -70,6 +70,7 @@ test("a price's history has each change with its average, from KV and from the o
 
 test("bills add up by day, job and workspace, and go to a spreadsheet", async () => {
   const cluster = await withOffer("bills");
+  for (const workspace of ["vision", "speech"]) await accepted(cluster, { put_workspace: { workspace } });
   await bid(cluster, "one", 50, { count: 2, workspace: "vision" });
   await bid(cluster, "two", 50, { workspace: "speech" });
   await accepted(cluster, { cancel_job: { job: "one" } });

@@ -15,6 +15,7 @@ pub mod unit;
 pub mod job;
 pub mod market;
 pub mod quota;
+pub mod workspace;
 
 pub mod ledger;
 pub mod placement;

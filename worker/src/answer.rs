@@ -48,6 +48,7 @@ fn of_rejection(rejection: &Rejection) -> (u16, &'static str) {
         Rejection::Malformed { .. } => (400, "malformed"),
         Rejection::UnknownFormat { .. } => (400, "unknown_format"),
         Rejection::TooLarge { .. } => (413, "too_large"),
+        Rejection::Denied { .. } => (403, "denied"),
         Rejection::Unknown { .. } => (404, "unknown"),
         Rejection::Taken { .. } => (409, "taken"),
         Rejection::MovedOn { .. } => (409, "moved_on"),

@@ -58,6 +58,12 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             | Event::QuotaUpdated { .. }
             | Event::QuotasScaled { .. }
             | Event::QuotaDeleted { .. }
+            | Event::WorkspacePut { .. }
+            | Event::WorkspaceDeleted { .. }
+            | Event::QuotaAttached { .. }
+            | Event::QuotaDetached { .. }
+            | Event::MemberPut { .. }
+            | Event::MemberRemoved { .. }
             | Event::JobSubmitted { .. }
             | Event::PriorityChanged { .. }
             | Event::OfferCreated { .. }

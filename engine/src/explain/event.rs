@@ -1,5 +1,6 @@
 //! What has happened, as sentences.
 
+use crate::explain::people;
 use crate::explain::spot;
 use crate::explain::words::amount;
 use crate::explain::words::cause;
@@ -13,6 +14,7 @@ use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
 use crate::job::phase::Source;
 use crate::job::story::Episode;
+use crate::market::offer::SpotOffer;
 use crate::message::event::Event;
 use crate::state::jobs::Job;
 use crate::state::world::State;
@@ -45,13 +47,7 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
             Some(spot) => format!("{} bids on {}", name(state, *no), offer(&spot.offer)),
             None => format!("{} was submitted to {}", name(state, *no), quota(&spec.quota)),
         },
-        Event::OfferCreated { offer, .. } => format!(
-            "offer {} was created: {} of {}, {} an instance-minute",
-            offer.id,
-            count(offer.inventory.unsigned_abs(), "instance", "instances"),
-            amount(state, &offer.instance),
-            price(offer.course.price())
-        ),
+        Event::OfferCreated { offer, .. } => offered(state, offer),
         Event::OfferUpdated { no, .. } => format!("terms of {} were changed", offer(no)),
         Event::OfferDeleted { no } => format!("{} was removed", offer(no)),
         Event::InventorySet { no, inventory, .. } => {
@@ -117,9 +113,21 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
             let verb = if others == 0 { "waits" } else { "wait" };
             format!("{who} {verb}: {}", why.unwrap_or_default())
         }
+        Event::WorkspacePut { workspace, .. } => format!("workspace {workspace} was added or changed"),
+        Event::WorkspaceDeleted { workspace } => format!("workspace {workspace} was deleted"),
+        Event::QuotaAttached { workspace, quota: no } => people::attached(quota(no), workspace),
+        Event::QuotaDetached { workspace, quota: no } => people::detached(quota(no), workspace),
+        Event::MemberPut { workspace, user, roles, .. } => people::member(user, *roles, workspace),
+        Event::MemberRemoved { workspace, user } => format!("{user} left workspace {workspace}"),
         Event::Forgotten { .. } | Event::Rounded { .. } => return None,
     };
     Some(sentence)
+}
+
+fn offered(state: &State, offer: &SpotOffer) -> String {
+    let instances = count(offer.inventory.unsigned_abs(), "instance", "instances");
+    let (instance, price) = (amount(state, &offer.instance), price(offer.course.price()));
+    format!("offer {} was created: {instances} of {instance}, {price} an instance-minute", offer.id)
 }
 
 /// A price that has changed, also as a share of the original one.

@@ -1,5 +1,8 @@
 //! What senders ask for. Amounts are maps from dimension name to value, in the dimension's unit (GPUs in thousandths).
 
+pub mod market;
+pub mod people;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,7 +14,17 @@ use crate::job::spec::IdlePolicy;
 use crate::market::bid::Framework;
 use crate::market::bid::Network;
 use crate::market::bid::SpotStrategy;
-use crate::market::offer::OfferTerms;
+use crate::message::command::market::CreateOffer;
+use crate::message::command::market::DeleteOffer;
+use crate::message::command::market::PublishPrice;
+use crate::message::command::market::SetInventory;
+use crate::message::command::market::UpdateOffer;
+use crate::message::command::people::AttachQuota;
+use crate::message::command::people::DeleteWorkspace;
+use crate::message::command::people::DetachQuota;
+use crate::message::command::people::PutMember;
+use crate::message::command::people::PutWorkspace;
+use crate::message::command::people::RemoveMember;
 use crate::quota::settings::QuotaSettings;
 use crate::state::cluster::Execution;
 use crate::state::cluster::NodeStatus;
@@ -27,7 +40,6 @@ use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
 use crate::unit::resource::ResourceType;
 use crate::unit::time::Millis;
-use crate::unit::time::Timestamp;
 
 /// An amount by dimension names, such as `{"gpu": 16000}` for 16 GPUs.
 pub type AmountByName = BTreeMap<String, i64>;
@@ -68,6 +80,18 @@ pub enum Command {
     SetPriority(SetPriority),
     /// Tells what whoever runs the jobs has seen (semantics section 7).
     Report(Report),
+    /// Adds a workspace, or changes what people read of it (semantics section 9).
+    PutWorkspace(PutWorkspace),
+    /// Removes a workspace whose jobs have all ended.
+    DeleteWorkspace(DeleteWorkspace),
+    /// Lets a workspace's jobs run in a quota.
+    AttachQuota(AttachQuota),
+    /// Undoes that.
+    DetachQuota(DetachQuota),
+    /// Adds a member to a workspace, or replaces their roles.
+    PutMember(PutMember),
+    /// Removes a member from a workspace.
+    RemoveMember(RemoveMember),
     /// Runs a scheduling round.
     Round(Round),
 }
@@ -184,67 +208,6 @@ pub struct ScaleQuotas {
 pub struct DeleteQuota {
     /// The quota.
     pub quota: QuotaId,
-}
-
-/// Adds an offer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CreateOffer {
-    /// Its name: that of the instance type.
-    pub offer: OfferId,
-    /// Lingjun or general computing; it cannot change.
-    pub resource_type: ResourceType,
-    /// What one instance has; it cannot change.
-    pub instance: AmountByName,
-    /// How many instances there are.
-    pub inventory: i64,
-    /// Its price at the beginning, in micro-units of currency for an instance-minute; if left out, the original price
-    /// where prices are published, and the lowest where the bids make it.
-    #[serde(default)]
-    pub price: Option<i64>,
-    /// Its terms.
-    pub terms: OfferTerms,
-}
-
-/// Replaces an offer's terms.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UpdateOffer {
-    /// The offer.
-    pub offer: OfferId,
-    /// All its terms; what is left out gets its default. Grants keep the protection that they were given.
-    pub terms: OfferTerms,
-}
-
-/// Removes an offer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DeleteOffer {
-    /// The offer.
-    pub offer: OfferId,
-}
-
-/// Says what an instance-minute costs from now on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PublishPrice {
-    /// The offer.
-    pub offer: OfferId,
-    /// Micro-units of currency for an instance-minute: a tenth of the original price to all of it.
-    pub price: i64,
-    /// For when it is meant, if the sender says so: within a minute of now. It holds from now on.
-    #[serde(default)]
-    pub at: Option<Timestamp>,
-}
-
-/// Says how many instances there are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SetInventory {
-    /// The offer.
-    pub offer: OfferId,
-    /// Instances, held ones included.
-    pub inventory: i64,
 }
 
 /// A bid on the spot market.

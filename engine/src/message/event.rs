@@ -28,9 +28,12 @@ use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::OfferNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::id::UserId;
+use crate::unit::id::WorkspaceId;
 use crate::unit::priority::Priority;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
+use crate::workspace::role::RoleSet;
 
 /// A fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -262,6 +265,54 @@ pub enum Event {
     Forgotten {
         /// The jobs.
         jobs: Vec<JobNo>,
+    },
+    /// A workspace was added or changed.
+    WorkspacePut {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// When.
+        at: Timestamp,
+        /// Its name for people now.
+        name: Option<Arc<str>>,
+        /// What it is for now.
+        description: Option<Arc<str>>,
+    },
+    /// A workspace was removed.
+    WorkspaceDeleted {
+        /// The workspace.
+        workspace: WorkspaceId,
+    },
+    /// A quota was attached to a workspace.
+    QuotaAttached {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// The quota.
+        quota: QuotaNo,
+    },
+    /// A quota was detached from a workspace.
+    QuotaDetached {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// The quota.
+        quota: QuotaNo,
+    },
+    /// Somebody has these roles in a workspace now.
+    MemberPut {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// Who.
+        user: UserId,
+        /// When.
+        at: Timestamp,
+        /// All their roles.
+        roles: RoleSet,
+    },
+    /// Somebody is no member of a workspace any more.
+    MemberRemoved {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// Who.
+        user: UserId,
     },
     /// A round has decided.
     Rounded {

@@ -11,6 +11,7 @@ use crate::quota::policy::PolicyFault;
 use crate::unit::amount::Dimension;
 use crate::unit::quantity::bare;
 use crate::unit::quantity::quantity;
+use crate::workspace::may::Denied;
 
 /// Which kind of thing a name should name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,10 @@ pub enum Noun {
     Command,
     /// An offer of the spot market.
     Offer,
+    /// A workspace.
+    Workspace,
+    /// A member of a workspace.
+    Member,
 }
 
 impl Noun {
@@ -45,6 +50,8 @@ impl Noun {
             Self::Dimension => "dimension",
             Self::Command => "command",
             Self::Offer => "offer",
+            Self::Workspace => "workspace",
+            Self::Member => "member",
         }
     }
 }
@@ -173,6 +180,13 @@ pub enum Rejection {
         /// Why not, and what to do.
         reason: String,
     },
+    /// Who sent the command may not (semantics section 9).
+    Denied {
+        /// Who.
+        user: String,
+        /// Why not.
+        why: Denied,
+    },
     /// A round for a slot that has been decided.
     SlotDone {
         /// The slot.
@@ -229,6 +243,7 @@ impl fmt::Display for Rejection {
                 write!(f, "job {job} asks for nothing; give it at least one pod with an amount above 0")
             }
             Self::NotNow { noun, name, reason } => write!(f, "{} {name} {reason}", noun.as_str()),
+            Self::Denied { user, why } => write!(f, "{user} {why}"),
             Self::SlotDone { slot, last } => write!(f, "slot {slot} has been decided; the last one was {last}"),
         }
     }

@@ -1,5 +1,6 @@
 //! The whole state as a document: ground facts, and the reasons that waiting jobs were last given.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -18,7 +19,10 @@ use crate::state::jobs::Job;
 use crate::state::jobs::Jobs;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
+use crate::unit::id::QuotaNo;
+use crate::unit::id::WorkspaceId;
 use crate::unit::sort;
+use crate::workspace::space::Workspace;
 
 /// A state on its way. Equal states have equal snapshots, and these equal bytes, on every target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +40,9 @@ pub struct Snapshot {
     pub nodes: Vec<Node>,
     /// Quotas by number, deleted ones included.
     pub quotas: Vec<Quota>,
+    /// Workspaces by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub workspaces: BTreeMap<WorkspaceId, Workspace>,
     /// Jobs with their numbers.
     pub jobs: Vec<(JobNo, Job)>,
     /// Free job numbers, the next one last.
@@ -89,6 +96,7 @@ impl Snapshot {
             groups: state.groups.clone(),
             nodes: state.nodes.clone(),
             quotas: state.quotas.clone(),
+            workspaces: state.workspaces.clone(),
             jobs: state.jobs.iter().map(|(no, job)| (no, job.clone())).collect(),
             free_jobs: state.jobs.free().to_vec(),
             market: MarketFacts {
@@ -112,6 +120,7 @@ impl Snapshot {
             groups,
             nodes,
             quotas,
+            workspaces,
             jobs,
             free_jobs,
             market,
@@ -124,12 +133,14 @@ impl Snapshot {
             return Err(Rejection::UnknownFormat { format });
         }
         check_references(&groups, &nodes, &quotas, &jobs, &market)?;
+        check_workspaces(&workspaces, &quotas)?;
         let mut state = State::default();
         state.revision = revision;
         state.cluster = cluster;
         state.groups = groups;
         state.nodes = nodes;
         state.quotas = quotas;
+        state.workspaces = workspaces;
         state.jobs = Jobs::restored(jobs, free_jobs);
         state.market.offers = market.offers;
         state.market.accounts = market.accounts.into_iter().collect();
@@ -194,4 +205,14 @@ fn check_references(
         }
     }
     Ok(())
+}
+
+fn check_workspaces(workspaces: &BTreeMap<WorkspaceId, Workspace>, quotas: &[Quota]) -> Result<(), Rejection> {
+    let is_there = |quota: &QuotaNo| quotas.get(quota.at()).is_some_and(|quota| !quota.is_deleted);
+    match workspaces.iter().find(|(_, workspace)| !workspace.quotas.iter().all(is_there)) {
+        Some((id, _)) => Err(Rejection::Malformed {
+            reason: format!("the snapshot is damaged: workspace {id} names a quota that is not there"),
+        }),
+        None => Ok(()),
+    }
 }

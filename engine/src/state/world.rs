@@ -31,10 +31,12 @@ use crate::unit::id::NodeId;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
+use crate::unit::id::WorkspaceId;
 use crate::unit::priority::Priority;
 use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
+use crate::workspace::space::Workspace;
 
 /// The state of one cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub struct State {
     pub nodes: Vec<Node>,
     /// Quotas by number, deleted ones included.
     pub quotas: Vec<Quota>,
+    /// Workspaces by name.
+    pub workspaces: BTreeMap<WorkspaceId, Workspace>,
     /// Jobs.
     pub jobs: Jobs,
     /// Offers, and what jobs with a bid hold and have paid.

@@ -15,6 +15,7 @@ use crate::state::cluster::Cluster;
 use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::transition::bill;
+use crate::transition::workspace;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 
@@ -93,6 +94,12 @@ pub fn apply(state: &mut State, event: &Event) {
                 state.look_ahead(*at);
             }
         }
+        Event::WorkspacePut { .. }
+        | Event::WorkspaceDeleted { .. }
+        | Event::QuotaAttached { .. }
+        | Event::QuotaDetached { .. }
+        | Event::MemberPut { .. }
+        | Event::MemberRemoved { .. } => workspace::apply(state, event),
         Event::PriorityChanged { .. }
         | Event::Promoted { .. }
         | Event::Evicted { .. }
@@ -190,6 +197,12 @@ fn apply_to_job(state: &mut State, event: &Event) {
         | Event::Priced { .. }
         | Event::Billed { .. }
         | Event::Forgotten { .. }
+        | Event::WorkspacePut { .. }
+        | Event::WorkspaceDeleted { .. }
+        | Event::QuotaAttached { .. }
+        | Event::QuotaDetached { .. }
+        | Event::MemberPut { .. }
+        | Event::MemberRemoved { .. }
         | Event::Held { .. }
         | Event::Rounded { .. } => {}
     }

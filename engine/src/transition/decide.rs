@@ -14,6 +14,7 @@ use crate::transition::market;
 use crate::transition::quota;
 use crate::transition::round;
 use crate::transition::scale;
+use crate::transition::workspace;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::time::Timestamp;
 
@@ -47,6 +48,12 @@ fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>,
         Command::CancelJob(command) => job::cancel(state, command, now),
         Command::SetPriority(command) => job::set_priority(state, command, now),
         Command::Report(command) => execution::report(state, command, now),
+        Command::PutWorkspace(command) => workspace::put(state, command, now),
+        Command::DeleteWorkspace(command) => workspace::delete(state, command),
+        Command::AttachQuota(command) => workspace::attach(state, command),
+        Command::DetachQuota(command) => workspace::detach(state, command),
+        Command::PutMember(command) => workspace::put_member(state, command, now),
+        Command::RemoveMember(command) => workspace::remove_member(state, command),
         Command::Round(command) => round::round(state, *command, now),
     }
 }

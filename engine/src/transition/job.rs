@@ -18,6 +18,7 @@ use crate::state::world::State;
 use crate::transition::bid;
 use crate::transition::execution;
 use crate::transition::names;
+use crate::transition::workspace;
 use crate::unit::amount::Amount;
 use crate::unit::amount::GPU;
 use crate::unit::id::QuotaNo;
@@ -78,6 +79,9 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         (None, Some(_)) => QuotaNo::NONE,
         (None, None) => return Err(Rejection::NoSource { job: job.to_string() }),
     };
+    if let Some(workspace) = workspace {
+        workspace::check_submission(state, workspace, quota)?;
+    }
     let instance = spot.as_ref().map(|spot| &state.market.offers[spot.offer.at()].instance);
     let shape = shape(state, what, pods, *min_pods, instance)?;
     if let Some(request) = &command.spot {

@@ -1,6 +1,7 @@
 //! The two functions that hold everything: [`decide`] judges and changes nothing, [`apply`] changes and judges nothing.
 
 mod apply;
+mod authorise;
 mod bid;
 mod bill;
 mod decide;
@@ -12,8 +13,12 @@ mod names;
 mod quota;
 mod round;
 mod scale;
+mod workspace;
 
 pub use apply::apply;
+pub use authorise::Sender;
+pub use authorise::authorise;
+pub use authorise::may_see;
 pub use bill::owed;
 pub use decide::decide;
 pub use execution::elapse;

@@ -16,7 +16,9 @@ use crate::unit::id::OfferId;
 use crate::unit::id::OfferNo;
 use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
+use crate::unit::id::WorkspaceId;
 use crate::unit::limit;
+use crate::workspace::space::Workspace;
 
 pub(super) fn quota(state: &State, id: &QuotaId) -> Result<QuotaNo, Rejection> {
     state.quota_no(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Quota, name: id.to_string() })
@@ -24,6 +26,10 @@ pub(super) fn quota(state: &State, id: &QuotaId) -> Result<QuotaNo, Rejection> {
 
 pub(super) fn group(state: &State, id: &GroupId) -> Result<GroupNo, Rejection> {
     state.group_no(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Group, name: id.to_string() })
+}
+
+pub(super) fn workspace<'a>(state: &'a State, id: &WorkspaceId) -> Result<&'a Workspace, Rejection> {
+    state.workspaces.get(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Workspace, name: id.to_string() })
 }
 
 pub(super) fn job(state: &State, id: &JobId) -> Result<JobNo, Rejection> {

@@ -135,6 +135,9 @@ pub(super) fn delete(state: &State, command: &DeleteQuota) -> Result<Vec<Event>,
     if let Some((_, job)) = state.jobs.iter().find(|(_, job)| job.spec.quota == no && !job.is_ended()) {
         return refuse(format!("has the job {}, which has not ended; cancel it or wait for it", job.spec.id));
     }
+    if let Some((id, _)) = state.workspaces.iter().find(|(_, workspace)| workspace.quotas.contains(&no)) {
+        return refuse(format!("is attached to workspace {id}; detach it first"));
+    }
     Ok(vec![Event::QuotaDeleted { no }])
 }
 

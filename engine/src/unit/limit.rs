@@ -12,6 +12,10 @@ pub const QUOTAS_MAX: usize = 10_000;
 pub const DEPTH_MAX: usize = 16;
 /// Resource groups of a cluster.
 pub const GROUPS_MAX: usize = 1_000;
+/// Workspaces of a cluster.
+pub const WORKSPACES_MAX: usize = 10_000;
+/// Members of one workspace.
+pub const MEMBERS_MAX: usize = 10_000;
 /// Jobs that the state holds, ended ones included.
 pub const JOBS_MAX: usize = 1_000_000;
 /// Pods of one job.

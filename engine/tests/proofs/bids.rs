@@ -7,6 +7,7 @@ use engine::market::bid::Network;
 use engine::market::bid::SpotStrategy;
 use engine::market::offer::OfferTerms;
 use engine::market::offer::PriceSource;
+use engine::message::command::market::*;
 use engine::message::command::*;
 use engine::state::world::State;
 use engine::unit::id::JobId;

@@ -11,6 +11,7 @@ use engine::job::phase::Source;
 use engine::job::story::Cause;
 use engine::message;
 use engine::message::command::Command;
+use engine::message::command::Round;
 use engine::message::envelope::Envelope;
 use engine::message::event::Event;
 use engine::message::rejection::Rejection;
@@ -19,8 +20,11 @@ use engine::schedule::source;
 use engine::schedule::trial::Trial;
 use engine::state::jobs::Job;
 use engine::state::world::State;
+use engine::transition::Sender;
+use engine::transition::authorise;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::id::UserId;
 use engine::unit::limit;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -75,6 +79,12 @@ impl All {
             | Event::QuotaUpdated { .. }
             | Event::QuotasScaled { .. }
             | Event::QuotaDeleted { .. }
+            | Event::WorkspacePut { .. }
+            | Event::WorkspaceDeleted { .. }
+            | Event::QuotaAttached { .. }
+            | Event::QuotaDetached { .. }
+            | Event::MemberPut { .. }
+            | Event::MemberRemoved { .. }
             | Event::JobSubmitted { .. }
             | Event::PriorityChanged { .. }
             | Event::Promoted { .. }
@@ -186,6 +196,8 @@ fn rare_rejections(all: &mut All) {
         let envelope: Envelope = message::read(envelope.as_bytes()).unwrap();
         see(&mut all.rejections, &authority::handle(&mut state, &envelope, Timestamp(0)).unwrap_err());
     }
+    let stranger = Sender::User(UserId::new("stranger").unwrap());
+    see(&mut all.rejections, &authorise(&state, &stranger, &Command::Round(Round::default())).unwrap_err());
     let roles = vec![r#"{"amount":{"gpu":1000}}"#; limit::ROLES_MAX + 1].join(",");
     for command in [
         r#"{"create_cluster":{"dimensions":[]}}"#.to_owned(),

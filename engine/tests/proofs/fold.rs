@@ -106,10 +106,16 @@ fn what_is_sent_again_at_once_changes_nothing() {
         let mut run = Run::new(seed);
         for _ in 0..COMMANDS {
             let (now, command, outcome) = run.step();
-            // A report that is sent again is about a job that has gone on, and a round without a slot is a new one.
+            // A report that is sent again is about a job that has gone on, a round without a slot is a new one, and
+            // what was deleted is not there any more.
             let is_repeatable = !matches!(
                 command,
-                Command::Report(_) | Command::Round(_) | Command::DeleteQuota(_) | Command::DeleteOffer(_)
+                Command::Report(_)
+                    | Command::Round(_)
+                    | Command::DeleteQuota(_)
+                    | Command::DeleteOffer(_)
+                    | Command::DeleteWorkspace(_)
+                    | Command::RemoveMember(_)
             );
             if outcome.is_ok() && is_repeatable {
                 let again = authority::step(&mut run.state, &command, now);

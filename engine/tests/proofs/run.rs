@@ -7,6 +7,7 @@ use engine::host::authority;
 use engine::job::phase::Phase;
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
+use engine::message::command::people::*;
 use engine::message::command::*;
 use engine::message::event::Event;
 use engine::message::rejection::Rejection;
@@ -14,15 +15,22 @@ use engine::state::cluster::NodeStatus;
 use engine::state::world::State;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::JobId;
+use engine::unit::id::QuotaId;
+use engine::unit::id::UserId;
+use engine::unit::id::WorkspaceId;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use engine::workspace::role::Role;
 
 use crate::bids;
 use crate::cluster;
 use crate::cluster::Layout;
 use crate::random::Random;
+
+/// Of so many commands, one is about workspaces.
+const WORKSPACE_EVERY: usize = 12;
 
 /// What a command came to.
 pub(crate) type Outcome = Result<Vec<Event>, Rejection>;
@@ -36,6 +44,8 @@ pub(crate) struct Run {
     pub(crate) seed: u64,
     random: Random,
     market: Random,
+    /// For what changes no schedule, so that it changes no other choice either.
+    aside: Random,
     jobs: Vec<JobId>,
     slot: i64,
     done: usize,
@@ -49,7 +59,8 @@ impl Run {
         let mut market = Random::new(seed ^ 0x5e11);
         layout.add_market(&mut market);
         let now = Timestamp(1_000_000);
-        Self { state: State::default(), layout, now, seed, random, market, jobs: Vec::new(), slot: 16, done: 0 }
+        let aside = Random::new(seed ^ 0x77);
+        Self { state: State::default(), layout, now, seed, random, market, aside, jobs: Vec::new(), slot: 16, done: 0 }
     }
 
     /// A run of which so many commands have been handled.
@@ -67,6 +78,9 @@ impl Run {
         self.done += 1;
         if let Some(command) = self.layout.setup.get(at) {
             return (self.now, command.clone());
+        }
+        if at.is_multiple_of(WORKSPACE_EVERY) {
+            return (self.now, self.workspace());
         }
         if self.random.chance(40) {
             let wait = self.random.pick(&[1, 1_000, 15_000, 30_000, 60_000, 60_000, 600_000, 3_600_000, 9 * 3_600_000]);
@@ -176,11 +190,13 @@ impl Run {
         let idle = random.pick(&[IdlePolicy::Off, IdlePolicy::Off, IdlePolicy::Acceptable, IdlePolicy::Only]);
         let job = JobId::new(&format!("job-{}", self.jobs.len())).unwrap();
         self.jobs.push(job.clone());
+        let workspace = self.workspace_of(&quota.quota);
+        let random = &mut self.random;
         let submit = SubmitJob {
             job,
             quota: Some(quota.quota),
             spot: None,
-            workspace: None,
+            workspace,
             user: None,
             name: None,
             module,
@@ -228,6 +244,32 @@ impl Run {
             }
         }
         Command::PutGroup(group.clone())
+    }
+
+    /// Few workspaces with few members, so that most commands find what they are about.
+    fn workspace(&mut self) -> Command {
+        let random = &mut self.aside;
+        let workspace = random.pick(&["red", "blue"].map(|name| WorkspaceId::new(name).unwrap()));
+        let user = random.pick(&["ann", "bob"].map(|name| UserId::new(name).unwrap()));
+        let quota = random.pick(&self.layout.quotas).quota;
+        match random.below(10) {
+            0..2 => Command::PutWorkspace(PutWorkspace { workspace, name: None, description: None }),
+            2..5 => Command::AttachQuota(AttachQuota { workspace, quota }),
+            5 => Command::DetachQuota(DetachQuota { workspace, quota }),
+            6 => Command::RemoveMember(RemoveMember { workspace, user }),
+            7..9 => {
+                let roles = (0..random.between(1, 2)).map(|_| random.pick(&Role::ALL)).collect();
+                Command::PutMember(PutMember { workspace, user, roles })
+            }
+            _ => Command::DeleteWorkspace(DeleteWorkspace { workspace }),
+        }
+    }
+
+    /// A workspace to which the quota is attached, if there is one.
+    fn workspace_of(&self, quota: &QuotaId) -> Option<WorkspaceId> {
+        let no = self.state.quota_no(quota)?;
+        let attached = self.state.workspaces.iter().find(|(_, workspace)| workspace.quotas.contains(&no));
+        attached.map(|(id, _)| id.clone())
     }
 
     fn update_quota(&mut self) -> Command {
@@ -292,7 +334,7 @@ fn again(state: &State, spec: &engine::job::spec::JobSpec, job: JobId) -> Submit
         job,
         quota: Some(state.quotas[spec.quota.at()].id.clone()),
         spot: None,
-        workspace: None,
+        workspace: spec.workspace.clone(),
         user: None,
         name: None,
         module: spec.module,

@@ -141,6 +141,12 @@ pub fn title(entry: &Entry) -> &'static str {
         Command::CancelJob(_) => "Job cancelled",
         Command::SetPriority(_) => "Priority changed",
         Command::Report(_) => "Report",
+        Command::PutWorkspace(_) => "Workspace",
+        Command::DeleteWorkspace(_) => "Workspace deleted",
+        Command::AttachQuota(_) => "Quota attached",
+        Command::DetachQuota(_) => "Quota detached",
+        Command::PutMember(_) => "Member",
+        Command::RemoveMember(_) => "Member removed",
         Command::Round(_) => "Round",
     }
 }

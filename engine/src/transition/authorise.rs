@@ -1,0 +1,195 @@
+//! Whether a sender may send a command (semantics section 9). Hosts ask before they let the command be decided.
+
+use crate::message::command::Command;
+use crate::message::command::SubmitJob;
+use crate::message::rejection::Noun;
+use crate::message::rejection::Rejection;
+use crate::state::world::State;
+use crate::unit::id::JobId;
+use crate::unit::id::QuotaId;
+use crate::unit::id::QuotaNo;
+use crate::unit::id::UserId;
+use crate::unit::id::WorkspaceId;
+use crate::workspace::may::Denied;
+use crate::workspace::may::Operation;
+use crate::workspace::may::Relation;
+use crate::workspace::may::may_change;
+use crate::workspace::may::one_may;
+use crate::workspace::role::RoleSet;
+use crate::workspace::space::Workspace;
+
+/// Who sends a command, as whoever let them in knows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sender {
+    /// An administrator of the cluster.
+    ClusterAdministrator,
+    /// Somebody who may do what their roles allow.
+    User(UserId),
+}
+
+/// Whether the sender may send the command. What does not exist is left to the decision; what belongs to a workspace
+/// that the sender is no member of is treated as if it did not exist.
+pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<(), Rejection> {
+    let Sender::User(user) = sender else { return Ok(()) };
+    let visitor = Visitor { state, user };
+    match command {
+        Command::SubmitJob(command) => visitor.submit(command),
+        Command::CancelJob(command) => visitor.on_job(&command.job, Operation::CancelJob),
+        Command::SetPriority(command) => visitor.on_job(&command.job, Operation::SetPriority),
+        Command::Report(command) => visitor.on_job(&command.job, Operation::ReportJob),
+        Command::UpdateQuota(command) => visitor.on_quota(Some(&command.quota), Operation::UpdateQuota),
+        Command::CreateQuota(command) => visitor.on_quota(command.parent.as_ref(), Operation::ShapeQuota),
+        Command::DeleteQuota(command) => visitor.on_quota(Some(&command.quota), Operation::ShapeQuota),
+        Command::ScaleQuotas(command) => {
+            visitor.on_quota(command.targets.first().map(|target| &target.quota), Operation::ShapeQuota)
+        }
+        Command::PutWorkspace(command) if visitor.is_member(&command.workspace) => {
+            visitor.on_workspace(&command.workspace, Operation::UpdateWorkspace)
+        }
+        Command::PutWorkspace(_) => visitor.on_cluster(Operation::CreateWorkspace),
+        Command::DeleteWorkspace(command) => visitor.on_workspace(&command.workspace, Operation::DeleteWorkspace),
+        Command::AttachQuota(command) => visitor.on_workspace(&command.workspace, Operation::AttachQuota),
+        Command::DetachQuota(command) => visitor.on_workspace(&command.workspace, Operation::AttachQuota),
+        Command::PutMember(command) => {
+            visitor.on_member(&command.workspace, &command.user, Operation::PutMember, command.roles)
+        }
+        Command::RemoveMember(command) => {
+            visitor.on_member(&command.workspace, &command.user, Operation::RemoveMember, RoleSet::default())
+        }
+        Command::CreateCluster(_)
+        | Command::PutGroup(_)
+        | Command::PutNode(_)
+        | Command::CreateOffer(_)
+        | Command::UpdateOffer(_)
+        | Command::DeleteOffer(_)
+        | Command::PublishPrice(_)
+        | Command::SetInventory(_)
+        | Command::Round(_) => visitor.on_cluster(Operation::RunCluster),
+    }
+}
+
+/// Whether the sender may see a job with its name, its user and its story.
+pub fn may_see(state: &State, sender: &Sender, job: &JobId) -> Result<(), Rejection> {
+    match sender {
+        Sender::ClusterAdministrator => Ok(()),
+        Sender::User(user) => Visitor { state, user }.on_job(job, Operation::SeeJob),
+    }
+}
+
+/// Somebody who is judged by their roles.
+struct Visitor<'a> {
+    state: &'a State,
+    user: &'a UserId,
+}
+
+impl Visitor<'_> {
+    fn submit(&self, command: &SubmitJob) -> Result<(), Rejection> {
+        if command.user.as_ref().is_some_and(|user| user != self.user) {
+            return self.denied(Denied::OtherName);
+        }
+        let Some(id) = &command.workspace else { return self.denied(Denied::NoWorkspace) };
+        let workspace = self.workspace(id)?;
+        let relation = match &command.quota {
+            Some(quota) => self.state.quota_no(quota).map(|no| relation(self.state, workspace, no)),
+            // Offers belong to nobody: whoever has a workspace may bid for its jobs.
+            None => Some(Relation::Workspace),
+        };
+        self.check(workspace.roles(self.user), Operation::SubmitJob, relation.unwrap_or(Relation::Elsewhere))
+    }
+
+    fn on_job(&self, id: &JobId, operation: Operation) -> Result<(), Rejection> {
+        let unknown = || Rejection::Unknown { noun: Noun::Job, name: id.to_string() };
+        let spec = &self.state.jobs[self.state.jobs.find(id).ok_or_else(unknown)?].spec;
+        let workspace = spec.workspace.as_ref().ok_or_else(unknown)?;
+        let roles = self.workspace(workspace).map_err(|_| unknown())?.roles(self.user);
+        let is_own = spec.user.as_ref() == Some(self.user);
+        self.check(roles, operation, if is_own { Relation::Own } else { Relation::Workspace })
+    }
+
+    /// A quota may be attached to several workspaces; it takes one whose roles allow it.
+    fn on_quota(&self, id: Option<&QuotaId>, operation: Operation) -> Result<(), Rejection> {
+        let no = id.and_then(|id| self.state.quota_no(id));
+        let check = |workspace: &Workspace| {
+            let relation = no.map_or(Relation::Elsewhere, |no| relation(self.state, workspace, no));
+            one_may(workspace.roles(self.user), operation, relation).map_err(|denied| (relation, denied))
+        };
+        let mut nearest = None;
+        for workspace in self.state.workspaces.values().filter(|workspace| !workspace.roles(self.user).is_empty()) {
+            match check(workspace) {
+                Ok(()) => return Ok(()),
+                Err((relation, denied)) if nearest.is_none_or(|(near, _)| relation < near) => {
+                    nearest = Some((relation, denied));
+                }
+                Err(_) => {}
+            }
+        }
+        match nearest {
+            Some((_, denied)) => self.denied(denied),
+            None => self.check(RoleSet::default(), operation, Relation::Elsewhere),
+        }
+    }
+
+    fn on_workspace(&self, id: &WorkspaceId, operation: Operation) -> Result<(), Rejection> {
+        self.check(self.workspace(id)?.roles(self.user), operation, Relation::Workspace)
+    }
+
+    fn on_member(
+        &self,
+        id: &WorkspaceId,
+        member: &UserId,
+        operation: Operation,
+        after: RoleSet,
+    ) -> Result<(), Rejection> {
+        let workspace = self.workspace(id)?;
+        let own = workspace.roles(self.user);
+        self.check(own, operation, if member == self.user { Relation::Own } else { Relation::Workspace })?;
+        may_change(own, workspace.roles(member), after).or_else(|denied| self.denied(denied))
+    }
+
+    /// Whatever roles somebody has somewhere, none of them is one of the cluster.
+    fn on_cluster(&self, operation: Operation) -> Result<(), Rejection> {
+        let roles =
+            self.state.workspaces.values().flat_map(|workspace| workspace.roles(self.user).iter().collect::<Vec<_>>());
+        self.check(roles.collect(), operation, Relation::Elsewhere)
+    }
+
+    fn check(&self, roles: RoleSet, operation: Operation, relation: Relation) -> Result<(), Rejection> {
+        one_may(roles, operation, relation).or_else(|denied| self.denied(denied))
+    }
+
+    fn denied(&self, why: Denied) -> Result<(), Rejection> {
+        Err(Rejection::Denied { user: self.user.to_string(), why })
+    }
+
+    fn is_member(&self, id: &WorkspaceId) -> bool {
+        self.workspace(id).is_ok()
+    }
+
+    /// A workspace that the user is a member of.
+    fn workspace(&self, id: &WorkspaceId) -> Result<&Workspace, Rejection> {
+        let workspace = self.state.workspaces.get(id).filter(|workspace| !workspace.roles(self.user).is_empty());
+        workspace.ok_or_else(|| Rejection::Unknown { noun: Noun::Workspace, name: id.to_string() })
+    }
+}
+
+/// How a quota relates to those of a workspace.
+fn relation(state: &State, workspace: &Workspace, no: QuotaNo) -> Relation {
+    let parent = |no: QuotaNo| state.quotas[no.at()].parent;
+    let is_above = |ancestor: QuotaNo, no: QuotaNo| {
+        std::iter::successors(parent(no), |no| parent(*no)).any(|above| above == ancestor)
+    };
+    let of_one = |attached: QuotaNo| {
+        if attached == no {
+            Relation::Workspace
+        } else if is_above(attached, no) {
+            Relation::Child
+        } else if parent(no).is_some() && parent(attached) == parent(no) {
+            Relation::Sibling
+        } else if is_above(no, attached) {
+            Relation::Parent
+        } else {
+            Relation::Elsewhere
+        }
+    };
+    workspace.quotas.iter().map(|attached| of_one(*attached)).min().unwrap_or(Relation::Elsewhere)
+}
