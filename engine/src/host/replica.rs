@@ -3,6 +3,7 @@
 use crate::host::authority;
 use crate::message::envelope::Entry;
 use crate::message::envelope::Envelope;
+use crate::message::event::Event;
 use crate::message::rejection::Rejection;
 use crate::message::snapshot::Snapshot;
 use crate::state::world::State;
@@ -68,7 +69,7 @@ impl Replica {
     }
 
     /// Takes a confirmed entry.
-    pub fn receive(&mut self, entry: &Entry) -> Taken {
+    pub fn receive<C>(&mut self, entry: &Entry<C>) -> Taken {
         if entry.revision <= self.confirmed.revision {
             // An own command that changed nothing has been answered all the same.
             self.answered(&entry.envelope.id);
@@ -79,12 +80,12 @@ impl Replica {
         }
         let had_pending = !self.pending.is_empty();
         self.pending.retain(|(envelope, _)| envelope.id != entry.envelope.id);
-        take(&mut self.confirmed, entry);
+        take(&mut self.confirmed, &entry.events);
         if had_pending {
             self.replay();
         } else {
             // What is shown is what is confirmed: no need for a new copy.
-            take(&mut self.shown, entry);
+            take(&mut self.shown, &entry.events);
         }
         Taken::Yes
     }
@@ -114,8 +115,8 @@ impl Replica {
     }
 }
 
-fn take(state: &mut State, entry: &Entry) {
-    for event in &entry.events {
+fn take(state: &mut State, events: &[Event]) {
+    for event in events {
         apply(state, event);
     }
     state.settle();

@@ -1,7 +1,14 @@
 //! A command on its way, and its answer.
 
+use std::fmt;
+
 use serde::Deserialize;
+use serde::Deserializer;
 use serde::Serialize;
+use serde::de::Error;
+use serde::de::IgnoredAny;
+use serde::de::MapAccess;
+use serde::de::Visitor;
 
 use crate::message::command::Command;
 use crate::message::event::Event;
@@ -10,10 +17,11 @@ use crate::unit::id::CommandId;
 use crate::unit::id::UserId;
 use crate::unit::time::Timestamp;
 
-/// A command with its name, its sender and the state it was made for.
+/// A command with its name, its sender and the state it was made for. `C` is the command as far as it is known: as sent,
+/// or unread by who only watches, or none where it may not be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Envelope {
+pub struct Envelope<C = Command> {
     /// The message format.
     pub format: u32,
     /// The command's name: a second one with this name and this body gets the first answer again.
@@ -28,7 +36,7 @@ pub struct Envelope {
     #[serde(default)]
     pub dry_run: bool,
     /// The command.
-    pub command: Command,
+    pub command: C,
 }
 
 /// The answer to an accepted command.
@@ -48,7 +56,7 @@ pub struct Receipt {
 /// An accepted command or round in the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct Entry<C = Command> {
     /// The message format.
     pub format: u32,
     /// The revision after it.
@@ -56,9 +64,42 @@ pub struct Entry {
     /// When it was decided.
     pub at: Timestamp,
     /// What was asked for.
-    pub envelope: Envelope,
+    pub envelope: Envelope<C>,
     /// What happened.
     pub events: Vec<Event>,
+}
+
+/// A command of which only the kind is read: enough for whoever watches, and a small part of the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deed {
+    /// The command's kind, such as `submit_job`; none where it may not be seen.
+    pub kind: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Deed {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_any(DeedVisitor)
+    }
+}
+
+struct DeedVisitor;
+
+impl<'de> Visitor<'de> for DeedVisitor {
+    type Value = Deed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a command or null")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Deed, E> {
+        Ok(Deed { kind: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Deed, A::Error> {
+        let kind = map.next_key()?;
+        map.next_value::<IgnoredAny>()?;
+        Ok(Deed { kind })
+    }
 }
 
 /// What handling a command comes to.

@@ -6,6 +6,7 @@ use engine::explain;
 use engine::explain::PolicyWords;
 use engine::job::spec::IdlePolicy;
 use engine::message::command::Command;
+use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
 use engine::quota::policy::ChildLevelPreemption;
@@ -123,31 +124,33 @@ pub fn is_loss(event: &Event) -> bool {
 
 /// What an entry of the log was.
 #[must_use]
-pub fn title(entry: &Entry) -> &'static str {
-    match &entry.envelope.command {
-        Command::CreateCluster(_) => "Cluster created",
-        Command::PutGroup(_) => "Resource group",
-        Command::PutNode(_) => "Node",
-        Command::CreateQuota(_) => "Quota created",
-        Command::UpdateQuota(_) => "Quota settings",
-        Command::ScaleQuotas(_) => "Scaling",
-        Command::DeleteQuota(_) => "Quota deleted",
-        Command::CreateOffer(_) => "Offer created",
-        Command::UpdateOffer(_) => "Offer terms",
-        Command::DeleteOffer(_) => "Offer removed",
-        Command::PublishPrice(_) => "Price",
-        Command::SetInventory(_) => "Inventory",
-        Command::SubmitJob(_) => "Job submitted",
-        Command::CancelJob(_) => "Job cancelled",
-        Command::SetPriority(_) => "Priority changed",
-        Command::Report(_) => "Report",
-        Command::PutWorkspace(_) => "Workspace",
-        Command::DeleteWorkspace(_) => "Workspace deleted",
-        Command::AttachQuota(_) => "Quota attached",
-        Command::DetachQuota(_) => "Quota detached",
-        Command::PutMember(_) => "Member",
-        Command::RemoveMember(_) => "Member removed",
-        Command::Round(_) => "Round",
+pub fn title(entry: &Entry<Deed>) -> &'static str {
+    match entry.envelope.command.kind.as_deref() {
+        Some("create_cluster") => "Cluster created",
+        Some("put_group") => "Resource group",
+        Some("put_node") => "Node",
+        Some("create_quota") => "Quota created",
+        Some("update_quota") => "Quota settings",
+        Some("scale_quotas") => "Scaling",
+        Some("delete_quota") => "Quota deleted",
+        Some("create_offer") => "Offer created",
+        Some("update_offer") => "Offer terms",
+        Some("delete_offer") => "Offer removed",
+        Some("publish_price") => "Price",
+        Some("set_inventory") => "Inventory",
+        Some("submit_job") => "Job submitted",
+        Some("cancel_job") => "Job cancelled",
+        Some("set_priority") => "Priority changed",
+        Some("report") => "Report",
+        Some("put_workspace") => "Workspace",
+        Some("delete_workspace") => "Workspace deleted",
+        Some("attach_quota") => "Quota attached",
+        Some("detach_quota") => "Quota detached",
+        Some("put_member") => "Member",
+        Some("remove_member") => "Member removed",
+        Some("round") => "Round",
+        Some(_) => "Another command",
+        None => "In another workspace",
     }
 }
 
@@ -191,6 +194,21 @@ pub fn idle_policy(idle: IdlePolicy) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_command_has_a_title() {
+        let entry = |command: &str| {
+            let text = format!(
+                r#"{{"format":1,"revision":1,"at":0,"envelope":{{"format":1,"id":"a","command":{command}}},"events":[]}}"#
+            );
+            title(&serde_json::from_str(&text).unwrap())
+        };
+        for command in include_str!("../../../engine/tests/fixtures/commands.jsonl").lines() {
+            assert_ne!(entry(command), "Another command", "{command}");
+        }
+        assert_eq!(entry(r#"{"round":{"slot":7}}"#), "Round");
+        assert_eq!(entry("null"), "In another workspace");
+    }
 
     #[test]
     fn fragments_become_sentences() {

@@ -2,6 +2,7 @@
 
 use engine::market::history::History;
 use engine::market::statement::Statement;
+use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
@@ -24,13 +25,13 @@ pub(crate) async fn snapshot(cluster: &str, min_revision: u64) -> Result<Snapsho
 }
 
 /// What was decided after a revision.
-pub(crate) async fn entries(cluster: &str, after: u64) -> Result<Vec<Entry>, Failure> {
+pub(crate) async fn entries(cluster: &str, after: u64) -> Result<Vec<Entry<Deed>>, Failure> {
     let request = signed(Request::get(&path::api(cluster, &format!("entries?after={after}"))));
     read(request.send().await).await
 }
 
 /// The last entries that contain a round.
-pub(crate) async fn rounds(cluster: &str) -> Result<Vec<Entry>, Failure> {
+pub(crate) async fn rounds(cluster: &str) -> Result<Vec<Entry<Deed>>, Failure> {
     let request = signed(Request::get(&path::api(cluster, "rounds?count=100")));
     read(request.send().await).await
 }
@@ -54,8 +55,9 @@ pub(crate) async fn load_example(cluster: &str) -> Result<(), Failure> {
     let file = Request::get("/examples/three-teams.jsonl").send().await.map_err(|_| Failure::Unreachable)?;
     let lines = file.text().await.map_err(|_| Failure::Unreachable)?;
     for line in lines.lines().filter(|line| !line.trim().is_empty()) {
-        let envelope: Envelope = serde_json::from_str(line).map_err(|error| Failure::Unreadable(error.to_string()))?;
-        command(cluster, &envelope).await?;
+        let request = signed(Request::post(&path::api(cluster, "commands"))).body(line);
+        let request = request.map_err(|error| Failure::Unreadable(error.to_string()))?;
+        read::<Receipt>(request.send().await).await?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The WebSocket on which the cluster pushes what it decides.
 
+use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
 use futures::StreamExt;
 use gloo::net::websocket::Message;
@@ -44,7 +45,7 @@ impl Events {
     }
 
     /// The next entry; nothing when the connection is lost, or speaks of what this console cannot read.
-    pub(crate) async fn next(&mut self) -> Option<Entry> {
+    pub(crate) async fn next(&mut self) -> Option<Entry<Deed>> {
         match self.socket.next().await? {
             Ok(Message::Text(text)) => serde_json::from_str(&text).ok(),
             Ok(Message::Bytes(_)) | Err(_) => None,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use engine::host::replica::Replica;
 use engine::host::replica::Taken;
+use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
 use engine::unit::sort;
 use gloo_timers::future::TimeoutFuture;
@@ -189,7 +190,7 @@ async fn reload(session: Session, open: &Open, min_revision: u64) -> Result<(), 
 }
 
 /// Takes an entry in. Says whether something before it is missing.
-fn receive(session: Session, entry: Entry) -> bool {
+fn receive(session: Session, entry: Entry<Deed>) -> bool {
     session.heard.set(browser::now());
     let mut has_gap = false;
     session.known.update(|known| {

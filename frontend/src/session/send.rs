@@ -2,6 +2,7 @@
 
 use engine::message::FORMAT;
 use engine::message::command::Command;
+use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
@@ -47,10 +48,12 @@ impl Session {
     }
 }
 
-/// The log's entry of an accepted command.
-fn entry(envelope: &Envelope, receipt: &Receipt) -> Entry {
-    let Receipt { id: _, revision, at, events } = receipt.clone();
-    Entry { format: envelope.format, revision, at, envelope: envelope.clone(), events }
+/// The log's entry of an accepted command. Its kind is read where it comes from the log.
+fn entry(envelope: &Envelope, receipt: &Receipt) -> Entry<Deed> {
+    let Receipt { id, revision, at, events } = receipt.clone();
+    let Envelope { format, by, base, dry_run, .. } = envelope.clone();
+    let envelope = Envelope { format, id, by, base, dry_run, command: Deed { kind: None } };
+    Entry { format, revision, at, envelope, events }
 }
 
 /// The same request for a terminal. The key is named, not shown.

@@ -1,0 +1,19 @@
+//! Sentences about workspaces and who belongs to them.
+
+use crate::unit::id::UserId;
+use crate::unit::id::WorkspaceId;
+use crate::workspace::role::Role;
+use crate::workspace::role::RoleSet;
+
+pub(super) fn attached(quota: &str, workspace: &WorkspaceId) -> String {
+    format!("{quota} was attached to workspace {workspace}")
+}
+
+pub(super) fn detached(quota: &str, workspace: &WorkspaceId) -> String {
+    format!("{quota} was detached from workspace {workspace}")
+}
+
+pub(super) fn member(user: &UserId, roles: RoleSet, workspace: &WorkspaceId) -> String {
+    let roles: Vec<&str> = roles.iter().map(Role::as_str).collect();
+    format!("{user} is {} of workspace {workspace} now", roles.join(" and "))
+}
