@@ -12,6 +12,8 @@ test.describe("when they cannot be fetched", () => {
     await page.route(PAGES, (route) => route.abort());
     await cluster.open();
     await expect(page.getByRole("treegrid", { name: "Quotas" }).getByRole("row", { name: /Quota1\.1/ })).toBeVisible();
+    await expect(page.locator("main > [role=status]")).toContainText("changes are shown seconds late");
+    await expect(page.locator("header")).toContainText("not live");
 
     await page.getByRole("link", { name: "Jobs" }).click();
     await expect(page.getByRole("alert")).toContainText("The page cannot be loaded");
@@ -19,6 +21,7 @@ test.describe("when they cannot be fetched", () => {
     await page.unroute(PAGES);
     await page.getByRole("link", { name: "Rounds" }).click();
     await expect(page.getByRole("heading", { name: "Rounds" })).toBeVisible();
+    await expect(page.locator("header")).toContainText(", live");
   });
 });
 

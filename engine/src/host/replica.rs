@@ -26,8 +26,6 @@ pub struct Replica {
     confirmed: State,
     pending: Vec<(Envelope, Timestamp)>,
     shown: State,
-    /// Replays what is pending. Sending sets it: whoever only watches needs no code to decide.
-    replay: Option<fn(&mut Self)>,
 }
 
 impl Replica {
@@ -37,7 +35,7 @@ impl Replica {
     /// When the snapshot is damaged or of an unknown format.
     pub fn new(snapshot: Snapshot) -> Result<Self, Rejection> {
         let confirmed = snapshot.restore()?;
-        Ok(Self { shown: confirmed.clone(), confirmed, pending: Vec::new(), replay: None })
+        Ok(Self { shown: confirmed.clone(), confirmed, pending: Vec::new() })
     }
 
     /// The state to show: confirmed, and pending commands replayed over it.
@@ -64,7 +62,6 @@ impl Replica {
     pub fn send(&mut self, envelope: Envelope, now: Timestamp) -> Result<(), Rejection> {
         authority::step(&mut self.shown, &envelope.command, now)?;
         self.pending.push((envelope, now));
-        self.replay = Some(Self::replay_pending);
         Ok(())
     }
 
@@ -100,14 +97,8 @@ impl Replica {
         self.replay();
     }
 
-    fn replay(&mut self) {
-        if let Some(replay) = self.replay {
-            replay(self);
-        }
-    }
-
     /// What is pending may be refused over the newer state; then it simply does not show.
-    fn replay_pending(&mut self) {
+    fn replay(&mut self) {
         self.shown = self.confirmed.clone();
         for (envelope, sent) in &self.pending {
             let _ = authority::step(&mut self.shown, &envelope.command, *sent);

@@ -15,6 +15,8 @@ pub enum Link {
     Reconnecting,
     /// The browser has no network.
     Offline,
+    /// The part of the console that takes changes in cannot be loaded.
+    Incomplete,
 }
 
 /// What people are told about the age of the screen.
@@ -28,6 +30,8 @@ pub enum Freshness {
     Stale(String),
     /// No network.
     Offline(String),
+    /// Changes are not taken in as they happen until the page is loaded again.
+    Still(String),
 }
 
 impl Freshness {
@@ -38,6 +42,7 @@ impl Freshness {
         match link {
             Link::Live => Self::Live,
             Link::Offline => Self::Offline(age),
+            Link::Incomplete => Self::Still(age),
             Link::Reconnecting if silence.0 < STALE_AFTER_MS => Self::Aged(age),
             Link::Reconnecting => Self::Stale(age),
         }
@@ -51,6 +56,7 @@ impl Freshness {
             Self::Aged(age) => format!("{age} old"),
             Self::Stale(age) => format!("stale: {age} old"),
             Self::Offline(age) => format!("offline: {age} old"),
+            Self::Still(age) => format!("not live: {age} old"),
         }
     }
 
@@ -61,7 +67,7 @@ impl Freshness {
             Self::Live => "live",
             Self::Aged(_) => "aged",
             Self::Stale(_) => "stale",
-            Self::Offline(_) => "offline",
+            Self::Offline(_) | Self::Still(_) => "offline",
         }
     }
 }
@@ -79,6 +85,11 @@ mod tests {
     fn a_lost_connection_shows_the_age_and_then_says_stale() {
         assert_eq!(Freshness::of(Link::Reconnecting, Millis(12_000)).text(), "12 s old");
         assert_eq!(Freshness::of(Link::Reconnecting, Millis(120_000)).text(), "stale: 2 min old");
+    }
+
+    #[test]
+    fn a_console_that_is_not_whole_never_seems_live() {
+        assert_eq!(Freshness::of(Link::Incomplete, Millis(0)).text(), "not live: 0 s old");
     }
 
     #[test]

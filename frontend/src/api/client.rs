@@ -6,7 +6,6 @@ use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
-use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
 use gloo::net::http::Request;
 use gloo::net::http::RequestBuilder;
@@ -87,22 +86,21 @@ async fn read<T: DeserializeOwned>(answer: Result<Response, gloo::net::Error>) -
     }
 }
 
-/// What the Worker says when it refuses.
+/// What the Worker says when it refuses. It says more, for programs; people are shown the message.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Problem {
     message: String,
-    rejection: Option<Rejection>,
 }
 
 fn refusal(status: u16, text: &str) -> Failure {
-    let Problem { message, rejection } = serde_json::from_str(text).unwrap_or_default();
-    match (status, rejection) {
-        (_, Some(rejection)) => Failure::Refused(rejection),
-        (401, None) => Failure::NoKey,
-        (403, None) => Failure::Forbidden(message),
-        (410, None) => Failure::Gone,
-        (400..=499, None) => Failure::Absent(message),
-        (status, None) => Failure::Fault(status),
+    let Problem { message } = serde_json::from_str(text).unwrap_or_default();
+    match status {
+        401 => Failure::NoKey,
+        403 => Failure::Forbidden(message),
+        404 => Failure::Absent(message),
+        410 => Failure::Gone,
+        400..=499 => Failure::Refused(message),
+        status => Failure::Fault(status),
     }
 }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use engine::message::rejection::Rejection;
-
 /// A request that brought no answer to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
@@ -17,8 +15,8 @@ pub(crate) enum Failure {
     Absent(String),
     /// So far back nothing is kept at hand.
     Gone,
-    /// The command was refused by the engine.
-    Refused(Rejection),
+    /// The request was refused, in the words of the Worker.
+    Refused(String),
     /// The Worker itself failed.
     Fault(u16),
     /// An answer that this console does not understand.
@@ -33,9 +31,8 @@ impl fmt::Display for Failure {
             }
             Self::NoKey => f.write_str("a key is needed to see this cluster"),
             Self::Forbidden(reason) => write!(f, "the key does not allow this: {reason}"),
-            Self::Absent(reason) => f.write_str(reason),
             Self::Gone => f.write_str("so far back nothing is kept at hand"),
-            Self::Refused(rejection) => rejection.fmt(f),
+            Self::Absent(reason) | Self::Refused(reason) => f.write_str(reason),
             Self::Fault(status) => write!(f, "the service failed (status {status}); nothing was changed, try again"),
             Self::Unreadable(reason) => {
                 write!(f, "the answer cannot be read ({reason}); reload the page to get the newest console")

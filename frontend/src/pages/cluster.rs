@@ -1,7 +1,5 @@
 //! What all pages of a cluster share: the session, the header, and what is shown while there is nothing to show.
 
-use engine::message::rejection::Noun;
-use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use gloo::storage::SessionStorage;
 use gloo::storage::Storage;
@@ -11,12 +9,12 @@ use leptos_router::components::Outlet;
 use leptos_router::hooks::use_location;
 
 use crate::api::browser;
-use crate::api::client;
 use crate::api::failure::Failure;
 use crate::api::key;
 use crate::pages::app::parameter;
 use crate::pages::header::Header;
 use crate::pages::later;
+use crate::pages::later::Missing;
 use crate::pages::start::LAST_CLUSTER;
 use crate::session::Known;
 use crate::session::Session;
@@ -55,9 +53,11 @@ fn OpenCluster(name: String) -> impl IntoView {
     let load = Callback::new(move |()| {
         example.set(Example::Loading);
         spawn_local(async move {
-            let outcome = client::load_example(&session.name()).await;
-            example
-                .try_set(outcome.map_or_else(|failure| Example::Refused(failure.to_string()), |()| Example::Offered));
+            let outcome = match later::load().await {
+                Ok(pages) => (pages.load_example)(session).await.map_err(|failure| failure.to_string()),
+                Err(Missing) => Err(Failure::Unreachable.to_string()),
+            };
+            example.try_set(outcome.map_or_else(Example::Refused, |()| Example::Offered));
             session.look_again();
         });
     });
@@ -70,16 +70,12 @@ fn OpenCluster(name: String) -> impl IntoView {
         session.known.with(|known| match known {
             Known::Loading => Shown::Loading,
             Known::Failed(Failure::NoKey) => Shown::NoKey,
-            Known::Failed(failure) if is_absent(failure) => Shown::Empty,
+            // A cluster that nobody has declared yet is an empty one.
+            Known::Failed(Failure::Absent(_)) => Shown::Empty,
             Known::Failed(failure) => Shown::Failed(sentence(&failure.to_string())),
             Known::Here(replica) if has_nothing(replica.state()) => Shown::Empty,
             Known::Here(_) => Shown::Page,
         })
-    });
-    Effect::new(move |_| {
-        if shown.get() == Shown::Page {
-            request_idle_callback(later::prepare);
-        }
     });
     // Minutes, not seconds, so that a screen reader is not told the age again and again.
     let outdated = Memo::new(move |_| match session.freshness() {
@@ -90,6 +86,9 @@ fn OpenCluster(name: String) -> impl IntoView {
         Freshness::Offline(_) => {
             Some("There is no network. What is shown here is as it was when the connection was lost.")
         }
+        Freshness::Still(_) => Some(
+            "A part of the console cannot be loaded, so changes are shown seconds late. Reload to see them as they happen.",
+        ),
     });
     view! {
         <a class="skip" href="#main">"Skip to the content"</a>
@@ -111,11 +110,6 @@ fn OpenCluster(name: String) -> impl IntoView {
 /// Whether there is neither a quota nor an offer to submit a job to.
 fn has_nothing(state: &State) -> bool {
     state.live_quotas().next().is_none() && state.market.live_offers().next().is_none()
-}
-
-/// A cluster that nobody has declared yet is an empty one.
-fn is_absent(failure: &Failure) -> bool {
-    matches!(failure, Failure::Refused(Rejection::Unknown { noun: Noun::Cluster, .. }))
 }
 
 /// Whoever reads with a screen reader or moves by keyboard starts at the new page's content.

@@ -1,9 +1,11 @@
-//! Pages that are loaded when they are first needed: all but the first one.
+//! What is loaded behind the first screen: all other pages, and what takes changes in.
 //!
-//! They are a module of their own, `pages`, which the bundler cuts out of the linked program; see
+//! It is a module of their own, `pages`, which the bundler cuts out of the linked program; see
 //! `docs/decisions/0016-two-parts-of-the-console.md`.
 
 #![expect(clippy::unnecessary_wraps, reason = "what can fail is the fetching, around the function at the split point")]
+
+use std::pin::Pin;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -11,6 +13,8 @@ use leptos::wasm_split::SplitLoaderError;
 use leptos::wasm_split::wasm_split;
 
 use crate::api::browser;
+use crate::api::client;
+use crate::api::failure::Failure;
 use crate::pages::bills::BillsPage;
 use crate::pages::job::JobPage;
 use crate::pages::jobs::JobsPage;
@@ -18,10 +22,15 @@ use crate::pages::market::MarketPage;
 use crate::pages::quota::QuotaPage;
 use crate::pages::rounds::RoundsPage;
 use crate::pages::submit::SubmitPage;
+use crate::session::Session;
+use crate::session::follow::Follow;
+use crate::session::follow::follow;
 
 type Page = fn() -> AnyView;
 
-/// The pages.
+type LoadExample = fn(Session) -> Pin<Box<dyn Future<Output = Result<(), Failure>>>>;
+
+/// The pages, and what works behind all of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Pages {
     pub(crate) bills: Page,
@@ -31,6 +40,8 @@ pub(crate) struct Pages {
     pub(crate) quota: Page,
     pub(crate) rounds: Page,
     pub(crate) submit: Page,
+    pub(crate) follow: Follow,
+    pub(crate) load_example: LoadExample,
 }
 
 /// Why they are not there: the network failed, or the server has newer ones.
@@ -53,14 +64,9 @@ pub(crate) fn load() -> Result<Pages, Missing> {
         quota: || view! { <QuotaPage /> }.into_any(),
         rounds: || view! { <RoundsPage /> }.into_any(),
         submit: || view! { <SubmitPage /> }.into_any(),
+        follow: |session, open| Box::pin(follow(session, open)),
+        load_example: |session| Box::pin(async move { client::load_example(&session.name()).await }),
     })
-}
-
-/// Fetches the pages while nobody waits for them. If that fails, opening one tries again.
-pub(crate) fn prepare() {
-    spawn_local(async {
-        let _ = load().await;
-    });
 }
 
 /// A page, as soon as it is there.

@@ -1,4 +1,6 @@
-//! Keeps the replica up to date: a snapshot first, then what is pushed; after a gap or a lost connection, again.
+//! Keeps the replica up to date: a snapshot first, then what is pushed; after a lost connection, again.
+//!
+//! What reads and takes in pushed entries is loaded later: the first screen needs the snapshot alone.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -6,24 +8,18 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use engine::host::replica::Replica;
-use engine::host::replica::Taken;
-use engine::message::envelope::Deed;
-use engine::message::envelope::Entry;
-use engine::unit::sort;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::browser;
 use crate::api::client;
-use crate::api::events::Events;
 use crate::api::failure::Failure;
+use crate::pages::later;
+use crate::pages::later::Missing;
 use crate::session::Known;
 use crate::session::Session;
 use console_model::freshness::Link;
-
-/// How far back the list of rounds reaches when a cluster is opened.
-const PAST_REVISIONS: u64 = 300;
 
 /// The pauses between attempts to connect.
 const PAUSES_MS: [u32; 5] = [500, 1_000, 2_000, 5_000, 10_000];
@@ -33,11 +29,32 @@ const SLICE_MS: u32 = 100;
 
 /// Whether the session is still the one on the screen.
 #[derive(Clone)]
-struct Open(Arc<AtomicBool>);
+pub(crate) struct Open(Arc<AtomicBool>);
 
 impl Open {
-    fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How an attempt to follow the cluster ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// There was a connection, and it was lost.
+    Lost,
+    /// There was none.
+    Unconnected,
+    /// The part of the console that follows cannot be loaded.
+    Incomplete,
+}
+
+impl Ended {
+    fn link(self) -> Link {
+        match self {
+            _ if !browser::is_online() => Link::Offline,
+            Self::Lost | Self::Unconnected => Link::Reconnecting,
+            Self::Incomplete => Link::Incomplete,
+        }
     }
 }
 
@@ -51,16 +68,19 @@ pub(crate) fn keep(session: Session) {
     }
     watch_network(session);
     spawn_local(async move {
-        let mut attempt = 0;
+        let mut n_failed = 0;
+        let mut ended = Ended::Unconnected;
         while open.is_open() {
-            if follow(session, &open).await {
-                attempt = 0;
-            }
+            ended = attempt(session, &open, ended).await;
             if !open.is_open() {
                 break;
             }
-            lose(session, if browser::is_online() { Link::Reconnecting } else { Link::Offline });
-            attempt = if pause(session, PAUSES_MS[attempt.min(PAUSES_MS.len() - 1)]).await { 0 } else { attempt + 1 };
+            if ended == Ended::Lost {
+                n_failed = 0;
+            }
+            lose(session, ended.link());
+            n_failed =
+                if pause(session, PAUSES_MS[n_failed.min(PAUSES_MS.len() - 1)]).await { 0 } else { n_failed + 1 };
         }
     });
 }
@@ -98,114 +118,46 @@ async fn pause(session: Session, ms: u32) -> bool {
     false
 }
 
-/// Loads what is missing and follows the events until the connection is lost. Says whether there was one.
-async fn follow(session: Session, open: &Open) -> bool {
-    match connect(session, open).await {
-        Ok(Some(mut events)) => {
-            session.link.set(Link::Live);
-            session.is_following.set_value(true);
-            while let Some(entry) = events.next().await {
-                if !open.is_open() {
-                    break;
-                }
-                let revision = entry.revision;
-                if receive(session, entry) && reload(session, open, revision).await.is_err() {
-                    break;
-                }
-            }
-            session.is_following.try_update_value(|is_following| *is_following = false);
-            true
+/// Shows the state, then follows the events until the connection is lost. Who cannot follow reads the state each time.
+async fn attempt(session: Session, open: &Open, before: Ended) -> Ended {
+    if (before == Ended::Incomplete || confirmed(session).is_none())
+        && let Err(failure) = load(session, open, 0).await
+    {
+        if open.is_open() {
+            fail(session, failure);
         }
-        Ok(None) => false,
-        Err(failure) => {
-            if open.is_open() {
-                fail(session, failure);
-            }
-            false
-        }
+        return Ended::Unconnected;
     }
-}
-
-/// The state first, then the events, then what happened between the two.
-async fn connect(session: Session, open: &Open) -> Result<Option<Events>, Failure> {
-    if confirmed(session).is_none() {
-        reload(session, open, 0).await?;
+    match later::load().await {
+        Ok(pages) if (pages.follow)(session, open.clone()).await => Ended::Lost,
+        Ok(_) => Ended::Unconnected,
+        Err(Missing) => Ended::Incomplete,
     }
-    if !open.is_open() {
-        return Ok(None);
-    }
-    let Some(mut events) = Events::open(&session.name()) else { return Ok(None) };
-    if !events.is_connected().await {
-        return Ok(None);
-    }
-    let Some(revision) = confirmed(session).filter(|_| open.is_open()) else { return Ok(None) };
-    match client::entries(&session.name(), revision).await {
-        Ok(entries) if open.is_open() => {
-            session.heard.set(browser::now());
-            for entry in entries {
-                let revision = entry.revision;
-                if receive(session, entry) {
-                    reload(session, open, revision).await?;
-                    break;
-                }
-            }
-        }
-        Ok(_) => return Ok(None),
-        Err(Failure::Gone) => reload(session, open, revision + 1).await?,
-        Err(failure) => return Err(failure),
-    }
-    Ok(Some(events))
 }
 
 /// The confirmed revision.
-fn confirmed(session: Session) -> Option<u64> {
+pub(crate) fn confirmed(session: Session) -> Option<u64> {
     session.known.with_untracked(|known| match known {
         Known::Here(replica) => Some(replica.revision()),
         Known::Loading | Known::Failed(_) => None,
     })
 }
 
-/// Fetches the whole state, at least as new as `min_revision`, and the last rounds.
-async fn reload(session: Session, open: &Open, min_revision: u64) -> Result<(), Failure> {
-    let name = session.name();
-    let snapshot = client::snapshot(&name, min_revision).await?;
+/// Fetches the whole state, at least as new as `min_revision`.
+pub(crate) async fn load(session: Session, open: &Open, min_revision: u64) -> Result<(), Failure> {
+    let snapshot = client::snapshot(&session.name(), min_revision).await?;
     if !open.is_open() {
         return Ok(());
     }
-    let revision = snapshot.revision;
-    let replica = Replica::new(snapshot).map_err(Failure::Refused)?;
+    let replica = Replica::new(snapshot)
+        .map_err(|_| Failure::Unreadable("the state is of another format or does not fit together".to_owned()))?;
     session.known.set(Known::Here(Box::new(replica)));
     session.heard.set(browser::now());
-    let past = match client::entries(&name, revision.saturating_sub(PAST_REVISIONS)).await {
-        Ok(entries) => Ok(entries),
-        Err(_) => client::rounds(&name).await,
-    };
-    // The list of rounds is not needed to work; without it the page says that there is none.
-    let mut past = past.unwrap_or_default();
-    sort::by_key(&mut past, |entry| entry.revision);
-    for entry in past.into_iter().filter(|_| open.is_open()) {
-        session.remember(entry);
-    }
     Ok(())
 }
 
-/// Takes an entry in. Says whether something before it is missing.
-fn receive(session: Session, entry: Entry<Deed>) -> bool {
-    session.heard.set(browser::now());
-    let mut has_gap = false;
-    session.known.update(|known| {
-        if let Known::Here(replica) = known {
-            has_gap = replica.receive(&entry) == Taken::Gap;
-        }
-    });
-    if !has_gap {
-        session.remember(entry);
-    }
-    has_gap
-}
-
 /// Shows a failure, unless there is a state to show that is merely old.
-fn fail(session: Session, failure: Failure) {
+pub(crate) fn fail(session: Session, failure: Failure) {
     let is_here = session.known.with_untracked(|known| matches!(known, Known::Here(_)));
     if !is_here || failure == Failure::NoKey {
         session.known.set(Known::Failed(failure));

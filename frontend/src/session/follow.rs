@@ -1,0 +1,120 @@
+//! Follows a cluster: what happened since the snapshot, then what is pushed. Part of the console that is loaded later.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+
+use engine::host::replica::Taken;
+use engine::message::envelope::Deed;
+use engine::message::envelope::Entry;
+use engine::unit::sort;
+use leptos::prelude::*;
+
+use crate::api::browser;
+use crate::api::client;
+use crate::api::events::Events;
+use crate::api::failure::Failure;
+use crate::session::Known;
+use crate::session::Session;
+use crate::session::link;
+use crate::session::link::Open;
+use console_model::freshness::Link;
+
+/// How far back the list of rounds reaches when a cluster is opened.
+const PAST_REVISIONS: u64 = 300;
+
+/// `follow`, as the first part knows it.
+pub(crate) type Follow = fn(Session, Open) -> Pin<Box<dyn Future<Output = bool>>>;
+
+/// Follows the events until the connection is lost. Says whether there was one.
+pub(crate) async fn follow(session: Session, open: Open) -> bool {
+    match connect(session, &open).await {
+        Ok(Some(mut events)) => {
+            session.link.set(Link::Live);
+            session.is_following.set_value(true);
+            while let Some(entry) = events.next().await {
+                if !open.is_open() {
+                    break;
+                }
+                let revision = entry.revision;
+                if receive(session, entry) && reload(session, &open, revision).await.is_err() {
+                    break;
+                }
+            }
+            session.is_following.try_update_value(|is_following| *is_following = false);
+            true
+        }
+        Ok(None) => false,
+        Err(failure) => {
+            if open.is_open() {
+                link::fail(session, failure);
+            }
+            false
+        }
+    }
+}
+
+/// The events, and what happened between the state and them.
+async fn connect(session: Session, open: &Open) -> Result<Option<Events>, Failure> {
+    let Some(mut events) = Events::open(&session.name()) else { return Ok(None) };
+    if !events.is_connected().await {
+        return Ok(None);
+    }
+    if session.entries.with_untracked(VecDeque::is_empty) {
+        remember_past(session, open).await;
+    }
+    let Some(revision) = link::confirmed(session).filter(|_| open.is_open()) else { return Ok(None) };
+    match client::entries(&session.name(), revision).await {
+        Ok(entries) if open.is_open() => {
+            session.heard.set(browser::now());
+            for entry in entries {
+                let revision = entry.revision;
+                if receive(session, entry) {
+                    reload(session, open, revision).await?;
+                    break;
+                }
+            }
+        }
+        Ok(_) => return Ok(None),
+        Err(Failure::Gone) => reload(session, open, revision + 1).await?,
+        Err(failure) => return Err(failure),
+    }
+    Ok(Some(events))
+}
+
+/// Fetches the whole state, at least as new as `min_revision`, and the last rounds.
+async fn reload(session: Session, open: &Open, min_revision: u64) -> Result<(), Failure> {
+    link::load(session, open, min_revision).await?;
+    remember_past(session, open).await;
+    Ok(())
+}
+
+/// Fills the list of rounds. It is not needed to work; without it the page says that there is none.
+async fn remember_past(session: Session, open: &Open) {
+    let Some(revision) = link::confirmed(session) else { return };
+    let name = session.name();
+    let past = match client::entries(&name, revision.saturating_sub(PAST_REVISIONS)).await {
+        Ok(entries) => Ok(entries),
+        Err(_) => client::rounds(&name).await,
+    };
+    let mut past = past.unwrap_or_default();
+    past.retain(|entry| entry.revision <= revision);
+    sort::by_key(&mut past, |entry| entry.revision);
+    for entry in past.into_iter().filter(|_| open.is_open()) {
+        session.remember(entry);
+    }
+}
+
+/// Takes an entry in. Says whether something before it is missing.
+fn receive(session: Session, entry: Entry<Deed>) -> bool {
+    session.heard.set(browser::now());
+    let mut has_gap = false;
+    session.known.update(|known| {
+        if let Known::Here(replica) = known {
+            has_gap = replica.receive(&entry) == Taken::Gap;
+        }
+    });
+    if !has_gap {
+        session.remember(entry);
+    }
+    has_gap
+}
