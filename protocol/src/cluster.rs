@@ -70,6 +70,8 @@ pub(crate) struct Memory {
     pub(crate) published: Option<Head>,
     /// The publication under way.
     pub(crate) sealed: Option<Sealed>,
+    /// Whether notes have changed since they were published.
+    pub(crate) has_stale_notes: bool,
 }
 
 /// What came of a command that was not refused.
@@ -111,6 +113,16 @@ impl<S: LogStore> Cluster<S> {
 
     /// Handles a command. `now` is the time of the worker; it is not allowed to go back.
     pub fn submit(&mut self, envelope: &Envelope, now: Timestamp) -> Result<Done, Failure> {
+        self.submit_with(envelope, Vec::new(), now)
+    }
+
+    /// Handles a command; if it is accepted, `beside` is written with it.
+    pub(crate) fn submit_with(
+        &mut self,
+        envelope: &Envelope,
+        beside: Vec<Write>,
+        now: Timestamp,
+    ) -> Result<Done, Failure> {
         if envelope.id.as_str().starts_with(SLOT_PREFIX) {
             let reason = format!(
                 "command ids that begin with {SLOT_PREFIX:?} are kept for scheduled rounds; choose another one"
@@ -124,7 +136,7 @@ impl<S: LogStore> Cluster<S> {
                 return Err(Rejection::OutOfRange { what: "the slot".to_owned(), value: *slot, min: 0, max }.into());
             }
         }
-        self.handle(envelope, now)
+        self.handle(envelope, beside, now)
     }
 
     /// Runs the round of a scheduled slot. A second call for a slot gets the first answer and decides nothing; an
@@ -134,10 +146,10 @@ impl<S: LogStore> Cluster<S> {
             .map_err(|error| Fault::damaged("the slot's name", error))?;
         let command = Command::Round(Round { slot: Some(slot) });
         let envelope = Envelope { format: FORMAT, id, by: None, base: None, dry_run: false, command };
-        self.handle(&envelope, now)
+        self.handle(&envelope, Vec::new(), now)
     }
 
-    fn handle(&mut self, envelope: &Envelope, now: Timestamp) -> Result<Done, Failure> {
+    fn handle(&mut self, envelope: &Envelope, beside: Vec<Write>, now: Timestamp) -> Result<Done, Failure> {
         if !envelope.dry_run
             && let Some(receipt) = self.first_answer(envelope)?
         {
@@ -151,19 +163,29 @@ impl<S: LogStore> Cluster<S> {
         }
         let seq = memory.seq + 1;
         // The state is ahead of the log until the row is there. If that fails, nobody knows which of them is right.
-        let record = self.append(seq, envelope, &receipt).inspect_err(|_| self.forget())?;
+        let has_notes = !beside.is_empty();
+        let record = self.append(seq, envelope, &receipt, beside).inspect_err(|_| self.forget())?;
         let memory = self.memory()?;
+        memory.has_stale_notes |= has_notes;
         memory.seq = seq;
         memory.at = at;
         Ok(Done { receipt, record: Some(record) })
     }
 
-    fn append(&mut self, seq: u64, envelope: &Envelope, receipt: &Receipt) -> Result<Record, Fault> {
+    fn append(
+        &mut self,
+        seq: u64,
+        envelope: &Envelope,
+        receipt: &Receipt,
+        beside: Vec<Write>,
+    ) -> Result<Record, Fault> {
         let Receipt { id: _, revision, at, events } = receipt.clone();
         let entry = Entry { format: FORMAT, revision, at, envelope: envelope.clone(), events };
         let record = Record::of(seq, &entry)?;
         let answered = Answered::of(&entry)?;
-        self.store.commit(&[Write::Append(record.clone()), Write::Remember(record.id.clone(), answered)])?;
+        let mut writes = vec![Write::Append(record.clone()), Write::Remember(record.id.clone(), answered)];
+        writes.extend(beside);
+        self.store.commit(&writes)?;
         Ok(record)
     }
 
@@ -174,6 +196,12 @@ impl<S: LogStore> Cluster<S> {
             return Err(Rejection::Taken { noun: Noun::Command, name: envelope.id.to_string() }.into());
         }
         Ok(Some(decode("a stored receipt", &answered.receipt)?))
+    }
+
+    /// The state as it is, once it has been read; none after a fault, until the next call that works with it.
+    #[must_use]
+    pub fn state(&self) -> Option<&State> {
+        self.memory.as_ref().map(|memory| &memory.state)
     }
 
     /// Reads with the state as it is.
@@ -252,7 +280,8 @@ fn load(store: &impl LogStore) -> Result<Memory, Fault> {
     }
     let published = store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
     let sealed = store.meta(Meta::Sealed)?.map(|text| decode("the sealed publication", &text)).transpose()?;
-    Ok(Memory { state, seq, at, snapshot_seq, published, sealed })
+    let has_stale_notes = !store.stale_buckets()?.is_empty();
+    Ok(Memory { state, seq, at, snapshot_seq, published, sealed, has_stale_notes })
 }
 
 /// Applies an entry's events and checks where that leads.

@@ -6,6 +6,7 @@
 //! - Sequencing: a command is checked, applied and written in one synchronous call; there is no await inside.
 //! - Idempotency: a command's name is unique in the log. The same name with the same body gets the first answer again.
 //! - Publication: what is committed goes to KV as objects named by their content; a small head is written last.
+//! - Notes: what hosts keep beside the log changes with a command, is published with it and comes back with it.
 //! - Restore: KV alone gives the same state, bit by bit.
 //! - Slots: a scheduled minute is decided at most once.
 //!
@@ -24,6 +25,7 @@ pub mod log;
 pub mod document;
 
 pub mod cluster;
+pub mod note;
 pub mod publish;
 
 pub mod history;

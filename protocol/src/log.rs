@@ -10,6 +10,10 @@ use serde::de::DeserializeOwned;
 
 use crate::digest::sha256;
 use crate::fault::Fault;
+use crate::note::Bucket;
+use crate::note::Note;
+use crate::note::NoteChange;
+use crate::note::Stale;
 
 /// A row of the log: one accepted command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +117,11 @@ pub enum Write {
     DropEntries(u64),
     /// Drops snapshots of states before this number.
     DropSnapshots(u64),
-    /// Drops everything.
+    /// Changes a note; its bucket is stale then.
+    ChangeNote(NoteChange),
+    /// Notes that a bucket was published when it had so many changes: unless there are more, it is not stale.
+    NotesPublished(Stale),
+    /// Drops everything; buckets that had notes are stale then.
     Clear,
 }
 
@@ -129,6 +137,16 @@ pub trait LogStore {
     fn snapshot(&self) -> Result<Option<Stored>, Fault>;
     /// A value beside the log.
     fn meta(&self, key: Meta) -> Result<Option<String>, Fault>;
+    /// A note's text.
+    fn note(&self, name: &str) -> Result<Option<String>, Fault>;
+    /// The names of notes that begin so, in order.
+    fn note_names(&self, start: &str) -> Result<Vec<String>, Fault>;
+    /// The notes of a bucket.
+    fn notes(&self, bucket: Bucket) -> Result<Vec<Note>, Fault>;
+    /// How many bytes the notes of a bucket have.
+    fn bucket_bytes(&self, bucket: Bucket) -> Result<u64, Fault>;
+    /// Buckets that have changed since they were published.
+    fn stale_buckets(&self) -> Result<Vec<Stale>, Fault>;
 }
 
 /// A value as JSON.

@@ -6,8 +6,9 @@
 //! | `c/{cluster}/log/{first}-{last}-{sha256}` | [`crate::document::Segment`] | never |
 //! | `c/{cluster}/snapshot/{seq}.{part}-{sha256}` | a part of the snapshot's bytes | never |
 //! | `c/{cluster}/page/{last}-{sha256}` | [`crate::document::Page`] | never |
+//! | `c/{cluster}/notes/{bucket}` | the notes of a bucket ([`crate::note`]) | when one of them does |
 //!
-//! Everything but the head ends with the digest of its content, so that storing it twice is storing it once, and
+//! Everything but the head and the notes ends with the digest of its content, so that storing it twice is storing it once, and
 //! that a reader can tell a damaged object.
 
 use std::fmt;
@@ -55,6 +56,12 @@ impl ClusterName {
     #[must_use]
     pub fn snapshot_part(&self, seq: u64, part: usize, text: &str) -> String {
         format!("c/{self}/snapshot/{seq:012}.{part}-{}", sha256(text.as_bytes()))
+    }
+
+    /// The key of a bucket of notes.
+    #[must_use]
+    pub fn notes(&self, bucket: u8) -> String {
+        format!("c/{self}/notes/{bucket:02x}")
     }
 
     /// The key of a page of history.

@@ -32,6 +32,7 @@ use crate::log::Stored;
 use crate::log::Write;
 use crate::log::encode;
 use crate::name::ClusterName;
+use crate::note::Stale;
 use crate::profile::Pace;
 
 /// A publication that has been decided on and may have been written in part.
@@ -53,6 +54,8 @@ pub struct Sealed {
 pub struct Publication {
     /// Keys and contents, in the order in which they have to be written.
     pub objects: Vec<(String, String)>,
+    /// The buckets of notes among them.
+    pub notes: Vec<Stale>,
     /// The key of the head.
     pub head_key: String,
     /// The head.
@@ -89,6 +92,7 @@ impl<S: LogStore> Cluster<S> {
         let memory = self.memory()?;
         let is_complete =
             memory.published.as_ref().map_or(memory.seq == 0, |head| head.seq == memory.seq && head.cluster == name);
+        let is_complete = is_complete && !memory.has_stale_notes;
         if memory.sealed.is_none() && is_complete {
             return Ok(Due::No);
         }
@@ -113,8 +117,9 @@ impl<S: LogStore> Cluster<S> {
         self.contents(sealed).map(Some)
     }
 
-    /// Records that a publication's head has been written.
-    pub fn settle(&mut self, head: &Head) -> Result<(), Fault> {
+    /// Records that a publication has been written, its head included.
+    pub fn settle(&mut self, publication: &Publication) -> Result<(), Fault> {
+        let Publication { head, notes, .. } = publication;
         let kept = self.profile.entries_kept;
         let memory = self.memory()?;
         if memory.sealed.as_ref().is_none_or(|sealed| sealed.head != *head) {
@@ -122,14 +127,17 @@ impl<S: LogStore> Cluster<S> {
         }
         // What the log drops is in the published snapshot, and a little more is kept for readers close behind.
         let covered = head.snapshot_seq().min(memory.seq.saturating_sub(kept));
-        let writes = [
+        let mut writes = vec![
             Write::SetMeta(Meta::Published, Some(encode(head)?)),
             Write::SetMeta(Meta::Sealed, None),
             Write::DropEntries(covered),
             Write::DropSnapshots(head.snapshot_seq()),
         ];
+        writes.extend(notes.iter().map(|stale| Write::NotesPublished(*stale)));
         self.store.commit(&writes).inspect_err(|_| self.forget())?;
+        let has_stale_notes = !self.store.stale_buckets()?.is_empty();
         let memory = self.memory()?;
+        memory.has_stale_notes = has_stale_notes;
         memory.sealed = None;
         memory.published = Some(head.clone());
         Ok(())
@@ -213,7 +221,13 @@ impl<S: LogStore> Cluster<S> {
         if let Some((key, _)) = objects.iter().find(|(key, _)| !is_promised(key)) {
             return Err(Fault::damaged("the sealed publication", format!("it does not name {key}")));
         }
-        Ok(Publication { objects, head_key: self.name.head(), head })
+        // With what they describe, and before the head that names it.
+        let mut notes = Vec::new();
+        for (stale, key, text) in self.stale_notes()? {
+            notes.push(stale);
+            objects.push((key, text));
+        }
+        Ok(Publication { objects, notes, head_key: self.name.head(), head })
     }
 }
 

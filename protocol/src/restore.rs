@@ -23,6 +23,8 @@ use crate::log::Record;
 use crate::log::Stored;
 use crate::log::Write;
 use crate::log::encode;
+use crate::note::Note;
+use crate::note::NoteChange;
 
 /// What KV has of a cluster.
 #[derive(Clone, Debug)]
@@ -88,8 +90,9 @@ pub async fn read(kv: &impl KvStore, head: Head, pages_max: usize) -> Result<Res
 }
 
 impl<S: LogStore> Cluster<S> {
-    /// Makes what was restored the content of the log. A log with something else is replaced only by force.
-    pub fn adopt(&mut self, restored: &Restored, is_forced: bool) -> Result<Adopted, Fault> {
+    /// Makes what was restored the content of the log, and the notes what is beside it. A log with something else is
+    /// replaced only by force.
+    pub fn adopt(&mut self, restored: &Restored, notes: &[Note], is_forced: bool) -> Result<Adopted, Fault> {
         if !is_forced {
             let here = self.position()?;
             if here == restored.position() && here.seq > 0 {
@@ -117,6 +120,7 @@ impl<S: LogStore> Cluster<S> {
             writes.push(Write::Append(Record::of(*seq, entry)?));
             writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(entry)?));
         }
+        writes.extend(notes.iter().map(|note| Write::ChangeNote(NoteChange::Put(note.clone()))));
         writes.push(Write::SetMeta(Meta::Published, Some(encode(head)?)));
         self.forget();
         self.store.commit(&writes)?;

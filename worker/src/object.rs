@@ -204,7 +204,7 @@ impl Core {
             }
             let Some(publication) = self.with(|cluster| cluster.seal(now))? else { return Ok(()) };
             publish::put(&kv, &publication).await?;
-            self.with(|cluster| cluster.settle(&publication.head))?;
+            self.with(|cluster| cluster.settle(&publication))?;
         }
     }
 

@@ -7,6 +7,8 @@
 //! | `snapshots` | `seq` | states, at most two of them |
 //! | `more` | `kind, name, part` | what of a text does not fit into its row |
 //! | `meta` | `key` | the published head, the sealed publication, the cluster's name |
+//! | `notes` | `name` | what is kept beside the log, with the bucket in which it is published |
+//! | `buckets` | `bucket` | how often a bucket has changed, and how many of these changes are published |
 //!
 //! Why atomic: [`LogStore::commit`] runs all its statements inside the runtime's `transactionSync`, which undoes them
 //! when one fails. Why durable: the runtime holds an object's answers back until its writes are.
@@ -23,6 +25,11 @@ use protocol::log::Meta;
 use protocol::log::Record;
 use protocol::log::Stored;
 use protocol::log::Write;
+use protocol::note::Bucket;
+use protocol::note::Note;
+use protocol::note::NoteChange;
+use protocol::note::Stale;
+use protocol::note::bucket;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsCast;
@@ -34,16 +41,22 @@ use worker::Storage;
 use worker::js_sys::Function;
 use worker::js_sys::Reflect;
 
-const SCHEMA: [&str; 5] = [
+const SCHEMA: [&str; 8] = [
     "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS commands (id TEXT PRIMARY KEY, body TEXT NOT NULL, receipt TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS snapshots (seq INTEGER PRIMARY KEY, revision INTEGER NOT NULL, at INTEGER NOT NULL, text TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS more (kind TEXT NOT NULL, name TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, name, part))",
     "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, bucket INTEGER NOT NULL, bytes INTEGER NOT NULL, text TEXT NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS notes_by_bucket ON notes (bucket, bytes)",
+    "CREATE TABLE IF NOT EXISTS buckets (bucket INTEGER PRIMARY KEY, changes INTEGER NOT NULL, published INTEGER NOT NULL)",
 ];
 
 /// How long a text in one row may be. A row may have 2 MB in all.
 const PART_BYTES: usize = 1_000_000;
+
+/// Notes that a bucket has changed.
+const CHANGED: &str = "INSERT INTO buckets VALUES (?, 1, 0) ON CONFLICT (bucket) DO UPDATE SET changes = changes + 1";
 
 const ENTRY: &str = "entry";
 const RECEIPT: &str = "receipt";
@@ -83,6 +96,23 @@ struct SnapshotRow {
 #[derive(Deserialize)]
 struct TextRow {
     text: String,
+}
+
+#[derive(Deserialize)]
+struct NoteRow {
+    name: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct CountRow {
+    count: u64,
+}
+
+#[derive(Deserialize)]
+struct BucketRow {
+    bucket: Bucket,
+    changes: u64,
 }
 
 impl SqlLog {
@@ -154,6 +184,36 @@ impl LogStore for SqlLog {
     fn meta(&self, key: Meta) -> Result<Option<String>, Fault> {
         self.value(key.as_str())
     }
+
+    fn note(&self, name: &str) -> Result<Option<String>, Fault> {
+        let rows: Vec<TextRow> = self.rows("SELECT text FROM notes WHERE name = ?", vec![name.into()])?;
+        Ok(rows.into_iter().next().map(|row| row.text))
+    }
+
+    fn note_names(&self, start: &str) -> Result<Vec<String>, Fault> {
+        // No name has this character, so everything that begins so lies between the two.
+        let query = "SELECT name AS text FROM notes WHERE name >= ? AND name < ? ORDER BY name";
+        let rows: Vec<TextRow> = self.rows(query, vec![start.into(), format!("{start}\u{10ffff}").into()])?;
+        Ok(rows.into_iter().map(|row| row.text).collect())
+    }
+
+    fn notes(&self, bucket: Bucket) -> Result<Vec<Note>, Fault> {
+        let query = "SELECT name, text FROM notes WHERE bucket = ?";
+        let rows: Vec<NoteRow> = self.rows(query, vec![integer(bucket.into())])?;
+        Ok(rows.into_iter().map(|NoteRow { name, text }| Note { name, text }).collect())
+    }
+
+    fn bucket_bytes(&self, bucket: Bucket) -> Result<u64, Fault> {
+        let query = "SELECT COALESCE(SUM(bytes), 0) AS count FROM notes WHERE bucket = ?";
+        let rows: Vec<CountRow> = self.rows(query, vec![integer(bucket.into())])?;
+        Ok(rows.first().map_or(0, |row| row.count))
+    }
+
+    fn stale_buckets(&self) -> Result<Vec<Stale>, Fault> {
+        let query = "SELECT bucket, changes FROM buckets WHERE changes <> published ORDER BY bucket";
+        let rows: Vec<BucketRow> = self.rows(query, Vec::new())?;
+        Ok(rows.into_iter().map(|BucketRow { bucket, changes }| Stale { bucket, changes }).collect())
+    }
 }
 
 impl SqlLog {
@@ -220,10 +280,27 @@ fn execute(sql: &SqlStorage, write: &Write) -> worker::Result<()> {
             run("DELETE FROM more WHERE kind = 'snapshot' AND CAST(name AS INTEGER) < ?", vec![integer(*before)])?;
             run("DELETE FROM snapshots WHERE seq < ?", vec![integer(*before)])
         }
+        Write::ChangeNote(NoteChange::Put(Note { name, text })) => {
+            let bucket = integer(bucket(name).into());
+            let bytes = integer(text.len() as u64);
+            run(
+                "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)",
+                vec![name.as_str().into(), bucket.clone(), bytes, text.as_str().into()],
+            )?;
+            run(CHANGED, vec![bucket])
+        }
+        Write::ChangeNote(NoteChange::Drop(name)) => {
+            run("DELETE FROM notes WHERE name = ?", vec![name.as_str().into()])?;
+            run(CHANGED, vec![integer(bucket(name).into())])
+        }
+        Write::NotesPublished(Stale { bucket, changes }) => {
+            run("UPDATE buckets SET published = ? WHERE bucket = ?", vec![integer(*changes), integer((*bucket).into())])
+        }
         Write::Clear => {
-            for table in ["log", "commands", "snapshots", "more"] {
+            for table in ["log", "commands", "snapshots", "more", "notes"] {
                 run(&format!("DELETE FROM {table}"), Vec::new())?;
             }
+            run("UPDATE buckets SET changes = changes + 1", Vec::new())?;
             run("DELETE FROM meta WHERE key <> ?", vec![NAME.into()])
         }
     }

@@ -12,6 +12,11 @@ use protocol::log::Meta;
 use protocol::log::Record;
 use protocol::log::Stored;
 use protocol::log::Write;
+use protocol::note::Bucket;
+use protocol::note::Note;
+use protocol::note::NoteChange;
+use protocol::note::Stale;
+use protocol::note::bucket;
 
 /// What the next commit does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +33,9 @@ struct Tables {
     commands: BTreeMap<CommandId, Answered>,
     snapshots: BTreeMap<u64, Stored>,
     meta: BTreeMap<Meta, String>,
+    notes: BTreeMap<String, String>,
+    /// Changes by bucket, and how many of them are published.
+    changes: BTreeMap<Bucket, (u64, u64)>,
 }
 
 #[derive(Debug, Default)]
@@ -83,6 +91,8 @@ impl Tables {
                 | Write::SetMeta(..)
                 | Write::DropEntries(_)
                 | Write::DropSnapshots(_)
+                | Write::ChangeNote(_)
+                | Write::NotesPublished(_)
                 | Write::Clear => {}
             }
         }
@@ -98,7 +108,19 @@ impl Tables {
             Write::SetMeta(key, None) => drop(self.meta.remove(key)),
             Write::DropEntries(through) => self.log.retain(|seq, _| seq > through),
             Write::DropSnapshots(before) => self.snapshots.retain(|seq, _| seq >= before),
-            Write::Clear => *self = Self::default(),
+            Write::ChangeNote(NoteChange::Put(Note { name, text })) => {
+                self.notes.insert(name.clone(), text.clone());
+                self.changes.entry(bucket(name)).or_default().0 += 1;
+            }
+            Write::ChangeNote(NoteChange::Drop(name)) => {
+                self.notes.remove(name);
+                self.changes.entry(bucket(name)).or_default().0 += 1;
+            }
+            Write::NotesPublished(Stale { bucket, changes }) => self.changes.entry(*bucket).or_default().1 = *changes,
+            Write::Clear => {
+                let stale = self.changes.iter().map(|(bucket, (changes, _))| (*bucket, (changes + 1, 0)));
+                *self = Self { changes: stale.collect(), ..Self::default() };
+            }
         }
     }
 }
@@ -135,5 +157,30 @@ impl LogStore for Disk {
 
     fn meta(&self, key: Meta) -> Result<Option<String>, Fault> {
         Ok(self.0.borrow().tables.meta.get(&key).cloned())
+    }
+
+    fn note(&self, name: &str) -> Result<Option<String>, Fault> {
+        Ok(self.0.borrow().tables.notes.get(name).cloned())
+    }
+
+    fn note_names(&self, start: &str) -> Result<Vec<String>, Fault> {
+        let inner = self.0.borrow();
+        Ok(inner.tables.notes.keys().filter(|name| name.starts_with(start)).cloned().collect())
+    }
+
+    fn notes(&self, wanted: Bucket) -> Result<Vec<Note>, Fault> {
+        let inner = self.0.borrow();
+        let notes = inner.tables.notes.iter().filter(|(name, _)| bucket(name) == wanted);
+        Ok(notes.map(|(name, text)| Note { name: name.clone(), text: text.clone() }).collect())
+    }
+
+    fn bucket_bytes(&self, wanted: Bucket) -> Result<u64, Fault> {
+        Ok(self.notes(wanted)?.iter().map(|note| note.text.len() as u64).sum())
+    }
+
+    fn stale_buckets(&self) -> Result<Vec<Stale>, Fault> {
+        let inner = self.0.borrow();
+        let stale = inner.tables.changes.iter().filter(|(_, (changes, published))| changes != published);
+        Ok(stale.map(|(bucket, (changes, _))| Stale { bucket: *bucket, changes: *changes }).collect())
     }
 }

@@ -20,6 +20,9 @@ use protocol::fault::Failure;
 use protocol::fault::Fault;
 use protocol::history;
 use protocol::name::ClusterName;
+use protocol::note;
+use protocol::note::Note;
+use protocol::note::NoteChange;
 use protocol::profile::Profile;
 use protocol::publish;
 use protocol::publish::Due;
@@ -48,6 +51,8 @@ pub(crate) struct World {
     entries: Vec<Entry>,
     ids: BTreeSet<String>,
     slots: BTreeSet<i64>,
+    /// What is kept beside the log, by the commands in it.
+    notes: BTreeMap<String, String>,
     n_heads: usize,
 }
 
@@ -73,6 +78,16 @@ pub(crate) fn founding() -> Vec<Envelope> {
     commands.into_iter().enumerate().map(|(at, command)| envelope(&format!("founding-{at}"), &command)).collect()
 }
 
+/// The change of a note that comes with a command: a few names, so that notes are replaced and dropped as well.
+fn note_change(envelope: &Envelope) -> Option<NoteChange> {
+    let number: u64 = envelope.id.as_str().strip_prefix("command-")?.parse().ok()?;
+    let name = format!("job/{}", number % 37);
+    Some(match number % 5 {
+        0 => NoteChange::Drop(name),
+        _ => NoteChange::Put(Note { name, text: format!("said by {}", envelope.id) }),
+    })
+}
+
 impl World {
     pub(crate) fn new(seed: u64, profile: Profile) -> Self {
         let disk = Disk::default();
@@ -89,6 +104,7 @@ impl World {
             entries: Vec::new(),
             ids: BTreeSet::new(),
             slots: BTreeSet::new(),
+            notes: BTreeMap::new(),
             n_heads: 0,
         };
         for envelope in founding() {
@@ -186,7 +202,8 @@ impl World {
     fn send(&mut self, envelope: &Envelope) {
         let (plan, now) = (self.plan_fault(), self.clock());
         let before = self.disk.n_added();
-        let outcome = self.cluster.submit(envelope, now);
+        let notes: Vec<NoteChange> = note_change(envelope).into_iter().collect();
+        let outcome = self.cluster.submit_noted(envelope, &notes, now);
         self.disk.plan(Plan::Work);
         let stored = self.disk.n_added() - before;
         match outcome {
@@ -247,7 +264,7 @@ impl World {
         if outcome == Some(Ok(())) && !self.random.percent(5) {
             self.plan_fault();
             // Whatever fails here is done again by the next publication.
-            let _ = self.cluster.settle(&publication.head);
+            let _ = self.cluster.settle(&publication);
             self.disk.plan(Plan::Work);
         }
     }
@@ -298,6 +315,11 @@ impl World {
                 }
             }
             replay(&mut self.shadow, &entry).expect("I2: the log can be replayed");
+            match note_change(&entry.envelope) {
+                Some(NoteChange::Put(Note { name, text })) => drop(self.notes.insert(name, text)),
+                Some(NoteChange::Drop(name)) => drop(self.notes.remove(&name)),
+                None => {}
+            }
             self.entries.push(entry);
         }
         let heads = self.air.heads();
@@ -313,6 +335,7 @@ impl World {
         let position = self.cluster.position().expect("reading works");
         assert_eq!(position.seq, self.entries.len() as u64, "I2: the last entry");
         assert_eq!(position.hash, digest::of_state(&self.shadow), "I2: the state is the fold of the log");
+        assert_eq!(notes(&self.cluster), self.notes, "notes change with their commands, or not at all");
         let by_id: BTreeMap<&str, &Entry> =
             self.entries.iter().map(|entry| (entry.envelope.id.as_str(), entry)).collect();
         for (id, receipt) in &self.acknowledged {
@@ -329,7 +352,7 @@ impl World {
             self.now = Timestamp(self.now.0 + 2_000);
             let Some(publication) = self.cluster.seal(self.now).expect("sealing works") else { break };
             air::run(publish::put(&self.air, &publication)).expect("putting works");
-            self.cluster.settle(&publication.head).expect("settling works");
+            self.cluster.settle(&publication).expect("settling works");
         }
         assert_eq!(self.cluster.due(Occasion::Round, self.now), Ok(Due::No), "all is published");
         self.check_all();
@@ -337,12 +360,21 @@ impl World {
         let head = air::run(history::head(&self.air, &name())).expect("reading works").expect("there is a head");
         let restored = air::run(restore::read(&self.air, head, usize::MAX)).expect("KV alone is enough");
         let mut copy = Cluster::new(name(), self.profile, Disk::default());
-        assert_eq!(copy.adopt(&restored, false), Ok(restore::Adopted::Yes));
+        let noted = air::run(note::read(&self.air, &name())).expect("reading works");
+        assert_eq!(copy.adopt(&restored, &noted, false), Ok(restore::Adopted::Yes));
         assert_eq!(copy.position(), Ok(here), "I7: KV alone leads to the same state");
+        assert_eq!(notes(&copy), self.notes, "KV alone gives the notes");
         for envelope in &self.sent {
             let Some(first) = self.acknowledged.get(envelope.id.as_str()) else { continue };
             let again = copy.submit(envelope, self.now).expect("a retry is answered");
             assert_eq!((&again.receipt, again.record), (first, None), "I1: the restored cluster knows {}", envelope.id);
         }
     }
+}
+
+/// Every note of a cluster.
+fn notes(cluster: &Cluster<Disk>) -> BTreeMap<String, String> {
+    let names = cluster.note_names("").expect("reading works");
+    let text = |name: &String| cluster.note(name).expect("reading works").expect("a named note is there");
+    names.iter().map(|name| (name.clone(), text(name))).collect()
 }

@@ -17,6 +17,7 @@ use protocol::history;
 use protocol::log::decode;
 use protocol::log::encode;
 use protocol::name::ClusterName;
+use protocol::note;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
 use protocol::restore;
@@ -132,8 +133,9 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query) -> Reply {
     let kv = Kv::of(&core.env)?;
     let head = history::head(&kv, &from).await?.ok_or_else(|| unknown_cluster(&from))?;
     let restored = restore::read(&kv, head, RESTORED_PAGES).await?;
+    let notes = note::read(&kv, &from).await?;
     core.enter(cluster).await?;
-    let outcome = match core.with(|cluster| cluster.adopt(&restored, is_forced))? {
+    let outcome = match core.with(|cluster| cluster.adopt(&restored, &notes, is_forced))? {
         Adopted::Yes => "restored",
         Adopted::Same => "same",
         Adopted::Different(here) => {

@@ -1,0 +1,165 @@
+//! Notes: texts that hosts keep beside the log, such as what people say of a job and the engine does not look at.
+//!
+//! The protocol never looks inside. A note changes with a command or not at all, and it goes to KV with the publication
+//! of that command, so that KV alone gives it back. To be few keys, notes are published in buckets by the digest of
+//! their names; a bucket is written anew when one of its notes has changed.
+
+use std::collections::BTreeMap;
+
+use engine::message::envelope::Envelope;
+use engine::message::rejection::Rejection;
+use engine::unit::time::Timestamp;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cluster::Cluster;
+use crate::cluster::Done;
+use crate::digest::sha256;
+use crate::document::FORMAT;
+use crate::fault::Failure;
+use crate::fault::Fault;
+use crate::kv::KvStore;
+use crate::log::LogStore;
+use crate::log::Write;
+use crate::log::decode;
+use crate::log::encode;
+use crate::name::ClusterName;
+
+/// How many bytes a note may have.
+pub const NOTE_BYTES_MAX: usize = 32 * 1024;
+/// How many bytes the notes of a bucket may have: KV takes 25 MB in one value.
+pub const BUCKET_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// How many bytes of notes one publication takes along. What is left goes with the next one.
+const PUBLISHED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// A bucket's number.
+pub type Bucket = u8;
+
+/// A note with its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// A change of a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoteChange {
+    /// It says this now.
+    Put(Note),
+    /// It is not needed any more.
+    Drop(String),
+}
+
+/// A bucket that has changed since it was published, and how often: the same number means that nothing was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The bucket.
+    pub bucket: Bucket,
+    /// Its changes so far.
+    pub changes: u64,
+}
+
+/// The notes of a bucket, as they are published.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Published {
+    format: u32,
+    notes: BTreeMap<String, String>,
+}
+
+/// The bucket that a note is in.
+#[must_use]
+pub fn bucket(name: &str) -> Bucket {
+    u8::from_str_radix(&sha256(name.as_bytes())[..2], 16).unwrap_or_default()
+}
+
+impl<S: LogStore> Cluster<S> {
+    /// Handles a command. If it is accepted, the notes change with it; a repeated command changes none.
+    pub fn submit_noted(&mut self, envelope: &Envelope, notes: &[NoteChange], now: Timestamp) -> Result<Done, Failure> {
+        let writes = self.note_writes(notes)?;
+        self.submit_with(envelope, writes, now)
+    }
+
+    /// Changes notes and nothing else.
+    pub fn keep_notes(&mut self, notes: &[NoteChange]) -> Result<(), Failure> {
+        let writes = self.note_writes(notes)?;
+        self.store.commit(&writes).inspect_err(|_| self.forget())?;
+        self.memory()?.has_stale_notes = true;
+        Ok(())
+    }
+
+    fn note_writes(&self, notes: &[NoteChange]) -> Result<Vec<Write>, Failure> {
+        let mut writes = Vec::new();
+        for change in notes {
+            if let NoteChange::Put(Note { name, text }) = change {
+                let bytes = text.len();
+                if bytes > NOTE_BYTES_MAX {
+                    return Err(too_much("bytes of what is kept beside it", bytes as u64, NOTE_BYTES_MAX as u64).into());
+                }
+                let all = self.store.bucket_bytes(bucket(name))? + bytes as u64;
+                if all > BUCKET_BYTES_MAX {
+                    return Err(too_much("bytes of notes in one bucket", all, BUCKET_BYTES_MAX).into());
+                }
+            }
+            writes.push(Write::ChangeNote(change.clone()));
+        }
+        Ok(writes)
+    }
+
+    /// What a note says.
+    pub fn note(&self, name: &str) -> Result<Option<String>, Fault> {
+        self.store.note(name)
+    }
+
+    /// The names of the notes that begin so, in order.
+    pub fn note_names(&self, start: &str) -> Result<Vec<String>, Fault> {
+        self.store.note_names(start)
+    }
+
+    /// Drops the notes that nobody needs.
+    pub fn sweep_notes(
+        &mut self,
+        is_needed: impl Fn(&engine::state::world::State, &str) -> bool,
+    ) -> Result<(), Failure> {
+        let names = self.store.note_names("")?;
+        let state = &self.memory()?.state;
+        let gone = names.into_iter().filter(|name| !is_needed(state, name));
+        let drops: Vec<NoteChange> = gone.map(NoteChange::Drop).collect();
+        if drops.is_empty() { Ok(()) } else { self.keep_notes(&drops) }
+    }
+
+    /// Stale buckets with what is to be published of them.
+    pub(crate) fn stale_notes(&self) -> Result<Vec<(Stale, String, String)>, Fault> {
+        let mut bytes = 0;
+        let mut objects = Vec::new();
+        for stale in self.store.stale_buckets()? {
+            let notes = self.store.notes(stale.bucket)?.into_iter().map(|note| (note.name, note.text)).collect();
+            let text = encode(&Published { format: FORMAT, notes })?;
+            bytes += text.len();
+            objects.push((stale, self.name.notes(stale.bucket), text));
+            if bytes > PUBLISHED_BYTES_MAX {
+                break;
+            }
+        }
+        Ok(objects)
+    }
+}
+
+fn too_much(what: &str, count: u64, limit: u64) -> Rejection {
+    Rejection::Limit { what: what.to_owned(), count, limit }
+}
+
+/// Every note that is published.
+pub async fn read(kv: &impl KvStore, cluster: &ClusterName) -> Result<Vec<Note>, Fault> {
+    let mut all = Vec::new();
+    for bucket in Bucket::MIN..=Bucket::MAX {
+        let key = cluster.notes(bucket);
+        let Some(text) = kv.get(&key).await? else { continue };
+        let published: Published = decode(&key, &text)?;
+        all.extend(published.notes.into_iter().map(|(name, text)| Note { name, text }));
+    }
+    Ok(all)
+}
