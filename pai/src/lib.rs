@@ -12,4 +12,5 @@ pub mod request;
 pub mod key;
 pub mod nonce;
 pub mod operation;
+pub mod service;
 pub mod signature;

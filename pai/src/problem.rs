@@ -1,5 +1,6 @@
 //! A refusal in the contract's shape: a status, and a body with code, message and the request's name.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write;
 
@@ -39,12 +40,18 @@ pub struct Problem {
     /// The HTTP status, 400 to 599.
     pub status: u16,
     /// What programs tell problems apart by.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// What people read: what is wrong, where, and what to do.
     pub message: String,
 }
 
 impl Problem {
+    /// A refusal.
+    #[must_use]
+    pub fn new(status: u16, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { status, code: code.into(), message: message.into() }
+    }
+
     /// The body of the answer. The SDKs read nothing but an object, so there is always one.
     #[must_use]
     pub fn body(&self, request: &RequestId) -> String {
@@ -67,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_body_is_an_object_whatever_the_message_says() {
-        let problem = Problem { status: 404, code: "QuotaNotFound", message: "no \"q\"\n".to_owned() };
+        let problem = Problem::new(404, "QuotaNotFound", "no \"q\"\n");
         let body: serde_json::Value = serde_json::from_str(&problem.body(&RequestId::new([0; 16]))).unwrap();
         assert_eq!(body["Code"], "QuotaNotFound");
         assert_eq!(body["Message"], "no \"q\"\n");

@@ -32,6 +32,7 @@ pub use spot::percent;
 pub use status::Status;
 pub use status::status;
 pub use why::Why;
+pub use why::hold;
 pub use why::why;
 pub use words::amount;
 pub use words::cause;

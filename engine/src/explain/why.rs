@@ -66,7 +66,8 @@ pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<Why> {
 
 /// The reasons with today's numbers: the same sources are asked again. What a whole queue decides (a strict head, a
 /// reservation) is as the last round said.
-fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
+#[must_use]
+pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
     let job = state.jobs.get(no)?;
     let Phase::Queued { not_before } = &job.phase else { return None };
     if let Some((offer, ..)) = state.bid_of(no) {

@@ -3,6 +3,8 @@
 use engine::job::spec::IdlePolicy;
 use engine::unit::priority::Priority;
 use engine::unit::time::Timestamp;
+use serde_json::Map;
+use serde_json::Value;
 
 use crate::operation::Arguments;
 use crate::operation::Operation;
@@ -37,6 +39,8 @@ pub enum JobOperation {
         job: String,
         /// Its new priority.
         priority: Option<Priority>,
+        /// Fields that answers repeat.
+        changes: Map<String, Value>,
     },
     /// End a job.
     Stop {
@@ -48,10 +52,12 @@ pub enum JobOperation {
         /// The job.
         job: String,
     },
-    /// Tell what has happened to a job.
+    /// Tell what has happened to a job, or to one of its pods.
     Events {
         /// The job.
         job: String,
+        /// The pod.
+        pod: Option<String>,
         /// Not before.
         from: Option<Timestamp>,
         /// Not after.
@@ -153,8 +159,20 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
 }
 
 pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
-    let priority = priority(&arguments.body())?;
-    Ok(Operation::Job(JobOperation::Update { job: job(arguments)?, priority }))
+    let body = arguments.body();
+    let resubmitted = ["JobSpecs", "UserCommand"].into_iter().find(|name| body.value(name).is_some());
+    if let Some(name) = resubmitted {
+        return Err(Misfit::Unserved {
+            action: format!("UpdateJob with {name}"),
+            why: "a job keeps what it was submitted with; stop it and submit another one",
+        });
+    }
+    let changes = body.object().iter().filter(|(name, _)| ["Accessibility", "Description"].contains(&name.as_str()));
+    Ok(Operation::Job(JobOperation::Update {
+        job: job(arguments)?,
+        priority: priority(&body, "Priority")?,
+        changes: changes.map(|(name, value)| (name.clone(), value.clone())).collect(),
+    }))
 }
 
 pub(super) fn stop(arguments: &Arguments) -> Result<Operation, Misfit> {
@@ -169,14 +187,15 @@ pub(super) fn events(arguments: &Arguments) -> Result<Operation, Misfit> {
     let query = arguments.query();
     Ok(Operation::Job(JobOperation::Events {
         job: job(arguments)?,
+        pod: arguments.path().name("PodId")?,
         from: query.time("StartTime")?,
         until: query.time("EndTime")?,
         count: query.number("MaxEventsNum", 1, EVENTS_MAX)?.unwrap_or(EVENTS_MAX),
     }))
 }
 
-pub(super) fn priority(body: &Fields) -> Result<Option<Priority>, Misfit> {
-    let number = body.number("Priority", Priority::LOWEST.into(), Priority::HIGHEST.into())?;
+pub(super) fn priority(body: &Fields, name: &str) -> Result<Option<Priority>, Misfit> {
+    let number = body.number(name, Priority::LOWEST.into(), Priority::HIGHEST.into())?;
     Ok(number.and_then(|number| Priority::new(number).ok()))
 }
 

@@ -80,7 +80,7 @@ impl Misfit {
 impl From<Misfit> for Problem {
     fn from(misfit: Misfit) -> Self {
         let (status, code) = misfit.code();
-        Self { status, code, message: misfit.to_string() }
+        Self::new(status, code, misfit.to_string())
     }
 }
 

@@ -3,12 +3,18 @@
 //! The version says which product's operation it is; products share paths, so the path alone would not do. That path
 //! and method are those of the action is checked all the same: a signature covers both.
 
+pub mod access;
 mod fields;
+pub mod instance;
 pub mod job;
+pub mod machine;
+pub mod market;
 pub mod misfit;
 pub mod page;
-mod quantity;
+pub(crate) mod quantity;
 pub mod quota;
+pub mod resource;
+pub mod service;
 pub mod submission;
 pub mod table;
 pub mod workspace;
@@ -37,6 +43,18 @@ pub enum Operation {
     Quota(quota::QuotaOperation),
     /// Of workspaces and their members.
     Workspace(workspace::WorkspaceOperation),
+    /// Of the quotas that are attached to workspaces.
+    Resource(resource::ResourceOperation),
+    /// Of permissions and defaults.
+    Access(access::AccessOperation),
+    /// Of resource groups and nodes.
+    Machine(machine::MachineOperation),
+    /// Of the spot market.
+    Market(market::MarketOperation),
+    /// Of inference services.
+    Service(service::ServiceOperation),
+    /// Of development instances.
+    Instance(instance::InstanceOperation),
 }
 
 /// The parameters of a request, wherever they stand.

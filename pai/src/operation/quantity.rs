@@ -40,11 +40,35 @@ pub(crate) fn mebibytes(text: &str) -> Option<i64> {
     i64::try_from((bytes + 1000 * MIB - 1) / (1000 * MIB)).ok()
 }
 
+/// Thousandths as a decimal number.
+pub(crate) fn decimal(thousandths: i64) -> String {
+    let (whole, rest) = (thousandths / 1000, thousandths.unsigned_abs() % 1000);
+    let text = format!("{whole}.{rest:03}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// MiB in the largest unit that needs no fraction.
+pub(crate) fn memory(mebibytes: i64) -> String {
+    if mebibytes % 1024 == 0 { format!("{}Gi", mebibytes / 1024) } else { format!("{mebibytes}Mi") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::cpus;
+    use super::decimal;
     use super::mebibytes;
+    use super::memory;
     use super::thousandths;
+
+    #[test]
+    fn what_is_written_is_read_as_the_same() {
+        for value in [0, 1, 10, 250, 1000, 1001, 8000, 128_000, 1_000_000] {
+            assert_eq!(thousandths(&decimal(value)), Some(value));
+            assert_eq!(mebibytes(&memory(value)), Some(value));
+        }
+        assert_eq!((decimal(128_000).as_str(), decimal(500).as_str()), ("128", "0.5"));
+        assert_eq!((memory(65_536).as_str(), memory(1500).as_str()), ("64Gi", "1500Mi"));
+    }
 
     #[test]
     fn numbers() {

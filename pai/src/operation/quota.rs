@@ -20,8 +20,9 @@ use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
 
-const RESOURCE_TYPES: [(&str, ResourceType); 2] = [("Lingjun", ResourceType::Lingjun), ("ECS", ResourceType::General)];
-const STRATEGIES: [(&str, QueueStrategy); 4] = [
+pub(super) const RESOURCE_TYPES: [(&str, ResourceType); 2] =
+    [("Lingjun", ResourceType::Lingjun), ("ECS", ResourceType::General)];
+pub(crate) const STRATEGIES: [(&str, QueueStrategy); 4] = [
     ("PaiStrategyIntelligent", QueueStrategy::Intelligent),
     ("PaiStrategyStrictFIFO", QueueStrategy::StrictFifo),
     ("PaiStrategyRoundRobin", QueueStrategy::RoundRobin),
@@ -52,6 +53,8 @@ pub enum QuotaOperation {
         quota: String,
         /// The target.
         nodes: Vec<NodeCount>,
+        /// The target as it was sent: answers repeat it.
+        document: Value,
     },
     /// Remove a quota.
     Delete {
@@ -60,6 +63,19 @@ pub enum QuotaOperation {
     },
     /// Tell of the jobs of a quota and of their places in its queue.
     Workloads(Box<ListWorkloads>),
+    /// Tell who uses how much of a quota.
+    Usages {
+        /// The quota.
+        quota: String,
+        /// This user only.
+        user: Option<String>,
+        /// Of this workspace only.
+        workspace: Option<String>,
+        /// Without its descendants.
+        own_only: bool,
+        /// Which part of the list.
+        page: Page,
+    },
 }
 
 /// Nodes of a type: quotas are counted in them.
@@ -95,8 +111,6 @@ pub struct CreateQuota {
 pub struct UpdateQuota {
     /// The quota.
     pub quota: String,
-    /// Its name for people.
-    pub name: Option<String>,
     /// What is set on it.
     pub settings: SettingsChange,
     /// The request as it was sent: answers repeat it.
@@ -212,18 +226,14 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
 
 pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
     let body = arguments.body();
-    let update = UpdateQuota {
-        quota: quota(arguments)?,
-        name: body.name("QuotaName")?,
-        settings: settings(&body)?,
-        document: body.object().clone(),
-    };
+    let update = UpdateQuota { quota: quota(arguments)?, settings: settings(&body)?, document: body.object().clone() };
     Ok(Operation::Quota(QuotaOperation::Update(Box::new(update))))
 }
 
 pub(super) fn scale(arguments: &Arguments) -> Result<Operation, Misfit> {
-    let nodes = nodes(&arguments.body())?;
-    Ok(Operation::Quota(QuotaOperation::Scale { quota: quota(arguments)?, nodes }))
+    let body = arguments.body();
+    let document = body.value("Min").cloned().unwrap_or_default();
+    Ok(Operation::Quota(QuotaOperation::Scale { quota: quota(arguments)?, nodes: nodes(&body)?, document }))
 }
 
 pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
@@ -247,13 +257,32 @@ pub(super) fn workloads(arguments: &Arguments) -> Result<Operation, Misfit> {
     Ok(Operation::Quota(QuotaOperation::Workloads(Box::new(list))))
 }
 
+pub(super) fn usages(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let query = arguments.query();
+    Ok(Operation::Quota(QuotaOperation::Usages {
+        quota: quota(arguments)?,
+        user: query.name("UserId")?.or(query.name("Username")?),
+        workspace: query.name("WorkspaceId")?,
+        own_only: query.switch("SelfOnly")?.unwrap_or(false),
+        page: Page::read(&query, PAGE_SIZE)?,
+    }))
+}
+
 fn quota(arguments: &Arguments) -> Result<String, Misfit> {
     arguments.path().need("QuotaId")
 }
 
 /// The amount of a quota, which is always stated in nodes.
 fn nodes(body: &Fields) -> Result<Vec<NodeCount>, Misfit> {
-    let min = body.inside("Min")?.ok_or_else(|| body.missing("Min"))?;
+    nodes_of(&body.inside("Min")?.ok_or_else(|| body.missing("Min"))?)
+}
+
+/// The nodes that a document repeats.
+pub(crate) fn read_nodes(min: &Map<String, Value>) -> Result<Vec<NodeCount>, Misfit> {
+    nodes_of(&Fields::new("Min", min))
+}
+
+fn nodes_of(min: &Fields) -> Result<Vec<NodeCount>, Misfit> {
     let specs = min.each("NodeSpecs")?;
     if specs.is_empty() {
         return Err(min.missing("NodeSpecs"));
@@ -264,6 +293,11 @@ fn nodes(body: &Fields) -> Result<Vec<NodeCount>, Misfit> {
         Ok(NodeCount { node_type: spec.need("Type")?, count })
     };
     specs.iter().map(one).collect()
+}
+
+/// The settings that a document repeats.
+pub(crate) fn remembered(document: &Map<String, Value>) -> Result<SettingsChange, Misfit> {
+    settings(&Fields::new("", document))
 }
 
 fn settings(body: &Fields) -> Result<SettingsChange, Misfit> {

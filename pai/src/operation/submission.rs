@@ -1,7 +1,10 @@
 //! A job as it is submitted (DLC).
 
+use std::sync::Arc;
+
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
+use engine::market::bid::Network;
 use engine::unit::limit;
 use engine::unit::priority::Priority;
 use serde_json::Map;
@@ -26,11 +29,12 @@ const JOB_TYPES: [&str; 9] = [
     "RayJob",
     "DataJuicerJob",
 ];
-const IDLE_POLICIES: [(&str, IdlePolicy); 3] = [
+pub(crate) const IDLE_POLICIES: [(&str, IdlePolicy); 3] = [
     ("ForbiddenQuotaOverSold", IdlePolicy::Off),
     ("AcceptQuotaOverSold", IdlePolicy::Acceptable),
     ("ForceQuotaOverSold", IdlePolicy::Only),
 ];
+
 /// A job that is submitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateJob {
@@ -50,8 +54,8 @@ pub struct CreateJob {
     pub fault_tolerance: Option<FaultTolerance>,
     /// Its roles.
     pub roles: Vec<JobRole>,
-    /// Whether it names a network: VPC, vSwitch and security group.
-    pub has_network: bool,
+    /// Where its instances are connected.
+    pub network: Network,
     /// How long it may run, in minutes.
     pub minutes_max: Option<i64>,
     /// The request as it was sent: answers repeat it.
@@ -108,22 +112,25 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
     }
     body.need("UserCommand")?;
     let settings = body.inside("Settings")?;
-    let network = body.inside("UserVpc")?;
-    let has = |name| network.as_ref().map_or(Ok(None), |network| network.name(name)).map(|value| value.is_some());
     let create = CreateJob {
         workspace: body.name("WorkspaceId")?,
         name: body.need("DisplayName")?,
         job_type: job_type(&body)?,
         quota: same(&body, &specs, "ResourceId", "QuotaId")?,
-        priority: priority(&body)?.unwrap_or_default(),
+        priority: priority(&body, "Priority")?.unwrap_or_default(),
         idle: idle(settings.as_ref(), &specs)?,
         fault_tolerance: settings.as_ref().map_or(Ok(None), fault_tolerance)?,
         roles: specs.iter().map(role).collect::<Result<_, Misfit>>()?,
-        has_network: has("VpcId")? && has("SwitchId")? && has("SecurityGroupId")?,
+        network: body.inside("UserVpc")?.as_ref().map_or_else(|| Ok(Network::default()), network)?,
         minutes_max: body.number("JobMaxRunningTimeMinutes", 1, limit::PERIOD_MS_MAX / 60_000)?,
         document: body.object().clone(),
     };
     Ok(Operation::Job(JobOperation::Create(Box::new(create))))
+}
+
+fn network(vpc: &Fields) -> Result<Network, Misfit> {
+    let part = |name: &str| Ok::<_, Misfit>(vpc.name(name)?.map(Arc::from));
+    Ok(Network { vpc: part("VpcId")?, vswitch: part("SwitchId")?, security_group: part("SecurityGroupId")? })
 }
 
 fn job_type(body: &Fields) -> Result<&'static str, Misfit> {
@@ -184,20 +191,19 @@ fn fault_tolerance(settings: &Fields) -> Result<Option<FaultTolerance>, Misfit> 
 
 fn role(spec: &Fields) -> Result<JobRole, Misfit> {
     let count = spec.number("PodCount", 1, i64::from(limit::PODS_MAX))?.unwrap_or(1);
+    let bid = spec.inside("SpotSpec")?.as_ref().map(bid).transpose()?;
+    // A bid is for instances, whatever else is said of their size.
     let need = match (spec.name("EcsSpec")?, spec.inside("ResourceConfig")?) {
+        (Some(instance), config) if bid.is_some() || config.is_none() => PodNeed::Instance(instance),
+        (None, _) if bid.is_some() => return Err(spec.missing("EcsSpec")),
         (_, Some(config)) => amounts(&config)?,
-        (Some(instance), None) => PodNeed::Instance(instance),
-        (None, None) => return Err(spec.missing("ResourceConfig")),
+        (_, None) => return Err(spec.missing("ResourceConfig")),
     };
-    Ok(JobRole {
-        kind: spec.name("Type")?.unwrap_or_else(|| "Worker".to_owned()),
-        count: u32::try_from(count).unwrap_or(limit::PODS_MAX),
-        need,
-        bid: spec.inside("SpotSpec")?.as_ref().map(bid).transpose()?,
-    })
+    let kind = spec.name("Type")?.unwrap_or_else(|| "Worker".to_owned());
+    Ok(JobRole { kind, count: u32::try_from(count).unwrap_or(limit::PODS_MAX), need, bid })
 }
 
-fn amounts(config: &Fields) -> Result<PodNeed, Misfit> {
+pub(super) fn amounts(config: &Fields) -> Result<PodNeed, Misfit> {
     let read = |name: &str, read: fn(&str) -> Option<i64>, expected: &str| {
         let Some(text) = config.name(name)? else { return Ok(0) };
         let value = read(&text).filter(|value| *value <= limit::AMOUNT_MAX);

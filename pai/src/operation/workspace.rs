@@ -1,5 +1,8 @@
 //! Operations of workspaces and their members (`AIWorkspace`).
 
+use serde_json::Map;
+use serde_json::Value;
+
 use crate::operation::Arguments;
 use crate::operation::Operation;
 use crate::operation::fields::Fields;
@@ -7,7 +10,7 @@ use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
 
-const ROLES: [(&str, RoleName); 5] = [
+pub(crate) const ROLES: [(&str, RoleName); 5] = [
     ("PAI.WorkspaceOwner", RoleName::Owner),
     ("PAI.WorkspaceAdmin", RoleName::Administrator),
     ("PAI.AlgoOperator", RoleName::Operator),
@@ -54,6 +57,8 @@ pub enum WorkspaceOperation {
         display_name: Option<String>,
         /// What it is for.
         description: Option<String>,
+        /// The request as it was sent: answers repeat it.
+        document: Map<String, Value>,
     },
     /// Tell of a workspace.
     Get {
@@ -149,7 +154,8 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
         return Err(body.invalid_text("WorkspaceName", &name, expected));
     }
     let (display_name, description) = (body.name("DisplayName")?, description(&body)?);
-    Ok(Operation::Workspace(WorkspaceOperation::Create { name, display_name, description }))
+    let document = body.object().clone();
+    Ok(Operation::Workspace(WorkspaceOperation::Create { name, display_name, description, document }))
 }
 
 fn description(body: &Fields) -> Result<Option<String>, Misfit> {

@@ -113,7 +113,7 @@ impl Refused {
 impl From<Refused> for Problem {
     fn from(refused: Refused) -> Self {
         let (status, code) = refused.code();
-        Self { status, code, message: refused.to_string() }
+        Self::new(status, code, refused.to_string())
     }
 }
 

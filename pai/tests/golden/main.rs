@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 mod coverage;
+mod replay;
 mod tampering;
 mod verification;
 mod wire;

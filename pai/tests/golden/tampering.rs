@@ -21,7 +21,7 @@ fn refusal(wire: &Wire, original: &Wire) -> Option<String> {
         Credential::Signed(signed) => signed.verify(&[], date(original)),
         Credential::Bearer(token) => panic!("{token}"),
     });
-    outcome.err().map(|refused| Problem::from(refused).code.to_owned())
+    outcome.err().map(|refused| Problem::from(refused).code.into_owned())
 }
 
 /// Changes each recorded request in each of these ways; all must be refused. Tells how many there were.

@@ -1,0 +1,82 @@
+//! Operations that tell who may do what (`AIWorkspace`), and the workspace that is meant when none is named.
+
+use crate::operation::Arguments;
+use crate::operation::Operation;
+use crate::operation::misfit::Misfit;
+
+/// An operation of permissions and defaults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccessOperation {
+    /// Tell what the sender may do.
+    Permissions {
+        /// In this workspace.
+        workspace: String,
+        /// This one only.
+        code: Option<String>,
+    },
+    /// Tell of the users of a workspace.
+    Users {
+        /// The workspace.
+        workspace: String,
+        /// With this in their names.
+        name_part: Option<String>,
+    },
+    /// Tell of the roles that a workspace knows.
+    Roles {
+        /// The workspace.
+        workspace: String,
+        /// This one only.
+        role: Option<String>,
+    },
+    /// Tell of the limits that are set in a workspace.
+    Configs {
+        /// The workspace.
+        workspace: String,
+    },
+    /// Tell of the workspace that is meant when none is named.
+    GetDefault,
+    /// Change it.
+    SetDefault {
+        /// To this one.
+        workspace: String,
+    },
+    /// Tell of the quotas that the vendor's data warehouse has; here it has none.
+    WarehouseQuotas,
+}
+
+pub(super) fn permissions(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let (workspace, code) = (workspace(arguments)?, arguments.path().name("PermissionCode")?);
+    Ok(Operation::Access(AccessOperation::Permissions { workspace, code }))
+}
+
+pub(super) fn users(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let name_part = arguments.query().name("UserName")?;
+    Ok(Operation::Access(AccessOperation::Users { workspace: workspace(arguments)?, name_part }))
+}
+
+pub(super) fn roles(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let (query, path) = (arguments.query().name("RoleName")?, arguments.path().name("RoleId")?);
+    Ok(Operation::Access(AccessOperation::Roles { workspace: workspace(arguments)?, role: path.or(query) }))
+}
+
+pub(super) fn configs(arguments: &Arguments) -> Result<Operation, Misfit> {
+    Ok(Operation::Access(AccessOperation::Configs { workspace: workspace(arguments)? }))
+}
+
+pub(super) fn get_default(arguments: &Arguments) -> Result<Operation, Misfit> {
+    arguments.query().switch("Verbose")?;
+    Ok(Operation::Access(AccessOperation::GetDefault))
+}
+
+pub(super) fn set_default(arguments: &Arguments) -> Result<Operation, Misfit> {
+    Ok(Operation::Access(AccessOperation::SetDefault { workspace: arguments.body().need("WorkspaceId")? }))
+}
+
+pub(super) fn warehouse_quotas(arguments: &Arguments) -> Result<Operation, Misfit> {
+    arguments.query().name("Name")?;
+    Ok(Operation::Access(AccessOperation::WarehouseQuotas))
+}
+
+fn workspace(arguments: &Arguments) -> Result<String, Misfit> {
+    arguments.path().need("WorkspaceId")
+}

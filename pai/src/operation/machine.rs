@@ -1,0 +1,184 @@
+//! Operations of resource groups and nodes (`PaiStudio`).
+
+use engine::unit::resource::ResourceType;
+
+use crate::operation::Arguments;
+use crate::operation::Operation;
+use crate::operation::fields::Fields;
+use crate::operation::misfit::Misfit;
+use crate::operation::page::Page;
+use crate::operation::quota::RESOURCE_TYPES;
+
+/// How many groups or nodes a page has if nothing is asked for.
+const PAGE_SIZE: i64 = 10;
+
+/// An operation of resource groups and nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MachineOperation {
+    /// Add a resource group.
+    CreateGroup {
+        /// Its name for people.
+        name: String,
+        /// What it is for.
+        description: Option<String>,
+        /// The kind of its machines.
+        resource_type: ResourceType,
+    },
+    /// Tell of a group.
+    GetGroup {
+        /// The group.
+        group: String,
+    },
+    /// Change what people read of a group.
+    UpdateGroup {
+        /// The group.
+        group: String,
+        /// Its name for people.
+        name: Option<String>,
+        /// What it is for.
+        description: Option<String>,
+    },
+    /// Tell of many groups.
+    ListGroups {
+        /// Of these names.
+        groups: Vec<String>,
+        /// With this in their names for people.
+        name_part: Option<String>,
+        /// Of this kind.
+        resource_type: Option<ResourceType>,
+        /// Which part of the list.
+        page: Page,
+    },
+    /// What a group has.
+    GroupTotal {
+        /// The group.
+        group: String,
+    },
+    /// What of it is taken.
+    GroupRequest {
+        /// The group.
+        group: String,
+    },
+    /// Tell of nodes.
+    ListNodes {
+        /// Which.
+        among: Among,
+        /// Which part of the list.
+        page: Page,
+    },
+    /// Tell of the types of nodes.
+    ListTypes {
+        /// Of which nodes.
+        among: Among,
+    },
+    /// Tell of the pods on a node.
+    ListPods {
+        /// The node.
+        node: String,
+    },
+    /// Let new pods start on a node, or keep them away.
+    Cordon {
+        /// The node.
+        node: String,
+        /// Whether they are kept away.
+        is_cordoned: bool,
+    },
+}
+
+/// Which nodes are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Among {
+    /// Those that a quota draws on.
+    pub quota: Option<String>,
+    /// Those of groups.
+    pub groups: Vec<String>,
+    /// Of these names.
+    pub nodes: Vec<String>,
+    /// Of these types.
+    pub types: Vec<String>,
+    /// With GPUs of this type.
+    pub gpu_type: Option<String>,
+    /// Whether they have GPUs.
+    pub accelerated: Option<bool>,
+}
+
+pub(super) fn create_group(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let body = arguments.body();
+    Ok(Operation::Machine(MachineOperation::CreateGroup {
+        name: body.need("Name")?,
+        description: body.name("Description")?,
+        resource_type: body.one_of("ResourceType", &RESOURCE_TYPES)?.unwrap_or(ResourceType::General),
+    }))
+}
+
+pub(super) fn get_group(arguments: &Arguments) -> Result<Operation, Misfit> {
+    Ok(Operation::Machine(MachineOperation::GetGroup { group: arguments.path().need("ResourceGroupID")? }))
+}
+
+pub(super) fn update_group(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let body = arguments.body();
+    Ok(Operation::Machine(MachineOperation::UpdateGroup {
+        group: arguments.path().need("ResourceGroupID")?,
+        name: body.name("Name")?,
+        description: body.name("Description")?,
+    }))
+}
+
+pub(super) fn list_groups(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let query = arguments.query();
+    Ok(Operation::Machine(MachineOperation::ListGroups {
+        groups: query.names("ResourceGroupIDs")?,
+        name_part: query.name("Name")?,
+        resource_type: query.one_of("ResourceType", &RESOURCE_TYPES)?,
+        page: Page::read(&query, PAGE_SIZE)?,
+    }))
+}
+
+pub(super) fn group_total(arguments: &Arguments) -> Result<Operation, Misfit> {
+    Ok(Operation::Machine(MachineOperation::GroupTotal { group: arguments.query().need("ResourceGroupID")? }))
+}
+
+pub(super) fn group_request(arguments: &Arguments) -> Result<Operation, Misfit> {
+    Ok(Operation::Machine(MachineOperation::GroupRequest { group: arguments.query().need("ResourceGroupID")? }))
+}
+
+pub(super) fn list_nodes(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let query = arguments.query();
+    let page = Page::read(&query, PAGE_SIZE)?;
+    Ok(Operation::Machine(MachineOperation::ListNodes { among: among(&query)?, page }))
+}
+
+pub(super) fn list_types(arguments: &Arguments) -> Result<Operation, Misfit> {
+    Ok(Operation::Machine(MachineOperation::ListTypes { among: among(&arguments.query())? }))
+}
+
+fn among(query: &Fields) -> Result<Among, Misfit> {
+    let among = Among {
+        quota: query.name("QuotaId")?,
+        groups: query.names("ResourceGroupIds")?,
+        nodes: query.names("NodeNames")?,
+        types: query.names("NodeTypes")?,
+        gpu_type: query.name("GPUType")?,
+        accelerated: query.one_of("AcceleratorType", &[("GPU", true), ("CPU", false)])?,
+    };
+    if among.quota.is_none() && among.groups.is_empty() { Err(query.missing("QuotaId")) } else { Ok(among) }
+}
+
+pub(super) fn list_pods(arguments: &Arguments) -> Result<Operation, Misfit> {
+    Ok(Operation::Machine(MachineOperation::ListPods { node: arguments.path().need("NodeId")? }))
+}
+
+pub(super) fn operate(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let body = arguments.body();
+    let words = [("Cordon", Some(true)), ("Uncordon", Some(false)), ("Drain", None)];
+    match body.one_of("Operation", &words)? {
+        Some(Some(is_cordoned)) => {
+            Ok(Operation::Machine(MachineOperation::Cordon { node: arguments.path().need("NodeId")?, is_cordoned }))
+        }
+        Some(None) => Err(Misfit::Unserved {
+            action: "OperateNode with Drain".to_owned(),
+            why: "jobs leave a node when they end; cordon it, and stop those that must leave earlier",
+        }),
+        None => Err(body.missing("Operation")),
+    }
+}

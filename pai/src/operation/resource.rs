@@ -1,0 +1,130 @@
+//! Operations of a workspace's resources (`AIWorkspace`): by them quotas are attached to workspaces.
+
+use serde_json::Map;
+use serde_json::Value;
+
+use crate::operation::Arguments;
+use crate::operation::Operation;
+use crate::operation::fields::Fields;
+use crate::operation::misfit::Misfit;
+use crate::operation::page::Page;
+
+/// How many resources a page has if nothing is asked for.
+const PAGE_SIZE: i64 = 20;
+
+/// An operation of resources.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResourceOperation {
+    /// Attach quotas.
+    Attach {
+        /// The workspace.
+        workspace: String,
+        /// What is attached.
+        resources: Vec<NewResource>,
+    },
+    /// Change what people read of resources.
+    Update {
+        /// The workspace.
+        workspace: String,
+        /// Of which.
+        chosen: Chosen,
+        /// The fields that change.
+        changes: Map<String, Value>,
+    },
+    /// Detach quotas.
+    Detach {
+        /// The workspace.
+        workspace: String,
+        /// Which.
+        chosen: Chosen,
+    },
+    /// Tell of resources.
+    List {
+        /// Of this workspace; of all if there is none.
+        workspace: Option<String>,
+        /// Of these types.
+        types: Vec<String>,
+        /// With this name.
+        name: Option<String>,
+        /// Of this group.
+        group: Option<String>,
+        /// Which part of the list.
+        page: Page,
+    },
+}
+
+/// A quota that is attached.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewResource {
+    /// The quota.
+    pub quota: String,
+    /// The resource as it was sent: answers repeat it.
+    pub document: Map<String, Value>,
+}
+
+/// Which resources of a workspace are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// Those of this group.
+    pub group: Option<String>,
+    /// These.
+    pub resources: Vec<String>,
+}
+
+pub(super) fn attach(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let body = arguments.body();
+    body.one_of("Option", &[("CreateAndAttach", ()), ("Attach", ())])?;
+    let listed = body.each("Resources")?;
+    if listed.is_empty() {
+        return Err(body.missing("Resources"));
+    }
+    let workspace = workspace(arguments)?;
+    let one = |resource: &Fields| {
+        if let Some(other) = resource.name("WorkspaceId")?.filter(|other| *other != workspace) {
+            let expected = format!("{workspace:?}, as in the path");
+            return Err(resource.invalid_text("WorkspaceId", &other, &expected));
+        }
+        let spec = resource.inside("Spec")?.ok_or_else(|| resource.missing("Spec"))?;
+        Ok(NewResource { quota: spec.need("resourceId")?, document: resource.object().clone() })
+    };
+    let resources = listed.iter().map(one).collect::<Result<_, Misfit>>()?;
+    Ok(Operation::Resource(ResourceOperation::Attach { workspace, resources }))
+}
+
+pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let body = arguments.body();
+    let fields = ["IsDefault", "Labels", "Spec"];
+    let changes = body.object().iter().filter(|(name, _)| fields.contains(&name.as_str()));
+    Ok(Operation::Resource(ResourceOperation::Update {
+        workspace: workspace(arguments)?,
+        chosen: chosen(&body)?,
+        changes: changes.map(|(name, value)| (name.clone(), value.clone())).collect(),
+    }))
+}
+
+pub(super) fn detach(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let query = arguments.query();
+    query.one_of("Option", &[("DetachAndDelete", ()), ("Detach", ())])?;
+    Ok(Operation::Resource(ResourceOperation::Detach { workspace: workspace(arguments)?, chosen: chosen(&query)? }))
+}
+
+pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let query = arguments.query();
+    query.one_of("Option", &[("ListResourceByWorkspace", ()), ("ListResource", ())])?;
+    Ok(Operation::Resource(ResourceOperation::List {
+        workspace: query.name("WorkspaceId")?,
+        types: query.names("ResourceTypes")?,
+        name: query.name("ResourceName")?,
+        group: query.name("GroupName")?,
+        page: Page::read(&query, PAGE_SIZE)?,
+    }))
+}
+
+fn chosen(fields: &Fields) -> Result<Chosen, Misfit> {
+    let chosen = Chosen { group: fields.name("GroupName")?, resources: fields.names("ResourceIds")? };
+    if chosen.group.is_none() && chosen.resources.is_empty() { Err(fields.missing("ResourceIds")) } else { Ok(chosen) }
+}
+
+fn workspace(arguments: &Arguments) -> Result<String, Misfit> {
+    arguments.path().need("WorkspaceId")
+}

@@ -1,0 +1,149 @@
+//! Who may do what, as the engine's own table says, and the workspace that is meant when none is named.
+
+use engine::unit::id::WorkspaceId;
+use engine::workspace::may::Operation;
+use engine::workspace::may::Relation;
+use engine::workspace::may::one_may;
+use engine::workspace::role::RoleSet;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::operation::access::AccessOperation;
+use crate::operation::workspace::ROLES;
+use crate::problem::Problem;
+use crate::service::document::Change;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::member;
+use crate::service::visit::Visit;
+use crate::service::visit::contains;
+use crate::service::visit::not_found;
+use crate::service::workspace;
+
+/// The contract's names of what the engine's table allows.
+const CODES: [(&str, Operation); 14] = [
+    ("PaiDLC:GetJob", Operation::SeeJob),
+    ("PaiDLC:CreateJob", Operation::SubmitJob),
+    ("PaiDLC:StopJob", Operation::CancelJob),
+    ("PaiDLC:UpdateJob", Operation::SetPriority),
+    ("PaiWorkspace:GetWorkspace", Operation::SeeWorkspace),
+    ("PaiWorkspace:CreateWorkspace", Operation::CreateWorkspace),
+    ("PaiWorkspace:UpdateWorkspace", Operation::UpdateWorkspace),
+    ("PaiWorkspace:DeleteWorkspace", Operation::DeleteWorkspace),
+    ("PaiWorkspace:CreateMember", Operation::PutMember),
+    ("PaiWorkspace:DeleteMembers", Operation::RemoveMember),
+    ("PaiWorkspace:CreateWorkspaceResource", Operation::AttachQuota),
+    ("PaiQuota:GetQuota", Operation::SeeAmounts),
+    ("PaiQuota:UpdateQuota", Operation::UpdateQuota),
+    ("PaiQuota:ScaleQuota", Operation::ShapeQuota),
+];
+
+/// The document that names the default workspace.
+const DEFAULT: &str = "default-workspace";
+const WORKSPACE: &str = "WorkspaceId";
+
+pub(super) fn serve(visit: &mut Visit, operation: AccessOperation) -> Result<Value, Problem> {
+    match operation {
+        AccessOperation::Permissions { workspace, code } => permissions(visit, &workspace, code.as_deref()),
+        AccessOperation::Users { workspace, name_part } => {
+            let (_, of) = visit.workspace(&workspace)?;
+            let named = of.members.keys().filter(|user| contains(user.as_str(), name_part.as_deref()));
+            let users: Vec<Value> =
+                named.map(|user| json!({ "UserId": user.as_str(), "UserName": user.as_str() })).collect();
+            Ok(json!({ "TotalCount": users.len(), "Users": users }))
+        }
+        AccessOperation::Roles { workspace, role } => roles(visit, &workspace, role.as_deref()),
+        AccessOperation::Configs { workspace } => {
+            visit.workspace(&workspace)?;
+            // No limit by configuration is in force, because none is accepted.
+            Ok(json!({ "Configs": [], "TotalCount": 0 }))
+        }
+        AccessOperation::GetDefault => {
+            let name = default_workspace(visit)?.ok_or_else(|| not_found("Workspace", "workspace", "by default"))?;
+            let (id, of) = visit.workspace(&name)?;
+            workspace::told(visit, &id, of)
+        }
+        AccessOperation::SetDefault { workspace } => set_default(visit, &workspace),
+        AccessOperation::WarehouseQuotas => Ok(json!({ "Quotas": [], "TotalCount": 0 })),
+    }
+}
+
+fn permissions(visit: &Visit, name: &str, code: Option<&str>) -> Result<Value, Problem> {
+    let (_, workspace) = visit.workspace(name)?;
+    let allowed = allowed(visit.caller.roles(workspace));
+    match code {
+        None => Ok(json!({ "TotalCount": allowed.len(), "Permissions": allowed })),
+        Some(code) => {
+            let found = allowed.into_iter().find(|permission| permission["PermissionCode"] == code);
+            found.ok_or_else(|| Problem::new(403, "Forbidden", format!("{code} is not allowed to your roles")))
+        }
+    }
+}
+
+/// What roles allow: on everything in the workspace, or on what one has made.
+fn allowed(roles: RoleSet) -> Vec<Value> {
+    let one = |(code, operation): &(&str, Operation)| {
+        let reaches = |relation| one_may(roles, *operation, relation).is_ok();
+        let reach = if reaches(Relation::Workspace) {
+            "ANY"
+        } else if reaches(Relation::Own) {
+            "CREATOR"
+        } else {
+            return None;
+        };
+        let rule = json!({ "Accessibility": "ANY", "EntityAccessType": reach });
+        Some(json!({ "PermissionCode": code, "PermissionRules": [rule] }))
+    };
+    CODES.iter().filter_map(one).collect()
+}
+
+fn roles(visit: &Visit, name: &str, wanted: Option<&str>) -> Result<Value, Problem> {
+    visit.workspace(name)?;
+    let one = |(id, name): &(&str, crate::operation::workspace::RoleName)| {
+        let permissions = allowed([member::role(*name)].into_iter().collect());
+        json!({
+            "RoleId": id,
+            "RoleName": id,
+            "Status": "ENABLED",
+            "ModulePermissions": [{ "ModuleName": "PAI", "PermissionType": "SYSTEM", "Permissions": permissions }],
+        })
+    };
+    match wanted {
+        None => {
+            let roles: Vec<Value> = ROLES.iter().map(one).collect();
+            Ok(json!({ "TotalCount": roles.len(), "Roles": roles }))
+        }
+        Some(id) => ROLES.iter().find(|(name, _)| *name == id).map(one).ok_or_else(|| not_found("Role", "role", id)),
+    }
+}
+
+/// The workspace that is meant when none is named.
+pub(crate) fn default_workspace(visit: &Visit) -> Result<Option<String>, Problem> {
+    let document = visit.document(Kind::Setting, DEFAULT)?;
+    Ok(document.get(WORKSPACE).and_then(Value::as_str).map(str::to_owned))
+}
+
+/// There is no default any more.
+pub(crate) fn no_default() -> Change {
+    Change::drop(Kind::Setting, DEFAULT)
+}
+
+/// The workspace of a job: the one that is named, or the default. Without either a job belongs to none.
+pub(crate) fn workspace_or_default(visit: &Visit, named: Option<&str>) -> Result<Option<WorkspaceId>, Problem> {
+    let name = match named {
+        Some(name) => Some(name.to_owned()),
+        None => default_workspace(visit)?,
+    };
+    name.map(|name| Ok(visit.workspace(&name)?.0)).transpose()
+}
+
+fn set_default(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
+    visit.workspace(name)?;
+    if !visit.caller.administers() {
+        let message = "the default workspace is the whole cluster's; its administrator sets it";
+        return Err(Problem::new(403, "Forbidden", message));
+    }
+    let document = Document::from_iter([(WORKSPACE.to_owned(), Value::from(name))]);
+    visit.keep(&[Change::put(Kind::Setting, DEFAULT, &document)])?;
+    Ok(json!({}))
+}

@@ -1,0 +1,160 @@
+//! Amounts between the engine's dimensions, the contract's texts and counts of nodes.
+
+use engine::message::command::AmountByName;
+use engine::quota::tree::Quota;
+use engine::state::world::State;
+use engine::unit::amount::Amount;
+use engine::unit::amount::DimensionKind;
+use engine::unit::id::GroupNo;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::operation::quantity;
+use crate::operation::quota::NodeCount;
+use crate::operation::submission::PodNeed;
+use crate::problem::Problem;
+
+/// What one machine of a type has: a node of the cluster, or an instance of the spot market.
+pub(crate) fn machine(state: &State, node_type: &str) -> Option<Amount> {
+    let node = state.nodes.iter().find(|node| node.node_type.as_deref() == Some(node_type));
+    let offer = || state.market.live_offers().find(|(_, offer)| offer.id.as_str() == node_type);
+    node.map(|node| node.amount).or_else(|| offer().map(|(_, offer)| offer.instance))
+}
+
+/// The types of machines that there are.
+fn machine_types(state: &State) -> Vec<&str> {
+    let nodes = state.nodes.iter().filter_map(|node| node.node_type.as_deref());
+    let mut types: Vec<&str> = nodes.chain(state.market.live_offers().map(|(_, offer)| offer.id.as_str())).collect();
+    types.sort_unstable();
+    types.dedup();
+    types
+}
+
+/// What so many nodes have, in the dimensions that are stated: all of them for a root, its parent's for a child.
+pub(crate) fn of_nodes(
+    state: &State,
+    nodes: &[NodeCount],
+    is_stated: impl Fn(usize) -> bool,
+) -> Result<AmountByName, Problem> {
+    let mut sums = AmountByName::new();
+    for NodeCount { node_type, count } in nodes {
+        let Some(machine) = machine(state, node_type) else {
+            let known = machine_types(state).join(", ");
+            let known =
+                if known.is_empty() { "there are no machines yet".to_owned() } else { format!("known: {known}") };
+            let message = format!("Min.NodeSpecs names the type {node_type:?}, which no machine here has; {known}");
+            return Err(Problem::new(400, "InvalidNodeType", message));
+        };
+        for (at, dimension) in state.cluster.dimensions.iter().enumerate() {
+            if machine[at] > 0 && is_stated(at) {
+                let sum = sums.entry(dimension.name.clone()).or_default();
+                *sum = sum.saturating_add(machine[at].saturating_mul(*count));
+            }
+        }
+    }
+    Ok(sums)
+}
+
+/// A quota's amount as so many nodes of one type, if it is that exactly.
+pub(crate) fn in_nodes(state: &State, quota: &Quota) -> Option<Vec<NodeCount>> {
+    let count_of = |node_type: &str| {
+        let machine = machine(state, node_type)?;
+        let stated = (0..state.cluster.dimensions.len()).filter(|at| quota.min.states(*at));
+        let mut count = None;
+        for at in stated {
+            let (min, each) = (quota.min.amount[at], machine[at]);
+            let is_whole = each > 0 && min % each == 0 && count.is_none_or(|count| count == min / each);
+            count = is_whole.then(|| min / each);
+            count?;
+        }
+        count
+    };
+    let found = machine_types(state).into_iter().find_map(|node_type| Some((node_type, count_of(node_type)?)));
+    found.map(|(node_type, count)| vec![NodeCount { node_type: node_type.to_owned(), count }])
+}
+
+/// The groups of a kind that have nodes of a type, for a root that names none; all groups of the kind if no node has it.
+pub(crate) fn groups_with(
+    state: &State,
+    nodes: &[NodeCount],
+    kind: engine::unit::resource::ResourceType,
+) -> Vec<GroupNo> {
+    let of_kind = |no: &GroupNo| state.groups[no.at()].resource_type == kind;
+    let all = (0..state.groups.len()).map(GroupNo::from_index).filter(of_kind);
+    let has = |no: &GroupNo| {
+        let is_meant = |node_type: &str| nodes.iter().any(|count| count.node_type == node_type);
+        state.nodes.iter().any(|node| node.group == *no && node.node_type.as_deref().is_some_and(is_meant))
+    };
+    let (having, others): (Vec<_>, Vec<_>) = all.partition(has);
+    if having.is_empty() { others } else { having }
+}
+
+/// What one pod needs, by dimension names. CPU and memory that the cluster does not count are not asked for.
+pub(crate) fn of_pod(state: &State, need: &PodNeed) -> Result<AmountByName, Problem> {
+    let (gpus, gpu_type, cpus, memory) = match need {
+        PodNeed::Amounts { gpus, gpu_type, cpus, memory } => (*gpus, gpu_type.as_deref(), *cpus, *memory),
+        PodNeed::Instance(node_type) => {
+            return of_nodes(state, &[NodeCount { node_type: node_type.clone(), count: 1 }], |_| true);
+        }
+    };
+    let mut amount = AmountByName::new();
+    if gpus > 0 {
+        amount.insert(gpu_dimension(state, gpu_type)?.to_owned(), gpus);
+    }
+    for (kind, value) in [(DimensionKind::Cpu, cpus), (DimensionKind::Memory, memory)] {
+        let dimension = state.cluster.dimensions.iter().find(|dimension| dimension.kind == kind);
+        if let Some(dimension) = dimension.filter(|_| value > 0) {
+            amount.insert(dimension.name.clone(), value);
+        }
+    }
+    Ok(amount)
+}
+
+fn gpu_dimension<'s>(state: &'s State, gpu_type: Option<&str>) -> Result<&'s str, Problem> {
+    let names: Vec<&str> =
+        state.cluster.gpu_dimensions().map(|at| state.cluster.dimensions[at].name.as_str()).collect();
+    let asked = names.iter().find(|name| gpu_type.is_some_and(|sent| name.eq_ignore_ascii_case(sent)));
+    match (asked, names.as_slice()) {
+        (Some(name), _) | (None, [name]) => Ok(name),
+        (None, []) => Err(Problem::new(400, "InvalidParameter", "the cluster counts no GPUs; leave GPU out")),
+        (None, _) => {
+            let sent = gpu_type.unwrap_or_default();
+            let message = format!("GPUType is {sent:?}; it must be one of {}", names.join(", "));
+            Err(Problem::new(400, "InvalidParameter", message))
+        }
+    }
+}
+
+/// An amount as the contract writes it: a text for each resource.
+pub(crate) fn resource(state: &State, amount: &Amount) -> Value {
+    let of_kind = |kind: DimensionKind| {
+        let at = state.cluster.dimensions.iter().position(|dimension| dimension.kind == kind);
+        at.map(|at| amount[at])
+    };
+    // Where GPUs are not told apart, the dimension's name is not that of a type.
+    let is_typed = state.cluster.gpu_dimensions().nth(1).is_some();
+    let gpu_type = state.cluster.gpu_dimension(amount).filter(|_| is_typed);
+    json!({
+        "GPU": quantity::decimal(state.cluster.gpus(amount)),
+        "CPU": of_kind(DimensionKind::Cpu).map(quantity::decimal),
+        "Memory": of_kind(DimensionKind::Memory).map(quantity::memory),
+        "GPUType": gpu_type.map(|at| state.cluster.dimensions[at].name.as_str()),
+    })
+}
+
+/// Counts of nodes as the contract writes them.
+pub(crate) fn node_specs(nodes: &[NodeCount]) -> Value {
+    let one = |node: &NodeCount| json!({ "Type": node.node_type, "Count": node.count });
+    json!({ "NodeSpecs": nodes.iter().map(one).collect::<Vec<_>>() })
+}
+
+/// The number of a dimension's unit that is whole: CPUs, GPUs, GiB.
+pub(crate) fn whole(state: &State, amount: &Amount, kind: DimensionKind) -> i64 {
+    let each = match kind {
+        DimensionKind::Gpu | DimensionKind::Cpu => 1000,
+        DimensionKind::Memory => 1024,
+        DimensionKind::Other => 1,
+    };
+    let at = state.cluster.dimensions.iter().enumerate().filter(|(_, dimension)| dimension.kind == kind);
+    at.map(|(at, _)| amount[at]).sum::<i64>() / each
+}

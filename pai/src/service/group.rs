@@ -1,0 +1,166 @@
+//! Resource groups (`PaiStudio`).
+
+use engine::message::command::Command;
+use engine::message::command::PutGroup;
+use engine::state::cluster::Group;
+use engine::unit::amount::Amount;
+use engine::unit::amount::DimensionKind;
+use engine::unit::id::GroupId;
+use engine::unit::id::GroupNo;
+use engine::unit::resource::ResourceType;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::calendar;
+use crate::operation::machine::MachineOperation;
+use crate::problem::Problem;
+use crate::service::amount;
+use crate::service::document::Change;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::job::view::machine_word;
+use crate::service::node;
+use crate::service::run;
+use crate::service::visit::Visit;
+use crate::service::visit::contains;
+use crate::service::visit::not_found;
+use crate::service::visit::paged;
+
+pub(super) fn serve(visit: &mut Visit, operation: MachineOperation) -> Result<Value, Problem> {
+    match operation {
+        MachineOperation::CreateGroup { name, description, resource_type } => {
+            create(visit, &name, description, resource_type)
+        }
+        MachineOperation::GetGroup { group } => told(visit, find(visit, &group)?),
+        MachineOperation::UpdateGroup { group, name, description } => update(visit, &group, name, description),
+        MachineOperation::ListGroups { groups, name_part, resource_type, page } => {
+            let state = visit.state()?;
+            let mut found = Vec::new();
+            for (at, group) in state.groups.iter().enumerate().filter(|_| visit.is_somebody(state)) {
+                let shown = shown_name(visit, group)?;
+                let is_meant = (groups.is_empty() || groups.iter().any(|id| id == group.id.as_str()))
+                    && resource_type.is_none_or(|kind| kind == group.resource_type)
+                    && contains(&shown, name_part.as_deref());
+                if is_meant {
+                    found.push(GroupNo::from_index(at));
+                }
+            }
+            let (page, total) = paged(found, page);
+            let groups = page.into_iter().map(|no| told(visit, no)).collect::<Result<Vec<Value>, Problem>>()?;
+            Ok(json!({ "ResourceGroups": groups, "TotalCount": total }))
+        }
+        MachineOperation::GroupTotal { group } => {
+            let total = total(visit, find(visit, &group)?)?;
+            in_numbers(visit, &total, "total")
+        }
+        MachineOperation::GroupRequest { group } => {
+            let no = find(visit, &group)?;
+            let taken = taken(visit, no)?;
+            in_numbers(visit, &taken, "request")
+        }
+        MachineOperation::ListNodes { among, page } => node::list(visit, &among, page),
+        MachineOperation::ListTypes { among } => node::types(visit, &among),
+        MachineOperation::ListPods { node } => node::pods(visit, &node),
+        MachineOperation::Cordon { node, is_cordoned } => node::cordon(visit, &node, is_cordoned),
+    }
+}
+
+fn create(
+    visit: &mut Visit,
+    name: &str,
+    description: Option<String>,
+    resource_type: ResourceType,
+) -> Result<Value, Problem> {
+    let id = visit.new_id("rg");
+    let mut document = Document::new();
+    document.insert("Name".to_owned(), Value::from(name));
+    document.insert("Description".to_owned(), Value::from(description));
+    document.insert("CreatorID".to_owned(), Value::from(visit.caller.user.as_str()));
+    document.insert("GmtCreatedTime".to_owned(), Value::from(calendar::written(visit.now)));
+    let put = PutGroup { group: run::name::<GroupId>(&id)?, resource_type, pool: None };
+    visit.send(Command::PutGroup(put), &[Change::put(Kind::Group, &id, &document)])?;
+    Ok(json!({ "ResourceGroupID": id }))
+}
+
+fn update(visit: &mut Visit, id: &str, name: Option<String>, description: Option<String>) -> Result<Value, Problem> {
+    find(visit, id)?;
+    if !visit.caller.administers() {
+        return Err(Problem::new(403, "Forbidden", "resource groups are changed by the cluster's administrator"));
+    }
+    let mut document = visit.document(Kind::Group, id)?;
+    for (field, value) in [("Name", name), ("Description", description)] {
+        if let Some(value) = value {
+            document.insert(field.to_owned(), Value::from(value));
+        }
+    }
+    visit.keep(&[Change::put(Kind::Group, id, &document)])?;
+    Ok(json!({ "ResourceGroupID": id }))
+}
+
+/// Groups are seen by everybody who belongs to a workspace, as amounts.
+pub(super) fn find(visit: &Visit, name: &str) -> Result<GroupNo, Problem> {
+    let state = visit.state()?;
+    let found = GroupId::new(name).ok().and_then(|id| state.group_no(&id)).filter(|_| visit.is_somebody(state));
+    found.ok_or_else(|| not_found("ResourceGroup", "resource group", name))
+}
+
+pub(super) fn shown_name(visit: &Visit, group: &Group) -> Result<String, Problem> {
+    let document = visit.document(Kind::Group, group.id.as_str())?;
+    Ok(document.get("Name").and_then(Value::as_str).unwrap_or(group.id.as_str()).to_owned())
+}
+
+fn told(visit: &Visit, no: GroupNo) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let group = &state.groups[no.at()];
+    let mut fields = visit.document(Kind::Group, group.id.as_str())?;
+    let told = json!({
+        "ResourceGroupID": group.id.as_str(),
+        "Name": shown_name(visit, group)?,
+        "ResourceType": machine_word(group.resource_type),
+        "Status": "Ready",
+        "NodeCount": state.nodes.iter().filter(|node| node.group == no).count(),
+    });
+    if let Value::Object(told) = told {
+        fields.extend(told);
+    }
+    Ok(Value::Object(fields))
+}
+
+/// What a group has: its pool, or its nodes together.
+fn total(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
+    let state = visit.state()?;
+    let nodes = state.nodes.iter().filter(|node| node.group == no);
+    let sum = nodes.fold(Amount::ZERO, |sum, node| sum.plus(&node.amount));
+    Ok(state.groups[no.at()].pool.unwrap_or(sum))
+}
+
+/// What jobs hold of a group: by their nodes, or in a pool by the domain that they run in.
+fn taken(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
+    let state = visit.state()?;
+    let mut sum = Amount::ZERO;
+    for (_, job) in state.jobs.iter() {
+        let Some(placed) = job.placed() else { continue };
+        if placed.pods.is_empty() {
+            if placed.home == no {
+                sum += job.spec.shape.gang_amount();
+            }
+            continue;
+        }
+        for (pod, amount) in placed.pods.iter().zip(job.spec.shape.gang_pod_amounts()) {
+            if state.nodes[pod.node.at()].group == no {
+                sum += amount;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// An amount in whole numbers, their names beginning so.
+fn in_numbers(visit: &Visit, total: &Amount, start: &str) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let mut fields = Document::new();
+    for (name, kind) in [("CPU", DimensionKind::Cpu), ("GPU", DimensionKind::Gpu), ("Memory", DimensionKind::Memory)] {
+        fields.insert(format!("{start}{name}"), Value::from(amount::whole(state, total, kind)));
+    }
+    Ok(Value::Object(fields))
+}

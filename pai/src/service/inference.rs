@@ -1,0 +1,292 @@
+//! Inference services (EAS). A service is a document with a job of module EAS for each time that it was started.
+
+use engine::job::phase::Phase;
+use engine::message::command::CancelJob;
+use engine::message::command::Command;
+use engine::state::jobs::Job;
+use engine::unit::amount::DimensionKind;
+use engine::unit::id::JobId;
+use engine::unit::priority::Module;
+use engine::unit::time::Timestamp;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::calendar;
+use crate::operation::page::Page;
+use crate::operation::service::Service;
+use crate::operation::service::ServiceOperation;
+use crate::problem::Problem;
+use crate::service::amount;
+use crate::service::document::Change;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::job;
+use crate::service::job::view;
+use crate::service::run;
+use crate::service::run::Wanted;
+use crate::service::visit::Visit;
+use crate::service::visit::contains;
+use crate::service::visit::not_found;
+use crate::service::visit::paged;
+
+/// The field of the document that holds the description.
+const CONFIG: &str = "Config";
+const ID: &str = "ServiceId";
+const UPDATED: &str = "UpdateTime";
+const WORKSPACE: &str = "WorkspaceId";
+/// How many events are told.
+const EVENTS_MAX: i64 = 100;
+
+pub(super) fn serve(visit: &mut Visit, operation: ServiceOperation) -> Result<Value, Problem> {
+    match operation {
+        ServiceOperation::Create(service) => create(visit, &service),
+        ServiceOperation::Get { service } => {
+            let document = find(visit, &service)?;
+            told(visit, &service, &document)
+        }
+        ServiceOperation::List { quota, workspace, name_part, status, page } => {
+            list(visit, quota.as_deref(), workspace.as_deref(), name_part.as_deref(), status.as_deref(), page)
+        }
+        ServiceOperation::Update { service, config, is_whole } => update(visit, &service, config, is_whole),
+        ServiceOperation::Stop { service } => {
+            let document = find(visit, &service)?;
+            job::cancel(visit, &run::job(&document), &[])?;
+            Ok(done(&service, "stopping"))
+        }
+        ServiceOperation::Start { service } => {
+            let document = find(visit, &service)?;
+            if !visit.job(&run::job(&document))?.1.is_ended() {
+                let message = format!("service {service} has not stopped; it need not be started");
+                return Err(Problem::new(409, "ServiceStatusNotSupported", message));
+            }
+            start(visit, &service, document)?;
+            Ok(done(&service, "starting"))
+        }
+        ServiceOperation::Restart { service } => {
+            let document = find(visit, &service)?;
+            replace(visit, &service, document)?;
+            Ok(done(&service, "restarting"))
+        }
+        ServiceOperation::Delete { service } => {
+            let document = find(visit, &service)?;
+            delete(visit, &service, &document)?;
+            Ok(done(&service, "deleted"))
+        }
+        ServiceOperation::Instances { service } => instances(visit, &find(visit, &service)?),
+        ServiceOperation::Events { service } => events(visit, &find(visit, &service)?),
+    }
+}
+
+fn done(service: &str, what: &str) -> Value {
+    json!({ "Message": format!("service {service} is {what}"), "ServiceName": service })
+}
+
+/// A service that the sender may see: its job is one that they may see.
+fn find(visit: &Visit, name: &str) -> Result<Document, Problem> {
+    let unknown = || not_found("Service", "service", name);
+    let document = visit.found(Kind::Service, name)?.ok_or_else(unknown)?;
+    visit.job(&run::job(&document)).map_err(|_| unknown())?;
+    Ok(document)
+}
+
+fn create(visit: &mut Visit, service: &Service) -> Result<Value, Problem> {
+    let id = visit.new_id("eas-m-");
+    if visit.found(Kind::Service, &service.name)?.is_some() {
+        let message = format!("there is a service {}; choose another name", service.name);
+        return Err(Problem::new(409, "ServiceAlreadyExists", message));
+    }
+    let mut document = Document::new();
+    run::name_after(&mut document, &id);
+    document.insert(ID.to_owned(), Value::from(id.as_str()));
+    document.insert(CONFIG.to_owned(), Value::Object(service.config.clone()));
+    document.insert(WORKSPACE.to_owned(), Value::from(service.workspace.clone()));
+    document.insert(UPDATED.to_owned(), Value::from(calendar::written(visit.now)));
+    start(visit, &service.name, document)?;
+    let document = find(visit, &service.name)?;
+    told(visit, &service.name, &document)
+}
+
+/// Starts another run of what a document describes, and keeps the document with it.
+fn start(visit: &mut Visit, name: &str, mut document: Document) -> Result<(), Problem> {
+    let command = command(visit, &mut document)?;
+    visit.send(command, &[Change::put(Kind::Service, name, &document)]).map(drop)
+}
+
+fn command(visit: &Visit, document: &mut Document) -> Result<Command, Problem> {
+    let service = described(document)?;
+    let wanted = Wanted {
+        module: Module::Eas,
+        shown: &service.name,
+        workspace: service.workspace.as_deref(),
+        quota: service.quota.as_deref(),
+        priority: service.priority,
+        idle: service.idle,
+        count: service.count,
+        need: &service.need,
+    };
+    run::another(visit, &wanted, document)
+}
+
+fn described(document: &Document) -> Result<Service, Problem> {
+    let config = document.get(CONFIG).and_then(Value::as_object).cloned().unwrap_or_default();
+    let workspace = document.get(WORKSPACE).and_then(Value::as_str).map(str::to_owned);
+    Ok(Service::read(&config, workspace)?)
+}
+
+/// Another run in the place of the one that there is. The new one is tried before the old one is stopped.
+fn replace(visit: &mut Visit, name: &str, mut document: Document) -> Result<(), Problem> {
+    let before = JobId::new(&run::job(&document)).map_err(|_| not_found("Service", "service", name))?;
+    let next = command(visit, &mut document)?;
+    visit.try_out(next.clone())?;
+    if !visit.job(before.as_str())?.1.is_ended() {
+        visit.send(Command::CancelJob(CancelJob { job: before }), &[])?;
+    }
+    visit.send(next, &[Change::put(Kind::Service, name, &document)]).map(drop)
+}
+
+/// What concerns scheduling makes another run; everything else is only noted.
+fn update(visit: &mut Visit, name: &str, config: Document, is_whole: bool) -> Result<Value, Problem> {
+    let mut document = find(visit, name)?;
+    let before = described(&document)?;
+    let mut after = if is_whole { Document::new() } else { before.config.clone() };
+    merge(&mut after, config);
+    document.insert(CONFIG.to_owned(), Value::Object(after));
+    document.insert(UPDATED.to_owned(), Value::from(calendar::written(visit.now)));
+    let now = described(&document)?;
+    if now.name != name {
+        let message = format!("metadata.name is {:?}; a service keeps its name, {name}", now.name);
+        return Err(Problem::new(400, "InvalidParameter", message));
+    }
+    let schedules = |service: &Service| Service { config: Document::new(), ..service.clone() };
+    let is_stopped = visit.job(&run::job(&document))?.1.is_ended();
+    if schedules(&before) == schedules(&now) || is_stopped {
+        let job = visit.job(&run::job(&document))?.1.spec.id.clone();
+        // Who may stop a service may describe it anew.
+        visit.try_out(Command::CancelJob(CancelJob { job }))?;
+        visit.keep(&[Change::put(Kind::Service, name, &document)])?;
+    } else {
+        replace(visit, name, document)?;
+    }
+    Ok(done(name, "updated"))
+}
+
+/// Objects are merged field by field; everything else is replaced.
+fn merge(into: &mut Document, from: Document) {
+    for (field, value) in from {
+        match (into.get_mut(&field), value) {
+            (Some(Value::Object(kept)), Value::Object(sent)) => merge(kept, sent),
+            (_, value) => drop(into.insert(field, value)),
+        }
+    }
+}
+
+fn delete(visit: &mut Visit, name: &str, document: &Document) -> Result<(), Problem> {
+    let change = [Change::drop(Kind::Service, name)];
+    let job = run::job(document);
+    let (_, before) = visit.job(&job)?;
+    let cancel = Command::CancelJob(CancelJob { job: before.spec.id.clone() });
+    if before.is_ended() {
+        visit.try_out(cancel)?;
+        return visit.keep(&change);
+    }
+    visit.send(cancel, &change).map(drop)
+}
+
+fn status(job: &Job) -> &'static str {
+    match &job.phase {
+        Phase::Queued { .. } => "Waiting",
+        Phase::Starting { .. } => "Creating",
+        Phase::Running { .. } => "Running",
+        Phase::Stopping { .. } => "Stopping",
+        Phase::Ended { .. } if view::status(job) == "Failed" => "Failed",
+        Phase::Ended { .. } => "Stopped",
+    }
+}
+
+fn told(visit: &Visit, name: &str, document: &Document) -> Result<Value, Problem> {
+    let (state, id) = (visit.state()?, run::job(document));
+    let (no, job) = visit.job(&id)?;
+    let service = described(document)?;
+    let pods = job.spec.shape.roles().iter().map(|role| role.count).sum::<u32>();
+    let running = if job.is_running() { pods } else { 0 };
+    let each = job.spec.shape.extra_amount();
+    let (code, message) = view::reason(state, no, visit.now);
+    let runs = document.get("Run").and_then(Value::as_i64);
+    Ok(json!({
+        "ServiceName": name,
+        "ServiceId": document.get(ID),
+        "ServiceUid": id,
+        "Status": status(job),
+        "Reason": code,
+        "Message": message,
+        "QuotaId": service.quota,
+        "WorkspaceId": service.workspace,
+        "Region": "local",
+        "Cpu": amount::whole(state, &each, DimensionKind::Cpu),
+        "Gpu": amount::whole(state, &each, DimensionKind::Gpu),
+        "Memory": amount::whole(state, &each, DimensionKind::Memory) * 1024,
+        "TotalInstance": pods,
+        "RunningInstance": running,
+        "PendingInstance": if job.is_ended() { 0 } else { pods - running },
+        "ServiceConfig": Value::Object(service.config).to_string(),
+        "CurrentVersion": runs,
+        "LatestVersion": runs,
+        "CreateTime": calendar::written(job.submitted),
+        "UpdateTime": document.get(UPDATED),
+    }))
+}
+
+fn list(
+    visit: &Visit,
+    quota: Option<&str>,
+    workspace: Option<&str>,
+    name_part: Option<&str>,
+    wanted: Option<&str>,
+    page: Page,
+) -> Result<Value, Problem> {
+    let mut found = Vec::new();
+    for name in visit.described(Kind::Service)?.into_iter().filter(|name| contains(name, name_part)) {
+        let Ok(document) = find(visit, &name) else { continue };
+        let service = described(&document)?;
+        let is_meant = quota.is_none_or(|id| service.quota.as_deref() == Some(id))
+            && workspace.is_none_or(|id| service.workspace.as_deref() == Some(id))
+            && wanted.is_none_or(|wanted| visit.job(&run::job(&document)).is_ok_and(|(_, job)| status(job) == wanted));
+        if is_meant {
+            found.push((name, document));
+        }
+    }
+    let (number, size) = (page.skip / page.take + 1, page.take);
+    let (page, total) = paged(found, page);
+    let one = |(name, document): &(String, Document)| told(visit, name, document);
+    let services = page.iter().map(one).collect::<Result<Vec<Value>, Problem>>()?;
+    Ok(json!({ "Services": services, "TotalCount": total, "PageNumber": number, "PageSize": size }))
+}
+
+fn instances(visit: &Visit, document: &Document) -> Result<Value, Problem> {
+    let (_, job) = visit.job(&run::job(document))?;
+    let count = if job.is_ended() { 0 } else { job.spec.shape.roles().iter().map(|role| role.count).sum::<u32>() };
+    let status = if job.is_running() { "Running" } else { "Pending" };
+    let started = job::times(job, visit.now).get("GmtRunningTime").cloned();
+    let one = |number: u32| {
+        json!({
+            "InstanceName": format!("{}-{number}", job.spec.id),
+            "Status": status,
+            "StartTime": started,
+            "RestartCount": job.progress.evictions,
+            "IsSpot": false,
+        })
+    };
+    let instances: Vec<Value> = (0..count).map(one).collect();
+    Ok(json!({ "Instances": instances, "TotalCount": count, "PageNumber": 1, "PageSize": count }))
+}
+
+fn events(visit: &Visit, document: &Document) -> Result<Value, Problem> {
+    let id = visit.job(&run::job(document))?.1.spec.id.clone();
+    let lines = job::told(visit, &id, Timestamp(i64::MIN), Timestamp(i64::MAX), EVENTS_MAX)?;
+    let one = |line: &String| {
+        let (time, message) = line.split_once(' ').unwrap_or_default();
+        json!({ "Time": time, "Type": "Normal", "Reason": "Scheduling", "Message": message })
+    };
+    let events: Vec<Value> = lines.iter().map(one).collect();
+    Ok(json!({ "TotalCount": events.len(), "Events": events, "PageNum": 1, "TotalPageNum": 1 }))
+}

@@ -1,0 +1,236 @@
+//! Development instances (DSW). An instance is a document with a job of module DSW for each time that it was started.
+
+use engine::job::phase::Phase;
+use engine::message::command::CancelJob;
+use engine::message::command::Command;
+use engine::message::command::SetPriority;
+use engine::state::jobs::Job;
+use engine::unit::priority::Module;
+use engine::unit::priority::Priority;
+use engine::unit::sort;
+use engine::unit::time::Timestamp;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::calendar;
+use crate::operation::instance::Instance;
+use crate::operation::instance::InstanceOperation;
+use crate::operation::instance::ListInstances;
+use crate::operation::page::Direction;
+use crate::problem::Problem;
+use crate::service::document;
+use crate::service::document::Change;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::job;
+use crate::service::job::view;
+use crate::service::run;
+use crate::service::run::Wanted;
+use crate::service::visit::Visit;
+use crate::service::visit::contains;
+use crate::service::visit::not_found;
+use crate::service::visit::paged;
+
+/// What answers repeat of a request.
+const KEPT: [&str; 18] = [
+    "InstanceName",
+    "WorkspaceId",
+    "ResourceId",
+    "Priority",
+    "OversoldType",
+    "RequestedResource",
+    "EcsSpec",
+    "ImageId",
+    "ImageUrl",
+    "Accessibility",
+    "Driver",
+    "Datasets",
+    "EnvironmentVariables",
+    "UserVpc",
+    "UserId",
+    "Labels",
+    "Tag",
+    "UserCommand",
+];
+const CREATED: &str = "GmtCreateTime";
+const MODIFIED: &str = "GmtModifiedTime";
+/// How many events are told.
+const EVENTS_MAX: i64 = 100;
+
+pub(super) fn serve(visit: &mut Visit, operation: InstanceOperation) -> Result<Value, Problem> {
+    let mut answer = answer(visit, operation)?;
+    // This product repeats in its bodies what the status says.
+    answer["Success"] = Value::from(true);
+    answer["Code"] = Value::from("null");
+    answer["Message"] = Value::from("");
+    answer["HttpStatusCode"] = Value::from(200);
+    Ok(answer)
+}
+
+fn answer(visit: &mut Visit, operation: InstanceOperation) -> Result<Value, Problem> {
+    match operation {
+        InstanceOperation::Create(instance) => create(visit, &instance),
+        InstanceOperation::Get { instance } => {
+            let document = find(visit, &instance)?;
+            told(visit, &instance, &document)
+        }
+        InstanceOperation::List(asked) => list(visit, &asked),
+        InstanceOperation::Update { instance, priority, changes } => update(visit, &instance, priority, changes),
+        InstanceOperation::Start { instance } => start(visit, &instance),
+        InstanceOperation::Stop { instance } => {
+            let document = find(visit, &instance)?;
+            job::cancel(visit, &run::job(&document), &[])?;
+            Ok(json!({ "InstanceId": instance }))
+        }
+        InstanceOperation::Delete { instance } => delete(visit, &instance),
+        InstanceOperation::Events { instance } => {
+            let document = find(visit, &instance)?;
+            let id = visit.job(&run::job(&document))?.1.spec.id.clone();
+            let events = job::told(visit, &id, Timestamp(i64::MIN), Timestamp(i64::MAX), EVENTS_MAX)?;
+            Ok(json!({ "InstanceId": instance, "Events": events }))
+        }
+    }
+}
+
+/// An instance that the sender may see: its job is one that they may see.
+fn find(visit: &Visit, id: &str) -> Result<Document, Problem> {
+    let unknown = || not_found("Instance", "instance", id);
+    let document = visit.found(Kind::Instance, id)?.ok_or_else(unknown)?;
+    visit.job(&run::job(&document)).map_err(|_| unknown())?;
+    Ok(document)
+}
+
+fn create(visit: &mut Visit, instance: &Instance) -> Result<Value, Problem> {
+    let id = visit.new_id("dsw-");
+    let mut document = document::kept(&instance.document, &KEPT);
+    run::name_after(&mut document, &id);
+    for time in [CREATED, MODIFIED] {
+        document.insert(time.to_owned(), Value::from(calendar::written(visit.now)));
+    }
+    let command = command(visit, instance, &mut document)?;
+    visit.send(command, &[Change::put(Kind::Instance, &id, &document)])?;
+    Ok(json!({ "InstanceId": id }))
+}
+
+fn command(visit: &Visit, instance: &Instance, document: &mut Document) -> Result<Command, Problem> {
+    let wanted = Wanted {
+        module: Module::Dsw,
+        shown: &instance.name,
+        workspace: instance.workspace.as_deref(),
+        quota: instance.quota.as_deref(),
+        priority: instance.priority,
+        idle: instance.idle,
+        count: 1,
+        need: &instance.need,
+    };
+    run::another(visit, &wanted, document)
+}
+
+fn start(visit: &mut Visit, id: &str) -> Result<Value, Problem> {
+    let mut document = find(visit, id)?;
+    if !visit.job(&run::job(&document))?.1.is_ended() {
+        let message = format!("instance {id} has not stopped; it need not be started");
+        return Err(Problem::new(409, "InstanceStatusNotSupported", message));
+    }
+    let instance = Instance::read(&document)?;
+    let command = command(visit, &instance, &mut document)?;
+    visit.send(command, &[Change::put(Kind::Instance, id, &document)])?;
+    Ok(json!({ "InstanceId": id }))
+}
+
+fn update(visit: &mut Visit, id: &str, priority: Option<Priority>, changes: Document) -> Result<Value, Problem> {
+    let mut document = find(visit, id)?;
+    document.extend(changes);
+    Instance::read(&document)?;
+    document.insert(MODIFIED.to_owned(), Value::from(calendar::written(visit.now)));
+    let change = [Change::put(Kind::Instance, id, &document)];
+    let (_, job) = visit.job(&run::job(&document))?;
+    let name = job.spec.id.clone();
+    if job.is_ended() {
+        // What is stopped takes its priority with the next start. Who may stop an instance may change it.
+        visit.try_out(Command::CancelJob(CancelJob { job: name }))?;
+        visit.keep(&change)?;
+    } else {
+        let priority = priority.unwrap_or(job.spec.priority);
+        visit.send(Command::SetPriority(SetPriority { job: name, priority }), &change)?;
+    }
+    Ok(json!({ "InstanceId": id }))
+}
+
+fn delete(visit: &mut Visit, id: &str) -> Result<Value, Problem> {
+    let document = find(visit, id)?;
+    let change = [Change::drop(Kind::Instance, id)];
+    let (_, job) = visit.job(&run::job(&document))?;
+    let cancel = Command::CancelJob(CancelJob { job: job.spec.id.clone() });
+    if job.is_ended() {
+        visit.try_out(cancel)?;
+        visit.keep(&change)?;
+    } else {
+        visit.send(cancel, &change)?;
+    }
+    Ok(json!({ "InstanceId": id }))
+}
+
+fn status(job: &Job) -> &'static str {
+    match &job.phase {
+        Phase::Queued { .. } => "Queuing",
+        Phase::Starting { .. } => "ResourceAllocating",
+        Phase::Running { .. } => "Running",
+        Phase::Stopping { .. } => "Stopping",
+        Phase::Ended { .. } if view::status(job) == "Failed" => "Failed",
+        Phase::Ended { .. } => "Stopped",
+    }
+}
+
+fn told(visit: &Visit, id: &str, document: &Document) -> Result<Value, Problem> {
+    let (state, name) = (visit.state()?, run::job(document));
+    let (no, job) = visit.job(&name)?;
+    let (code, message) = view::reason(state, no, visit.now);
+    let seconds = job::times(job, visit.now).get("Duration").and_then(Value::as_i64).unwrap_or_default();
+    let mut fields = document::kept(document, &KEPT);
+    let told = json!({
+        "InstanceId": id,
+        "Status": status(job),
+        "ReasonCode": code,
+        "ReasonMessage": message,
+        "Priority": job.spec.priority.get(),
+        "UserId": job.spec.user.as_ref().map(engine::unit::id::UserId::as_str),
+        "WorkspaceId": job.spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str),
+        "UseOversoldResource": view::runs_idle(job),
+        "AccumulatedRunningTimeInMs": seconds * 1000,
+        CREATED: document.get(CREATED),
+        MODIFIED: document.get(MODIFIED),
+    });
+    if let Value::Object(told) = told {
+        fields.extend(told);
+    }
+    Ok(Value::Object(fields))
+}
+
+fn list(visit: &Visit, asked: &ListInstances) -> Result<Value, Problem> {
+    let mut found = Vec::new();
+    for id in visit.described(Kind::Instance)? {
+        let Ok(document) = find(visit, &id) else { continue };
+        let instance = Instance::read(&document)?;
+        let (_, job) = visit.job(&run::job(&document))?;
+        let workspace = job.spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str);
+        let is_meant = asked.workspace.as_ref().is_none_or(|id| workspace == Some(id))
+            && asked.quota.as_ref().is_none_or(|id| instance.quota.as_ref() == Some(id))
+            && contains(&instance.name, asked.name_part.as_deref())
+            && asked.status.as_deref().is_none_or(|wanted| wanted == status(job))
+            && asked.idle.is_none_or(|idle| job.spec.idle == idle);
+        if is_meant {
+            let created = document.get(CREATED).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let priority = if asked.by_priority { job.spec.priority } else { Priority::LOWEST };
+            found.push(((priority, created), id, document));
+        }
+    }
+    sort::by(&mut found, |(a, ..), (b, ..)| a.cmp(b));
+    if asked.direction == Direction::Descending {
+        found.reverse();
+    }
+    let (page, total) = paged(found, asked.page);
+    let one = |(_, id, document): &(_, String, Document)| told(visit, id, document);
+    let instances = page.iter().map(one).collect::<Result<Vec<Value>, Problem>>()?;
+    Ok(json!({ "Instances": instances, "TotalCount": total }))
+}

@@ -1,0 +1,194 @@
+//! What a job has been, from its story: statuses with their times, restarts, and the times that answers name.
+
+use engine::explain;
+use engine::job::phase::AfterStop;
+use engine::job::phase::Outcome;
+use engine::job::phase::Phase;
+use engine::job::story::Cause;
+use engine::job::story::Episode;
+use engine::state::jobs::Job;
+use engine::unit::resource::ResourceType;
+use engine::unit::time::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::calendar;
+use crate::service::document::Document;
+use crate::service::refusal::pascal;
+
+/// A time in which a job had one status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) status: &'static str,
+    pub(crate) from: Timestamp,
+    pub(crate) until: Option<Timestamp>,
+    /// What ended the one before, if the engine has a name for it.
+    pub(crate) code: String,
+    pub(crate) message: String,
+}
+
+/// The status of a job.
+pub(crate) fn status(job: &Job) -> &'static str {
+    match &job.phase {
+        Phase::Queued { .. } => waiting(job),
+        Phase::Starting { .. } => "EnvPreparing",
+        Phase::Running { .. } => "Running",
+        Phase::Stopping { then: AfterStop::Requeue, .. } => "Restarting",
+        Phase::Stopping { then: AfterStop::End(_), .. } => "Stopping",
+        Phase::Ended { outcome, .. } => ended(outcome),
+    }
+}
+
+/// What a job is called while it waits: bids on Lingjun have a word of their own.
+fn waiting(job: &Job) -> &'static str {
+    let is_bid = job.spec.spot.as_ref().is_some_and(|spot| spot.resource_type == ResourceType::Lingjun);
+    if is_bid { "Bidding" } else { "Queuing" }
+}
+
+fn ended(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "Succeeded",
+        Outcome::Failed { .. } | Outcome::Preempted => "Failed",
+        Outcome::Cancelled => "Stopped",
+    }
+}
+
+/// The name that the engine's messages have for something, in the contract's spelling.
+pub(crate) fn tag(of: &impl Serialize) -> String {
+    match serde_json::to_value(of) {
+        Ok(Value::String(name)) => pascal(&name),
+        Ok(Value::Object(object)) => object.keys().next().map(|name| pascal(name)).unwrap_or_default(),
+        Ok(_) | Err(_) => String::new(),
+    }
+}
+
+/// The code and the sentence of an end.
+pub(crate) fn end(job: &Job, outcome: &Outcome) -> (String, String) {
+    match outcome {
+        Outcome::Succeeded => ("JobSucceeded".to_owned(), "the job has done its work".to_owned()),
+        Outcome::Failed { reason } => ("JobFailed".to_owned(), reason.clone()),
+        Outcome::Cancelled => ("JobStoppedByUser".to_owned(), "somebody stopped the job".to_owned()),
+        Outcome::Preempted => last_eviction(job),
+    }
+}
+
+/// Why a job was evicted the last time.
+pub(crate) fn last_eviction(job: &Job) -> (String, String) {
+    let eviction = job.story.iter().rev().find_map(|(_, episode)| match episode {
+        Episode::Evicted { cause, .. } => Some((reason(cause), explain::episode(episode))),
+        Episode::Granted(_)
+        | Episode::Started(..)
+        | Episode::Promoted
+        | Episode::Shrunk { .. }
+        | Episode::Grown { .. }
+        | Episode::Requeued
+        | Episode::PriorityChanged
+        | Episode::Ended(_) => None,
+    });
+    eviction.unwrap_or_else(|| ("JobPreempted".to_owned(), "the job was preempted".to_owned()))
+}
+
+/// `PreemptedByChildLevel`, `ReleasedBelowAverage`.
+fn reason(cause: &Cause) -> String {
+    let verb = match cause {
+        Cause::Reclaimed { .. } | Cause::LendingEnded | Cause::ScaledDown { .. } => "Preempted",
+        Cause::ChildLevel { .. } | Cause::SelfLevel { .. } => "PreemptedBy",
+        Cause::BelowPrice { .. }
+        | Cause::BelowAverage { .. }
+        | Cause::Outbid { .. }
+        | Cause::InventoryShrunk { .. } => "Released",
+    };
+    format!("{verb}{}", tag(cause))
+}
+
+/// What a job has been, the oldest first. Of a long story the oldest part is not kept.
+pub(crate) fn stretches(job: &Job) -> Vec<Stretch> {
+    let mut list: Vec<Stretch> = Vec::new();
+    let mut enter = |at: Timestamp, status, (code, message): (String, String)| {
+        if let Some(last) = list.last_mut() {
+            last.until = Some(at);
+        }
+        list.push(Stretch { status, from: at, until: None, code, message });
+    };
+    let plain = || (String::new(), String::new());
+    enter(job.submitted, waiting(job), plain());
+    for (index, (at, episode)) in job.story.iter().enumerate() {
+        match episode {
+            Episode::Granted(_) => enter(*at, "EnvPreparing", (String::new(), explain::episode(episode))),
+            Episode::Started(..) => enter(*at, "Running", (String::new(), explain::episode(episode))),
+            Episode::Evicted { cause, .. } => {
+                let returns = job.story[index..].iter().any(|(_, later)| *later == Episode::Requeued)
+                    || status(job) == "Restarting";
+                enter(*at, if returns { "Restarting" } else { "Stopping" }, (reason(cause), explain::episode(episode)));
+            }
+            Episode::Requeued => enter(*at, waiting(job), plain()),
+            Episode::Ended(outcome) => enter(*at, ended(outcome), end(job, outcome)),
+            Episode::Promoted | Episode::Shrunk { .. } | Episode::Grown { .. } | Episode::PriorityChanged => {}
+        }
+    }
+    list
+}
+
+/// The statuses as the contract writes them.
+pub(crate) fn written(stretches: &[Stretch]) -> Value {
+    let one = |stretch: &Stretch| {
+        json!({
+            "Status": stretch.status,
+            "StartTime": calendar::written(stretch.from),
+            "EndTime": stretch.until.map(calendar::written),
+            "ReasonCode": stretch.code,
+            "ReasonMessage": stretch.message,
+        })
+    };
+    stretches.iter().map(one).collect()
+}
+
+/// Restarts after evictions, with what became of them.
+pub(crate) fn restarts(stretches: &[Stretch], now: Timestamp) -> Value {
+    let mut count = 0;
+    let mut records = Vec::new();
+    for (index, stretch) in stretches.iter().enumerate().filter(|(_, stretch)| stretch.status == "Restarting") {
+        count += 1;
+        let back = stretches[index..].iter().find(|later| later.status == "Running").map(|later| later.from);
+        let seconds = (back.unwrap_or(now) - stretch.from).0 / 1000;
+        records.push(json!({
+            "JobRestartCount": count,
+            "OccurTime": calendar::written(stretch.from),
+            "OccurPhase": "Running",
+            "Reason": stretch.message,
+            "RestartStatus": if back.is_some() { "Succeeded" } else { "Restarting" },
+            "RestartDurationInSec": seconds,
+        }));
+    }
+    Value::from(records)
+}
+
+/// The times of a job, and how long it has run.
+pub(crate) fn times(job: &Job, now: Timestamp) -> Document {
+    let stretches = stretches(job);
+    let mut fields = Document::new();
+    let mut note = |name: &str, at: Timestamp| drop(fields.insert(name.to_owned(), calendar::written(at).into()));
+    note("GmtCreateTime", job.submitted);
+    note("GmtSubmittedTime", job.submitted);
+    let modified = stretches.last().map_or(job.submitted, |last| last.from);
+    note("GmtModifiedTime", modified);
+    if let Some(run) = stretches.iter().rev().find(|stretch| stretch.status == "Running") {
+        note("GmtRunningTime", run.from);
+    }
+    if let Phase::Ended { at, outcome } = &job.phase {
+        note("GmtFinishTime", *at);
+        note(
+            match outcome {
+                Outcome::Succeeded => "GmtSuccessedTime",
+                Outcome::Failed { .. } | Outcome::Preempted => "GmtFailedTime",
+                Outcome::Cancelled => "GmtStoppedTime",
+            },
+            *at,
+        );
+    }
+    let runs = stretches.iter().filter(|stretch| stretch.status == "Running");
+    let ms: i64 = runs.map(|run| (run.until.unwrap_or(now) - run.from).0).sum();
+    fields.insert("Duration".to_owned(), Value::from(ms / 1000));
+    fields
+}

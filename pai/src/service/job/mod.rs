@@ -1,0 +1,125 @@
+//! Training jobs (DLC).
+
+mod history;
+mod list;
+mod pods;
+mod submit;
+pub(crate) mod view;
+
+use engine::explain;
+use engine::message::command::CancelJob;
+use engine::message::command::Command;
+use engine::message::command::SetPriority;
+use engine::unit::id::JobId;
+use engine::unit::priority::Priority;
+use engine::unit::time::Timestamp;
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::calendar;
+use crate::operation::job::JobOperation;
+use crate::problem::Problem;
+use crate::service::document::Change;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::visit::Visit;
+use crate::service::visit::not_found;
+
+pub(crate) use history::tag as code;
+pub(crate) use history::times;
+
+pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value, Problem> {
+    match operation {
+        JobOperation::Create(job) => submit::create(visit, &job),
+        JobOperation::Get { job, detail } => view::get(visit, &job, detail),
+        JobOperation::List(list) => list::list(visit, &list),
+        JobOperation::Update { job, priority, changes } => update(visit, &job, priority, changes),
+        JobOperation::Stop { job } => stop(visit, &job),
+        JobOperation::Delete { job } => delete(visit, &job),
+        JobOperation::Events { job, pod, from, until, count } => {
+            let pod = pod.as_deref();
+            events(visit, &job, pod, from.unwrap_or(Timestamp(i64::MIN)), until.unwrap_or(Timestamp(i64::MAX)), count)
+        }
+    }
+}
+
+fn update(
+    visit: &mut Visit,
+    name: &str,
+    priority: Option<Priority>,
+    changes: Map<String, Value>,
+) -> Result<Value, Problem> {
+    let id = visit.job(name)?.1.spec.id.clone();
+    let mut document = visit.document(Kind::Job, name)?;
+    document.extend(changes);
+    // The priority is read from the state.
+    let priority = priority.unwrap_or(visit.job(name)?.1.spec.priority);
+    let change = Change::put(Kind::Job, name, &document);
+    visit.send(Command::SetPriority(SetPriority { job: id, priority }), &[change])?;
+    Ok(json!({ "JobId": name }))
+}
+
+fn stop(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
+    cancel(visit, name, &[])?;
+    Ok(json!({ "JobId": name }))
+}
+
+/// Cancels a job; one that has ended stays as it is.
+pub(crate) fn cancel(visit: &mut Visit, name: &str, changes: &[Change]) -> Result<(), Problem> {
+    let (_, job) = visit.job(name)?;
+    if job.is_ended() {
+        return if changes.is_empty() { Ok(()) } else { visit.keep(changes) };
+    }
+    let id = job.spec.id.clone();
+    visit.send(Command::CancelJob(CancelJob { job: id }), changes).map(drop)
+}
+
+/// The engine keeps the story of a job that has ended; a deleted one is only shown no more. Who may stop a job may
+/// delete it.
+fn delete(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
+    let (_, job) = visit.job(name)?;
+    if !job.is_ended() {
+        let message = format!("job {name} has not ended; stop it first");
+        return Err(Problem::new(409, "JobStatusNotSupported", message));
+    }
+    let id = job.spec.id.clone();
+    visit.try_out(Command::CancelJob(CancelJob { job: id }))?;
+    visit.keep(&[Change::drop(Kind::Job, name), Change::put(Kind::Deleted, name, &Document::new())])?;
+    Ok(json!({ "JobId": name }))
+}
+
+fn events(
+    visit: &Visit,
+    name: &str,
+    pod: Option<&str>,
+    from: Timestamp,
+    until: Timestamp,
+    count: i64,
+) -> Result<Value, Problem> {
+    let (_, job) = visit.job(name)?;
+    if let Some(pod) = pod
+        && !pods::names(job, &visit.document(Kind::Job, name)?).any(|known| known == pod)
+    {
+        return Err(not_found("Pod", "pod", pod));
+    }
+    Ok(json!({ "JobId": name, "PodId": pod, "Events": told(visit, &job.spec.id, from, until, count)? }))
+}
+
+/// What has happened to a job, a sentence each, the newest of them if there are too many.
+pub(crate) fn told(
+    visit: &Visit,
+    id: &JobId,
+    from: Timestamp,
+    until: Timestamp,
+    count: i64,
+) -> Result<Vec<String>, Problem> {
+    let (_, job) = visit.job(id.as_str())?;
+    let submitted = (job.submitted, "Submitted".to_owned());
+    let told = job.story.iter().map(|(at, episode)| (*at, explain::episode(episode)));
+    let all = std::iter::once(submitted).chain(told).filter(|(at, _)| (from..=until).contains(at));
+    let mut lines: Vec<String> = all.map(|(at, sentence)| format!("{} {sentence}", calendar::written(at))).collect();
+    let over = lines.len().saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
+    lines.drain(..over);
+    Ok(lines)
+}

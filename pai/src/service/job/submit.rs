@@ -1,0 +1,125 @@
+//! A job that is submitted.
+
+use engine::market::bid::Framework;
+use engine::market::bid::SpotStrategy;
+use engine::message::command::AmountByName;
+use engine::message::command::Command;
+use engine::message::command::PodGroup;
+use engine::message::command::SpotRequest;
+use engine::message::command::SubmitJob;
+use engine::unit::id::JobId;
+use engine::unit::id::OfferId;
+use engine::unit::priority::Module;
+use engine::unit::time::Millis;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::operation::submission::Bid;
+use crate::operation::submission::CreateJob;
+use crate::operation::submission::JobRole;
+use crate::operation::submission::PodNeed;
+use crate::problem::Problem;
+use crate::service::access;
+use crate::service::amount;
+use crate::service::document;
+use crate::service::document::Change;
+use crate::service::document::Kind;
+use crate::service::run;
+use crate::service::visit::Visit;
+
+/// What answers repeat of a request.
+const KEPT: [&str; 24] = [
+    "Accessibility",
+    "CodeSource",
+    "CredentialConfig",
+    "CustomEnvs",
+    "DataSources",
+    "DebuggerConfigContent",
+    "Description",
+    "DisplayName",
+    "ElasticSpec",
+    "Envs",
+    "JobMaxRunningTimeMinutes",
+    "JobSpecs",
+    "JobType",
+    "Options",
+    "SchedulingStrategy",
+    "Settings",
+    "SuccessPolicy",
+    "TemplateId",
+    "TemplateVersion",
+    "ThirdpartyLibDir",
+    "ThirdpartyLibs",
+    "UserCommand",
+    "UserVpc",
+    "WorkspaceId",
+];
+
+pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Problem> {
+    let name = visit.new_id("dlc");
+    let spot = spot(job)?;
+    if spot.is_none() && job.quota.is_none() {
+        let message = "there are no public resources here; name a quota as ResourceId, or bid with a SpotSpec";
+        return Err(Problem::new(400, "UnsupportedResource", message));
+    }
+    let state = visit.state()?;
+    let pod = |role: &JobRole| {
+        // With a bid each pod has a whole instance, which is told by no amount.
+        let amount = if spot.is_some() { AmountByName::new() } else { amount::of_pod(state, &role.need)? };
+        Ok(PodGroup { count: role.count, amount })
+    };
+    let submit = SubmitJob {
+        job: run::name::<JobId>(&name)?,
+        quota: job.quota.as_deref().map(run::quota).transpose()?,
+        pods: job.roles.iter().map(pod).collect::<Result<_, Problem>>()?,
+        spot,
+        workspace: access::workspace_or_default(visit, job.workspace.as_deref())?,
+        user: Some(visit.caller.user.clone()),
+        name: Some(job.name.as_str().into()),
+        module: Module::Dlc,
+        priority: job.priority,
+        min_pods: None,
+        idle: job.idle,
+        fault_tolerance: job.fault_tolerance,
+        duration_ms: job.minutes_max.map(|minutes| Millis(minutes * Millis::MINUTE.0)),
+        checkpoint_ms: None,
+    };
+    let kept = document::kept(&job.document, &KEPT);
+    visit.send(Command::SubmitJob(submit), &[Change::put(Kind::Job, &name, &kept)])?;
+    Ok(json!({ "JobId": name }))
+}
+
+/// The bid of a job: one for all of its roles.
+fn spot(job: &CreateJob) -> Result<Option<SpotRequest>, Problem> {
+    let mut bids = job.roles.iter().map(|role| role.bid.as_ref().map(|bid| (bid, &role.need)));
+    let Some(first) = bids.next() else { return Ok(None) };
+    if bids.any(|other| other != first) {
+        let message =
+            "all of JobSpecs must have the same EcsSpec and the same SpotSpec: a job bids on one instance type";
+        return Err(Problem::new(400, "InvalidParameter", message));
+    }
+    let Some((bid, PodNeed::Instance(instance))) = first else { return Ok(None) };
+    let Bid { as_price_goes, discount, price } = bid;
+    let framework = match job.job_type {
+        "PyTorchJob" => Framework::Pytorch,
+        "MPIJob" => Framework::Mpi,
+        _ => Framework::Other,
+    };
+    Ok(Some(SpotRequest {
+        offer: run::name::<OfferId>(instance)?,
+        strategy: if *as_price_goes { SpotStrategy::AsPriceGoes } else { SpotStrategy::WithPriceLimit },
+        discount_percent: discount.map(percent).transpose()?,
+        price_limit: *price,
+        framework,
+        network: job.network.clone(),
+    }))
+}
+
+/// Thousandths as percent, which bids are counted in.
+fn percent(thousandths: i64) -> Result<i64, Problem> {
+    if thousandths % 10 == 0 {
+        return Ok(thousandths / 10);
+    }
+    let message = format!("SpotDiscountLimit is {thousandths} thousandths; it must be 0.1 to 0.9 in steps of 0.1");
+    Err(Problem::new(400, "BidDiscountStep", message))
+}

@@ -1,0 +1,176 @@
+//! A job as it is told of: what was sent, and what the engine knows of it.
+
+use engine::explain;
+use engine::job::phase::Charge;
+use engine::job::phase::Phase;
+use engine::state::jobs::Job;
+use engine::state::world::State;
+use engine::unit::amount::Amount;
+use engine::unit::amount::DimensionKind;
+use engine::unit::id::JobNo;
+use engine::unit::resource::ResourceType;
+use engine::unit::time::Timestamp;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::operation::quantity;
+use crate::operation::submission::IDLE_POLICIES;
+use crate::problem::Problem;
+use crate::service::amount;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::job::history;
+use crate::service::job::history::last_eviction;
+pub(crate) use crate::service::job::history::status;
+use crate::service::job::history::tag;
+use crate::service::job::pods;
+use crate::service::visit::Visit;
+
+pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Problem> {
+    let (no, job) = visit.job(name)?;
+    let (state, now) = (visit.state()?, visit.now);
+    let document = visit.document(Kind::Job, name)?;
+    let stretches = history::stretches(job);
+    let mut fields = told(state, job, &document, now);
+    let (code, message) = reason(state, no, now);
+    let (cpus, gpus, memory) = requested(state, job);
+    let mut more = json!({
+        "ReasonCode": code,
+        "ReasonMessage": message,
+        "StatusHistory": history::written(&stretches),
+        "RequestCPU": cpus,
+        "RequestGPU": gpus,
+        "RequestMemory": memory,
+    });
+    if detail {
+        more["Pods"] = pods::list(state, job, &document, &stretches);
+        more["RestartRecord"] = history::restarts(&stretches, now);
+        more["JobReplicaStatuses"] = replicas(job, &document);
+    }
+    if let Value::Object(more) = more {
+        fields.extend(more);
+    }
+    Ok(Value::Object(fields))
+}
+
+/// What both an answer on one job and a list say of it.
+pub(super) fn told(state: &State, job: &Job, document: &Document, now: Timestamp) -> Document {
+    let spec = &job.spec;
+    let mut fields = document.clone();
+    if !fields.contains_key("JobSpecs") {
+        fields.insert("JobSpecs".to_owned(), specs(state, job));
+    }
+    let workspace = spec.workspace.as_ref().and_then(|id| state.workspaces.get(id));
+    let quota = (!job.bids()).then(|| state.quotas[spec.quota.at()].id.as_str());
+    let max = spec.fault_tolerance.map_or(0, |tolerance| tolerance.max_restarts);
+    let engine = json!({
+        "JobId": spec.id.as_str(),
+        "DisplayName": spec.name.as_deref().unwrap_or(spec.id.as_str()),
+        "Status": status(job),
+        "SubStatus": sub_status(job),
+        "Priority": spec.priority.get(),
+        "WorkspaceId": spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str),
+        "WorkspaceName": workspace.and_then(|workspace| workspace.name.as_deref()),
+        "UserId": spec.user.as_ref().map(engine::unit::id::UserId::as_str),
+        "ResourceId": quota,
+        "ResourceType": machines(state, job),
+        "RestartTimes": format!("{}/{max}", job.progress.evictions),
+        "EnablePreemptibleJob": job.bids(),
+    });
+    fields.extend(history::times(job, now));
+    if let Value::Object(engine) = engine {
+        fields.extend(engine);
+    }
+    let settings = fields.entry("Settings").or_insert_with(|| json!({}));
+    let oversold = IDLE_POLICIES.iter().find(|(_, idle)| *idle == spec.idle).map(|(name, _)| *name);
+    if let Value::Object(settings) = settings {
+        settings.insert("OversoldType".to_owned(), Value::from(oversold));
+    }
+    fields
+}
+
+/// The roles of a job that was not submitted by this contract.
+fn specs(state: &State, job: &Job) -> Value {
+    let one = |role: &engine::job::shape::Role| json!({ "Type": "Worker", "PodCount": role.count, "ResourceConfig": amount::resource(state, &role.amount) });
+    job.spec.shape.roles().iter().map(one).collect()
+}
+
+/// `Restarting` from an eviction until the job runs again.
+fn sub_status(job: &Job) -> &'static str {
+    let is_back = matches!(job.phase, Phase::Running { .. } | Phase::Ended { .. });
+    let is_evicted = status(job) == "Restarting" || job.progress.evictions > 0;
+    if is_evicted && !is_back { "Restarting" } else { "" }
+}
+
+fn machines(state: &State, job: &Job) -> &'static str {
+    let kind = match &job.spec.spot {
+        Some(spot) => spot.resource_type,
+        None => kind_of_quota(state, job.spec.quota),
+    };
+    machine_word(kind)
+}
+
+/// The kind of machines that a quota's root draws on.
+pub(crate) fn kind_of_quota(state: &State, quota: engine::unit::id::QuotaNo) -> ResourceType {
+    let root = std::iter::successors(Some(quota), |no| state.quotas[no.at()].parent).last().unwrap_or(quota);
+    let group = state.quotas[root.at()].groups.first();
+    group.map_or(ResourceType::General, |group| state.groups[group.at()].resource_type)
+}
+
+pub(crate) fn machine_word(kind: ResourceType) -> &'static str {
+    match kind {
+        ResourceType::Lingjun => "Lingjun",
+        ResourceType::General => "ECS",
+    }
+}
+
+/// Whether a job runs on idle amounts.
+pub(crate) fn runs_idle(job: &Job) -> bool {
+    job.placed().is_some_and(|placed| placed.charge == Charge::Idle)
+}
+
+/// Why a job is as it is: why it waits, what evicts it, how it ended.
+pub(crate) fn reason(state: &State, no: JobNo, now: Timestamp) -> (String, String) {
+    let job = &state.jobs[no];
+    match &job.phase {
+        Phase::Queued { .. } => {
+            let hold = explain::hold(state, no, now);
+            let binding = hold.as_ref().and_then(|hold| hold.binding());
+            binding
+                .map(|attempt| (tag(&attempt.blocker), explain::blocker(state, &attempt.blocker, now)))
+                .unwrap_or_default()
+        }
+        Phase::Stopping { .. } => last_eviction(job),
+        Phase::Ended { outcome, .. } => history::end(job, outcome),
+        Phase::Starting { .. } | Phase::Running { .. } => Default::default(),
+    }
+}
+
+/// What all pods of a job ask for: CPUs, GPUs and GiB of memory.
+fn requested(state: &State, job: &Job) -> (i64, f64, i64) {
+    let all = all_pods(job);
+    let gpus: f64 = quantity::decimal(state.cluster.gpus(&all)).parse().unwrap_or_default();
+    (amount::whole(state, &all, DimensionKind::Cpu), gpus, amount::whole(state, &all, DimensionKind::Memory))
+}
+
+/// What all pods of a job ask for.
+pub(crate) fn all_pods(job: &Job) -> Amount {
+    job.spec.shape.roles().iter().fold(Amount::ZERO, |sum, role| sum.plus(&role.amount.times(role.count)))
+}
+
+fn replicas(job: &Job, document: &Document) -> Value {
+    let mut counts: Vec<(String, i64)> = Vec::new();
+    for name in pods::names(job, document) {
+        let kind = name.rsplit('-').nth(1).unwrap_or_default().to_owned();
+        match counts.last_mut() {
+            Some((last, count)) if *last == kind => *count += 1,
+            Some(_) | None => counts.push((kind, 1)),
+        }
+    }
+    let (runs, waits) = (job.is_running(), job.is_queued());
+    let one = |(kind, count): (String, i64)| {
+        let if_so = |is_so: bool| if is_so { count } else { 0 };
+        json!({ "Type": kind, "Active": if_so(runs), "Queuing": if_so(waits), "Dequeued": if_so(!waits) })
+    };
+    counts.into_iter().map(one).collect()
+}

@@ -1,0 +1,137 @@
+//! Members of workspaces and their roles (`AIWorkspace`). A member is named like the user.
+
+use engine::message::command::Command;
+use engine::message::command::people::PutMember;
+use engine::message::command::people::RemoveMember;
+use engine::unit::id::UserId;
+use engine::workspace::role::Role;
+use engine::workspace::role::RoleSet;
+use engine::workspace::space::Member;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::calendar;
+use crate::operation::page::Page;
+use crate::operation::workspace::NewMember;
+use crate::operation::workspace::ROLES;
+use crate::operation::workspace::RoleName;
+use crate::problem::Problem;
+use crate::service::run;
+use crate::service::visit::Visit;
+use crate::service::visit::contains;
+use crate::service::visit::not_found;
+use crate::service::visit::paged;
+
+/// The engine's role of a name.
+pub(crate) fn role(name: RoleName) -> Role {
+    match name {
+        RoleName::Guest => Role::Guest,
+        RoleName::Developer => Role::Developer,
+        RoleName::Operator => Role::Operator,
+        RoleName::Administrator => Role::Administrator,
+        RoleName::Owner => Role::Owner,
+    }
+}
+
+/// Names of roles, the highest first.
+pub(crate) fn names(roles: RoleSet) -> Vec<&'static str> {
+    ROLES.iter().filter(|(_, name)| roles.contains(role(*name))).map(|(name, _)| *name).collect()
+}
+
+/// All members or none of them: each is tried before the first is added.
+pub(super) fn add(visit: &mut Visit, name: &str, members: &[NewMember]) -> Result<Value, Problem> {
+    let (workspace, _) = visit.workspace(name)?;
+    let mut commands = Vec::new();
+    for member in members {
+        let roles: RoleSet = member.roles.iter().map(|name| role(*name)).collect();
+        let user = run::name::<UserId>(&member.user)?;
+        commands.push((Command::PutMember(PutMember { workspace: workspace.clone(), user, roles }), member, roles));
+    }
+    if let [_, _, ..] = commands.as_slice() {
+        for (command, ..) in &commands {
+            visit.try_out(command.clone())?;
+        }
+    }
+    let mut told = Vec::new();
+    for (command, member, roles) in commands {
+        visit.send(command, &[])?;
+        let user = member.user.as_str();
+        told.push(json!({ "MemberId": user, "UserId": user, "DisplayName": user, "Roles": names(roles) }));
+    }
+    Ok(json!({ "Members": told }))
+}
+
+pub(super) fn list(
+    visit: &Visit,
+    name: &str,
+    roles: &[RoleName],
+    name_part: Option<&str>,
+    page: Page,
+) -> Result<Value, Problem> {
+    let (_, workspace) = visit.workspace(name)?;
+    let has_role = |member: &Member| roles.is_empty() || roles.iter().any(|name| member.roles.contains(role(*name)));
+    let members = workspace.members.iter();
+    let found = members.filter(|(user, member)| has_role(member) && contains(user.as_str(), name_part));
+    let (page, total) = paged(found.collect(), page);
+    let members: Value = page.into_iter().map(|(user, member)| told(user, member)).collect();
+    Ok(json!({ "Members": members, "TotalCount": total }))
+}
+
+pub(super) fn get(visit: &Visit, name: &str, member: &str) -> Result<Value, Problem> {
+    let (user, member) = find(visit, name, member)?;
+    Ok(told(&user, &member))
+}
+
+pub(super) fn remove(visit: &mut Visit, name: &str, members: &[String]) -> Result<Value, Problem> {
+    let (workspace, _) = visit.workspace(name)?;
+    let mut commands = Vec::new();
+    for member in members {
+        let (user, _) = find(visit, name, member)?;
+        commands.push(Command::RemoveMember(RemoveMember { workspace: workspace.clone(), user }));
+    }
+    for command in &commands {
+        visit.try_out(command.clone())?;
+    }
+    for command in commands {
+        visit.send(command, &[])?;
+    }
+    Ok(json!({}))
+}
+
+pub(super) fn change_role(
+    visit: &mut Visit,
+    name: &str,
+    member: &str,
+    changed: RoleName,
+    is_given: bool,
+) -> Result<Value, Problem> {
+    let (workspace, _) = visit.workspace(name)?;
+    let (user, before) = find(visit, name, member)?;
+    let changed = role(changed);
+    let others = before.roles.iter().filter(|role| *role != changed);
+    let roles = others.chain(is_given.then_some(changed)).collect();
+    visit.send(Command::PutMember(PutMember { workspace, user, roles }), &[])?;
+    Ok(json!({}))
+}
+
+fn find(visit: &Visit, name: &str, member: &str) -> Result<(UserId, Member), Problem> {
+    let (_, workspace) = visit.workspace(name)?;
+    let user = UserId::new(member).ok();
+    let found = user.and_then(|user| workspace.members.get(&user).map(|member| (user.clone(), *member)));
+    found.ok_or_else(|| not_found("Member", "member", member))
+}
+
+fn told(user: &UserId, member: &Member) -> Value {
+    let user = user.as_str();
+    json!({
+        "MemberId": user,
+        "UserId": user,
+        "MemberName": user,
+        "DisplayName": user,
+        "AccountName": user,
+        // An account like any other of the vendor's.
+        "AccountType": "5",
+        "Roles": names(member.roles),
+        "GmtCreateTime": calendar::written(member.since),
+    })
+}

@@ -1,0 +1,125 @@
+//! What requests come to: commands to the engine, and answers from its state.
+//!
+//! [`serve`] reads an operation, lets it work on a cluster through [`house::House`], and returns the answer's body.
+//! Nothing here decides: who may do what is asked of the engine, and what it refuses is passed on with its sentence.
+
+pub mod document;
+pub mod house;
+
+mod access;
+mod amount;
+mod group;
+mod inference;
+mod instance;
+mod job;
+mod market;
+mod member;
+mod node;
+mod quota;
+mod refusal;
+mod resource;
+mod run;
+mod visit;
+mod workspace;
+
+use engine::unit::time::Timestamp;
+use serde_json::Value;
+use sha2::Digest;
+use sha2::Sha256;
+
+use crate::operation;
+use crate::operation::Operation;
+use crate::problem::Problem;
+use crate::problem::RequestId;
+use crate::request::Request;
+use crate::service::house::Caller;
+use crate::service::house::House;
+use crate::service::visit::Visit;
+
+/// An answer: a status, and a body that is always an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The body.
+    pub body: String,
+}
+
+/// What makes a request different from all others: its nonce, or where it has none, when it came and what it says.
+/// Names that are made for it follow from this, and so does the name of the request itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark([u8; 32]);
+
+impl Mark {
+    /// The mark of a request.
+    #[must_use]
+    pub fn of(request: &Request, now: Timestamp) -> Self {
+        let mut digest = Sha256::new();
+        digest.update(now.0.to_be_bytes());
+        digest.update(request.target.as_bytes());
+        for name in ["authorization", "x-acs-signature-nonce", "x-acs-date", "x-acs-action"] {
+            for value in request.values(name) {
+                digest.update(value.as_bytes());
+            }
+            digest.update([0]);
+        }
+        digest.update(request.body);
+        Self(digest.finalize().into())
+    }
+
+    /// The name of the request.
+    #[must_use]
+    pub fn request_id(&self) -> RequestId {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&self.0[..16]);
+        RequestId::new(bytes)
+    }
+
+    /// A digest that goes with a purpose.
+    fn derived(&self, purpose: &str) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        digest.update(self.0);
+        digest.update(purpose.as_bytes());
+        digest.finalize().into()
+    }
+}
+
+/// Serves a request whose sender has been proved.
+pub fn serve(request: &Request, mark: Mark, caller: &Caller, house: &mut dyn House, now: Timestamp) -> Answer {
+    match answer(request, mark, caller, house, now) {
+        Ok(mut body) => {
+            body["RequestId"] = Value::from(mark.request_id().to_string());
+            Answer { status: 200, body: body.to_string() }
+        }
+        Err(problem) => refuse(&problem, mark),
+    }
+}
+
+/// The answer that says why there is none.
+#[must_use]
+pub fn refuse(problem: &Problem, mark: Mark) -> Answer {
+    Answer { status: problem.status, body: problem.body(&mark.request_id()) }
+}
+
+fn answer(
+    request: &Request,
+    mark: Mark,
+    caller: &Caller,
+    house: &mut dyn House,
+    now: Timestamp,
+) -> Result<Value, Problem> {
+    let operation = operation::read(request)?;
+    let mut visit = Visit::new(house, caller, now, mark);
+    let visit = &mut visit;
+    match operation {
+        Operation::Job(operation) => job::serve(visit, operation),
+        Operation::Quota(operation) => quota::serve(visit, operation),
+        Operation::Workspace(operation) => workspace::serve(visit, operation),
+        Operation::Resource(operation) => resource::serve(visit, operation),
+        Operation::Access(operation) => access::serve(visit, operation),
+        Operation::Machine(operation) => group::serve(visit, operation),
+        Operation::Market(operation) => market::serve(visit, operation),
+        Operation::Service(operation) => inference::serve(visit, operation),
+        Operation::Instance(operation) => instance::serve(visit, operation),
+    }
+}

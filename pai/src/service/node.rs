@@ -1,0 +1,187 @@
+//! Nodes (`PaiStudio`).
+
+use std::collections::BTreeMap;
+
+use engine::message::command::AmountByName;
+use engine::message::command::Command;
+use engine::message::command::PutNode;
+use engine::state::cluster::Node;
+use engine::state::cluster::NodeStatus;
+use engine::state::jobs::Job;
+use engine::state::world::State;
+use engine::unit::amount::Amount;
+use engine::unit::amount::DimensionKind;
+use engine::unit::id::GroupNo;
+use engine::unit::id::NodeId;
+use engine::unit::id::NodeNo;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::operation::machine::Among;
+use crate::operation::page::Page;
+use crate::operation::quantity;
+use crate::problem::Problem;
+use crate::service::amount;
+use crate::service::group;
+use crate::service::visit::Visit;
+use crate::service::visit::not_found;
+use crate::service::visit::paged;
+
+pub(super) fn list(visit: &Visit, among: &Among, page: Page) -> Result<Value, Problem> {
+    let found = chosen(visit, among)?;
+    let (page, total) = paged(found, page);
+    let pods = on_nodes(visit.state()?);
+    let nodes = page.into_iter().map(|no| told(visit, no, &pods)).collect::<Result<Vec<Value>, Problem>>()?;
+    Ok(json!({ "Nodes": nodes, "TotalCount": total }))
+}
+
+pub(super) fn types(visit: &Visit, among: &Among) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let mut counts: BTreeMap<&str, (&Node, i64)> = BTreeMap::new();
+    for node in chosen(visit, among)?.into_iter().map(|no| &state.nodes[no.at()]) {
+        if let Some(node_type) = node.node_type.as_deref() {
+            counts.entry(node_type).or_insert((node, 0)).1 += 1;
+        }
+    }
+    let one = |(name, (node, _)): (&&str, &(&Node, i64))| {
+        let mut fields = size(state, node);
+        fields["NodeType"] = Value::from(*name);
+        fields
+    };
+    let count = |(name, (_, count)): (&&str, &(&Node, i64))| json!({ "NodeType": name, "TotalCount": count });
+    Ok(json!({
+        "NodeTypes": counts.iter().map(one).collect::<Vec<_>>(),
+        "Statistics": counts.iter().map(count).collect::<Vec<_>>(),
+    }))
+}
+
+/// The pods on a node. Those of other workspaces are told as amounts, without names.
+pub(super) fn pods(visit: &Visit, name: &str) -> Result<Value, Problem> {
+    let (state, no) = (visit.state()?, find(visit, name)?);
+    let mut told = Vec::new();
+    for (job, at, gpus) in on_nodes(state).remove(&no).unwrap_or_default() {
+        let is_seen = visit.may_see_job(&job.spec.id)?;
+        let amount = job.spec.shape.gang_pod_amounts().nth(at).unwrap_or(job.spec.shape.extra_amount());
+        let indexes: Vec<u32> = (0..16).filter(|bit| gpus & (1 << bit) != 0).collect();
+        told.push(json!({
+            "PodName": is_seen.then(|| format!("{}-{at}", job.spec.id)),
+            "WorkloadId": is_seen.then(|| job.spec.id.as_str()),
+            "WorkloadType": job.spec.module.as_str().to_ascii_lowercase(),
+            "Phase": "Running",
+            "ResourceSpec": amount::resource(state, &amount),
+            "GPUIndexes": indexes,
+        }));
+    }
+    Ok(json!({ "NodePodInfos": told }))
+}
+
+pub(super) fn cordon(visit: &mut Visit, name: &str, is_cordoned: bool) -> Result<Value, Problem> {
+    let (state, no) = (visit.state()?, find(visit, name)?);
+    let node = &state.nodes[no.at()];
+    let put = PutNode {
+        node: node.id.clone(),
+        group: state.groups[node.group.at()].id.clone(),
+        node_type: node.node_type.clone(),
+        gpu_type: node.gpu_type.clone(),
+        amount: by_name(state, &node.amount),
+        status: if is_cordoned { NodeStatus::Cordoned } else { NodeStatus::Ready },
+    };
+    visit.send(Command::PutNode(put), &[])?;
+    Ok(json!({ "NodeId": name }))
+}
+
+fn by_name(state: &State, amount: &Amount) -> AmountByName {
+    let dimensions = state.cluster.dimensions.iter().enumerate().filter(|(at, _)| amount[*at] != 0);
+    dimensions.map(|(at, dimension)| (dimension.name.clone(), amount[at])).collect()
+}
+
+fn find(visit: &Visit, name: &str) -> Result<NodeNo, Problem> {
+    let state = visit.state()?;
+    let found = NodeId::new(name).ok().and_then(|id| state.node_no(&id)).filter(|_| visit.is_somebody(state));
+    found.ok_or_else(|| not_found("Node", "node", name))
+}
+
+fn chosen(visit: &Visit, among: &Among) -> Result<Vec<NodeNo>, Problem> {
+    let state = visit.state()?;
+    let mut groups: Vec<GroupNo> = Vec::new();
+    if let Some(quota) = &among.quota {
+        let no = visit.quota(quota)?;
+        let root = std::iter::successors(Some(no), |no| state.quotas[no.at()].parent).last().unwrap_or(no);
+        groups.extend(&state.quotas[root.at()].groups);
+    }
+    for name in &among.groups {
+        groups.push(group::find(visit, name)?);
+    }
+    let is_one = |names: &[String], name: Option<&str>| {
+        names.is_empty() || name.is_some_and(|name| names.iter().any(|one| one == name))
+    };
+    let is_meant = |node: &Node| {
+        groups.contains(&node.group)
+            && is_one(&among.nodes, Some(node.id.as_str()))
+            && is_one(&among.types, node.node_type.as_deref())
+            && among.gpu_type.as_ref().is_none_or(|wanted| node.gpu_type.as_deref() == Some(wanted))
+            && among.accelerated.is_none_or(|wanted| (state.cluster.gpus(&node.amount) > 0) == wanted)
+    };
+    let nodes = state.nodes.iter().enumerate().filter(|(_, node)| is_meant(node));
+    Ok(nodes.map(|(at, _)| NodeNo::from_index(at)).collect())
+}
+
+/// Jobs with a pod on a node: the pod's number, and its GPUs bit by bit.
+type OnNode<'s> = Vec<(&'s Job, usize, u16)>;
+
+fn on_nodes(state: &State) -> BTreeMap<NodeNo, OnNode<'_>> {
+    let mut nodes: BTreeMap<NodeNo, OnNode> = BTreeMap::new();
+    for (_, job) in state.jobs.iter() {
+        let placed = job.placed().map(|placed| placed.pods.as_ref()).unwrap_or_default();
+        for (at, pod) in placed.iter().enumerate() {
+            nodes.entry(pod.node).or_default().push((job, at, pod.gpus));
+        }
+    }
+    nodes
+}
+
+/// What a node has.
+fn size(state: &State, node: &Node) -> Value {
+    let mut fields = amount::resource(state, &node.amount);
+    let has_gpus = state.cluster.gpus(&node.amount) > 0;
+    fields["AcceleratorType"] = Value::from(if has_gpus { "GPU" } else { "CPU" });
+    if let Some(gpu_type) = node.gpu_type.as_deref() {
+        fields["GPUType"] = Value::from(gpu_type);
+    }
+    fields
+}
+
+fn told(visit: &Visit, no: NodeNo, pods: &BTreeMap<NodeNo, OnNode>) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let node = &state.nodes[no.at()];
+    let on_it = pods.get(&no).map(Vec::as_slice).unwrap_or_default();
+    let requested = on_it.iter().fold(Amount::ZERO, |sum, (job, at, _)| {
+        sum.plus(&job.spec.shape.gang_pod_amounts().nth(*at).unwrap_or(Amount::ZERO))
+    });
+    let mut jobs: Vec<&str> = on_it.iter().map(|(job, ..)| job.spec.id.as_str()).collect();
+    jobs.sort_unstable();
+    jobs.dedup();
+    let of_kind = |kind| {
+        let at = state.cluster.dimensions.iter().position(|dimension| dimension.kind == kind);
+        at.map(|at| requested[at]).unwrap_or_default()
+    };
+    let group = &state.groups[node.group.at()];
+    let mut fields = size(state, node);
+    let told = json!({
+        "NodeName": node.id.as_str(),
+        "NodeType": node.node_type.as_deref(),
+        "NodeStatus": if node.status == NodeStatus::Ready { "Ready" } else { "SchedulingDisabled" },
+        "IsBound": true,
+        "ResourceGroupId": group.id.as_str(),
+        "ResourceGroupName": group::shown_name(visit, group)?,
+        "PodNum": on_it.len(),
+        "WorkloadNum": jobs.len(),
+        "RequestGPU": quantity::decimal(state.cluster.gpus(&requested)),
+        "RequestCPU": quantity::decimal(of_kind(DimensionKind::Cpu)),
+        "RequestMemory": quantity::memory(of_kind(DimensionKind::Memory)),
+    });
+    if let (Value::Object(fields), Value::Object(told)) = (&mut fields, told) {
+        fields.extend(told);
+    }
+    Ok(fields)
+}

@@ -1,0 +1,178 @@
+//! Creating, changing, scaling and deleting quotas.
+
+use engine::message::command::Command;
+use engine::message::command::CreateQuota;
+use engine::message::command::DeleteQuota;
+use engine::message::command::ScaleMode;
+use engine::message::command::ScaleQuotas;
+use engine::message::command::ScaleTarget;
+use engine::message::command::UpdateQuota;
+use engine::quota::policy::ChildLevelPreemption;
+use engine::quota::policy::SelfLevelPreemption;
+use engine::quota::settings::QuotaSettings;
+use engine::unit::id::GroupId;
+use engine::unit::id::QuotaNo;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::calendar;
+use crate::operation::quota;
+use crate::operation::quota::NodeCount;
+use crate::operation::quota::SettingsChange;
+use crate::problem::Problem;
+use crate::service::amount;
+use crate::service::document;
+use crate::service::document::Change;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::job::view::kind_of_quota;
+use crate::service::job::view::machine_word;
+use crate::service::run;
+use crate::service::visit::Visit;
+
+/// What answers repeat of a request.
+const KEPT: [&str; 6] = ["QuotaName", "Description", "Labels", "QuotaConfig", "Min", "ClusterSpec"];
+const MODIFIED: &str = "GmtModifiedTime";
+
+pub(super) fn create(visit: &mut Visit, asked: &quota::CreateQuota) -> Result<Value, Problem> {
+    let name = visit.new_id("quota");
+    let parent = asked.parent.as_deref().map(|parent| visit.quota(parent)).transpose()?;
+    let state = visit.state()?;
+    if let Some(parent) = parent {
+        check_kind(asked, machine_word(kind_of_quota(state, parent)))?;
+    }
+    let is_stated = |at| parent.is_none_or(|no| state.quotas[no.at()].min.states(at));
+    let groups = match (parent, asked.groups.as_slice()) {
+        (None, []) => {
+            let groups = amount::groups_with(state, &asked.nodes, asked.resource_type);
+            groups.iter().map(|no| state.groups[no.at()].id.clone()).collect()
+        }
+        (_, named) => named.iter().map(|name| run::name::<GroupId>(name)).collect::<Result<_, Problem>>()?,
+    };
+    let create = CreateQuota {
+        quota: run::quota(&name)?,
+        parent: parent.map(|no| state.quotas[no.at()].id.clone()),
+        groups,
+        min: amount::of_nodes(state, &asked.nodes, is_stated)?,
+        settings: merged(&QuotaSettings::default(), &asked.settings, None)?,
+    };
+    let mut kept = document::kept(&asked.document, &KEPT);
+    kept.insert("CreatorId".to_owned(), Value::from(visit.caller.user.as_str()));
+    for time in ["GmtCreatedTime", MODIFIED] {
+        kept.insert(time.to_owned(), Value::from(calendar::written(visit.now)));
+    }
+    visit.send(Command::CreateQuota(create), &[Change::put(Kind::Quota, &name, &kept)])?;
+    Ok(json!({ "QuotaId": name }))
+}
+
+/// A child is of the machines of its root.
+fn check_kind(asked: &quota::CreateQuota, of_root: &str) -> Result<(), Problem> {
+    let sent = machine_word(asked.resource_type);
+    // ECS is what is meant when nothing is said.
+    if sent == of_root || !asked.document.contains_key("ResourceType") {
+        return Ok(());
+    }
+    let message = format!("ResourceType is {sent}; it must be {of_root}, like that of the parent");
+    Err(Problem::new(400, "InvalidParameter", message))
+}
+
+pub(super) fn update(visit: &mut Visit, asked: &quota::UpdateQuota) -> Result<Value, Problem> {
+    let name = &asked.quota;
+    let no = visit.quota(name)?;
+    let mut document = visit.document(Kind::Quota, name)?;
+    let before = &visit.state()?.quotas[no.at()];
+    let (id, settings) = (before.id.clone(), merged(&before.settings, &asked.settings, Some(&document))?);
+    for (field, value) in document::kept(&asked.document, &KEPT) {
+        match (document.get_mut(&field), value) {
+            // What a configuration does not name stays.
+            (Some(Value::Object(kept)), Value::Object(sent)) => kept.extend(document::kept_all(&sent)),
+            (_, value) => drop(document.insert(field, value)),
+        }
+    }
+    document.insert(MODIFIED.to_owned(), Value::from(calendar::written(visit.now)));
+    let command = Command::UpdateQuota(UpdateQuota { quota: id, settings });
+    visit.send(command, &[Change::put(Kind::Quota, name, &document)])?;
+    Ok(json!({ "QuotaId": name }))
+}
+
+pub(super) fn scale(visit: &mut Visit, name: &str, nodes: &[NodeCount], min: Value) -> Result<Value, Problem> {
+    let no = visit.quota(name)?;
+    let mut document = visit.document(Kind::Quota, name)?;
+    let target = target(visit, no, nodes)?;
+    document.insert("Min".to_owned(), min);
+    document.insert(MODIFIED.to_owned(), Value::from(calendar::written(visit.now)));
+    let command = Command::ScaleQuotas(ScaleQuotas { targets: vec![target], mode: ScaleMode::default() });
+    visit.send(command, &[Change::put(Kind::Quota, name, &document)])?;
+    Ok(json!({ "QuotaId": name }))
+}
+
+/// The same dimensions are stated as before.
+fn target(visit: &Visit, no: QuotaNo, nodes: &[NodeCount]) -> Result<ScaleTarget, Problem> {
+    let state = visit.state()?;
+    let quota = &state.quotas[no.at()];
+    let mut min = amount::of_nodes(state, nodes, |at| quota.min.states(at))?;
+    for (at, dimension) in state.cluster.dimensions.iter().enumerate() {
+        if quota.min.states(at) {
+            min.entry(dimension.name.clone()).or_default();
+        }
+    }
+    Ok(ScaleTarget { quota: quota.id.clone(), min })
+}
+
+pub(super) fn delete(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
+    let no = visit.quota(name)?;
+    let command = Command::DeleteQuota(DeleteQuota { quota: visit.state()?.quotas[no.at()].id.clone() });
+    // Before anything is said of workspaces: who may not delete it need not know where it is attached.
+    visit.try_out(command.clone())?;
+    let attached = visit.state()?.workspaces.iter().find(|(_, workspace)| workspace.quotas.contains(&no));
+    if let Some((id, _)) = attached {
+        let message = format!("quota {name} is attached to workspace {id}; detach it first");
+        return Err(Problem::new(409, "QuotaStatusNotSupported", message));
+    }
+    visit.send(command, &[Change::drop(Kind::Quota, name)])?;
+    Ok(json!({ "QuotaId": name }))
+}
+
+/// Settings with what is stated changed. A policy that is switched on without being stated is the one that the quota
+/// has, or that it had when it was switched off.
+fn merged(
+    before: &QuotaSettings,
+    change: &SettingsChange,
+    document: Option<&Document>,
+) -> Result<QuotaSettings, Problem> {
+    let mut settings = before.clone();
+    settings.strategy = change.strategy.unwrap_or(settings.strategy);
+    settings.lends = change.lends.unwrap_or(settings.lends);
+    let remembered = document.map(quota::remembered).transpose()?.unwrap_or_default();
+    settings.self_level = policy::<SelfLevelPreemption>(
+        "SelfQuotaPreemptionConfig",
+        before.self_level.as_ref(),
+        change.is_self_level_on,
+        change.self_level.as_ref().or(remembered.self_level.as_ref()),
+        change.self_level.is_some(),
+    )?;
+    settings.child_level = policy::<ChildLevelPreemption>(
+        "SubQuotaPreemptionConfig",
+        before.child_level.as_ref(),
+        change.is_child_level_on,
+        change.child_level.as_ref().or(remembered.child_level.as_ref()),
+        change.child_level.is_some(),
+    )?;
+    Ok(settings)
+}
+
+fn policy<T: Clone>(
+    field: &str,
+    before: Option<&T>,
+    switch: Option<bool>,
+    known: Option<&T>,
+    is_stated: bool,
+) -> Result<Option<T>, Problem> {
+    let is_on = switch.unwrap_or(before.is_some());
+    let policy = if is_stated { known } else { before.or(known) };
+    match (is_on, policy) {
+        (false, _) => Ok(None),
+        (true, Some(policy)) => Ok(Some(policy.clone())),
+        (true, None) => Err(Problem::new(400, "MissingParameter", format!("QuotaConfig.{field} is missing"))),
+    }
+}

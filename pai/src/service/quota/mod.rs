@@ -1,0 +1,29 @@
+//! Quotas (`PaiStudio`). The contract counts them in nodes of a type; the engine holds amounts.
+
+mod change;
+mod usage;
+mod view;
+mod workload;
+
+use serde_json::Value;
+
+use crate::operation::quota::QuotaOperation;
+use crate::problem::Problem;
+use crate::service::visit::Visit;
+
+pub(crate) use view::shown_name;
+
+pub(super) fn serve(visit: &mut Visit, operation: QuotaOperation) -> Result<Value, Problem> {
+    match operation {
+        QuotaOperation::Create(quota) => change::create(visit, &quota),
+        QuotaOperation::Get { quota } => view::get(visit, &quota),
+        QuotaOperation::List(list) => view::list(visit, &list),
+        QuotaOperation::Update(update) => change::update(visit, &update),
+        QuotaOperation::Scale { quota, nodes, document } => change::scale(visit, &quota, &nodes, document),
+        QuotaOperation::Delete { quota } => change::delete(visit, &quota),
+        QuotaOperation::Workloads(list) => workload::list(visit, &list),
+        QuotaOperation::Usages { quota, user, workspace, own_only, page } => {
+            usage::list(visit, &quota, user.as_deref(), workspace.as_deref(), own_only, page)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Who uses how much of a quota.
+
+use std::collections::BTreeMap;
+
+use engine::unit::amount::Amount;
+use engine::unit::id::QuotaNo;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::operation::page::Page;
+use crate::problem::Problem;
+use crate::service::amount;
+use crate::service::job::view::all_pods;
+use crate::service::visit::Visit;
+use crate::service::visit::paged;
+
+/// What a user has in a quota.
+#[derive(Default)]
+struct Usage {
+    jobs: u32,
+    submitted: Amount,
+    used: Amount,
+}
+
+pub(super) fn list(
+    visit: &Visit,
+    name: &str,
+    user: Option<&str>,
+    workspace: Option<&str>,
+    own_only: bool,
+    page: Page,
+) -> Result<Value, Problem> {
+    let (state, no) = (visit.state()?, visit.quota(name)?);
+    let quotas: Vec<QuotaNo> = if own_only { vec![no] } else { state.subtree(no) };
+    let mut usages: BTreeMap<&str, Usage> = BTreeMap::new();
+    for (_, job) in state.jobs.iter().filter(|(_, job)| !job.is_ended() && quotas.contains(&job.spec.quota)) {
+        let spec = &job.spec;
+        let is_meant = workspace.is_none_or(|id| spec.workspace.as_ref().is_some_and(|of| of.as_str() == id))
+            && user.is_none_or(|name| spec.user.as_ref().is_some_and(|of| of.as_str() == name));
+        if !is_meant || !visit.may_see_job(&spec.id)? {
+            continue;
+        }
+        let usage = usages.entry(spec.user.as_ref().map_or("", |user| user.as_str())).or_default();
+        usage.jobs += 1;
+        usage.submitted += all_pods(job);
+        if job.placed().is_some() {
+            usage.used += all_pods(job);
+        }
+    }
+    let (page, total) = paged(usages.into_iter().collect(), page);
+    let one = |(user, usage): (&str, Usage)| {
+        json!({
+            "UserId": user,
+            "Username": user,
+            "WorkloadCount": usage.jobs,
+            "Resources": {
+                "Submitted": amount::resource(state, &usage.submitted),
+                "Used": amount::resource(state, &usage.used),
+            },
+        })
+    };
+    let users: Value = page.into_iter().map(one).collect();
+    // The field has had two names.
+    Ok(json!({ "QuotaUserUsages": users, "QuotaUserUsage": users, "TotalCount": total }))
+}

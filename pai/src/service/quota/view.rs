@@ -1,0 +1,193 @@
+//! Quotas as they are told of.
+
+use engine::quota::policy::ChildLevelPreemption;
+use engine::quota::policy::SelfLevelPreemption;
+use engine::quota::tree::Quota;
+use engine::state::world::State;
+use engine::unit::amount::Amount;
+use engine::unit::id::QuotaNo;
+use engine::unit::priority::Priority;
+use engine::unit::priority::PrioritySet;
+use engine::unit::sort;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::operation::page::Direction;
+use crate::operation::quota::ListQuotas;
+use crate::operation::quota::STRATEGIES;
+use crate::operation::quota::Under;
+use crate::operation::quota::read_nodes;
+use crate::problem::Problem;
+use crate::service::amount;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::job::view::all_pods;
+use crate::service::job::view::kind_of_quota;
+use crate::service::job::view::machine_word;
+use crate::service::visit::Visit;
+use crate::service::visit::contains;
+use crate::service::visit::paged;
+
+pub(super) fn get(visit: &Visit, name: &str) -> Result<Value, Problem> {
+    told(visit, visit.quota(name)?)
+}
+
+pub(super) fn list(visit: &Visit, asked: &ListQuotas) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let parent = match &asked.under {
+        Under::Anything => None,
+        Under::Nothing => Some(None),
+        Under::Quota(id) => Some(Some(visit.quota(id)?)),
+    };
+    let quotas = state.live_quotas().filter(|_| visit.is_somebody(state));
+    let mut found = Vec::new();
+    for (no, quota) in quotas {
+        let is_meant = parent.is_none_or(|parent| quota.parent == parent)
+            && (asked.quotas.is_empty() || asked.quotas.iter().any(|id| id == quota.id.as_str()))
+            && asked.resource_type.is_none_or(|kind| kind_of_quota(state, no) == kind)
+            && (asked.workspaces.is_empty() || is_attached(visit, no, &asked.workspaces)?);
+        let shown = shown_name(visit, quota)?;
+        if is_meant && contains(&shown, asked.name_part.as_deref()) {
+            found.push((shown, no));
+        }
+    }
+    if let Some(direction) = asked.direction {
+        sort::by(&mut found, |(a, _), (b, _)| a.cmp(b));
+        if direction == Direction::Descending {
+            found.reverse();
+        }
+    }
+    let (page, total) = paged(found, asked.page);
+    let quotas = page.into_iter().map(|(_, no)| told(visit, no)).collect::<Result<Vec<Value>, Problem>>()?;
+    Ok(json!({ "Quotas": quotas, "TotalCount": total }))
+}
+
+fn is_attached(visit: &Visit, no: QuotaNo, workspaces: &[String]) -> Result<bool, Problem> {
+    let all = &visit.state()?.workspaces;
+    let is_one = |(id, _): &(&engine::unit::id::WorkspaceId, _)| workspaces.iter().any(|name| name == id.as_str());
+    Ok(all.iter().filter(is_one).any(|(_, workspace)| visit.sees(workspace) && workspace.quotas.contains(&no)))
+}
+
+/// A quota's name for people: what its document says, or its id.
+pub(crate) fn shown_name(visit: &Visit, quota: &Quota) -> Result<String, Problem> {
+    let document = visit.document(Kind::Quota, quota.id.as_str())?;
+    Ok(document.get("QuotaName").and_then(Value::as_str).unwrap_or(quota.id.as_str()).to_owned())
+}
+
+fn told(visit: &Visit, no: QuotaNo) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let quota = &state.quotas[no.at()];
+    let mut fields = visit.document(Kind::Quota, quota.id.as_str())?;
+    let children = state
+        .children(no)
+        .map(|(_, child)| Ok(json!({ "QuotaId": child.id.as_str(), "QuotaName": shown_name(visit, child)? })));
+    let workspaces = state.workspaces.iter().filter(|(_, of)| visit.sees(of) && of.quotas.contains(&no));
+    let groups = quota.groups.iter().map(|group| state.groups[group.at()].id.as_str());
+    let strategy = STRATEGIES.iter().find(|(_, strategy)| *strategy == quota.settings.strategy);
+    let told = json!({
+        "QuotaId": quota.id.as_str(),
+        "QuotaName": fields.get("QuotaName").and_then(Value::as_str).unwrap_or(quota.id.as_str()),
+        "ParentQuotaId": quota.parent.map(|parent| state.quotas[parent.at()].id.as_str()),
+        "SubQuotas": children.collect::<Result<Vec<Value>, Problem>>()?,
+        "Workspaces": workspaces.map(|(id, of)| json!({
+            "WorkspaceId": id.as_str(),
+            "WorkspaceName": of.name.as_deref().unwrap_or(id.as_str()),
+        })).collect::<Vec<_>>(),
+        "ResourceType": machine_word(kind_of_quota(state, no)),
+        "ResourceGroupIds": groups.collect::<Vec<_>>(),
+        "AllocateStrategy": "ByNodeSpecs",
+        "QueueStrategy": strategy.map(|(name, _)| *name),
+        "Min": min(state, quota, &fields),
+        "QuotaConfig": config(quota, &fields),
+        "QuotaDetails": details(visit, no)?,
+        "Status": "Ready",
+    });
+    if let Value::Object(told) = told {
+        fields.extend(told);
+    }
+    Ok(Value::Object(fields))
+}
+
+/// The amount in nodes: as it was sent, while it is still that; else in nodes of one type, if it is whole ones. An
+/// amount that is neither is told in the details alone.
+fn min(state: &State, quota: &Quota, document: &Document) -> Option<Value> {
+    let sent = document.get("Min");
+    let is_still_so = sent.and_then(Value::as_object).and_then(|min| read_nodes(min).ok()).is_some_and(|nodes| {
+        amount::of_nodes(state, &nodes, |at| quota.min.states(at)).is_ok_and(|sums| {
+            let stated = state.cluster.dimensions.iter().enumerate().filter(|(at, _)| quota.min.states(*at));
+            stated
+                .into_iter()
+                .all(|(at, dimension)| sums.get(&dimension.name).copied().unwrap_or_default() == quota.min.amount[at])
+        })
+    });
+    if is_still_so {
+        return sent.cloned();
+    }
+    amount::in_nodes(state, quota).map(|nodes| amount::node_specs(&nodes))
+}
+
+/// The configuration as it was sent, with the engine's word on everything that it judges by.
+fn config(quota: &Quota, document: &Document) -> Value {
+    let settings = &quota.settings;
+    let mut fields = document.get("QuotaConfig").and_then(Value::as_object).cloned().unwrap_or_default();
+    let child_level = Value::from(settings.child_level.is_some());
+    fields.insert("EnableSelfQuotaPreemption".to_owned(), Value::from(settings.self_level.is_some()));
+    fields.insert("EnableSubQuotaPreemption".to_owned(), child_level.clone());
+    // Its older name.
+    fields.insert("EnablePreemptSubquotaWorkloads".to_owned(), child_level);
+    if let Some(policy) = &settings.self_level {
+        fields.insert("SelfQuotaPreemptionConfig".to_owned(), self_level(policy));
+    }
+    if let Some(policy) = &settings.child_level {
+        fields.insert("SubQuotaPreemptionConfig".to_owned(), child_level_config(policy));
+    }
+    fields.insert("OversoldUsageConfig".to_owned(), json!({ "Disabled": !settings.lends }));
+    Value::Object(fields)
+}
+
+fn self_level(policy: &SelfLevelPreemption) -> Value {
+    json!({
+        "PreemptorPriorities": policy.high,
+        "PreemptedPriorities": policy.low,
+        "PreemptedProducts": policy.modules,
+    })
+}
+
+/// The wire has one upper bound where the engine has a set: a set that does not begin at 1 is told beside it.
+fn child_level_config(policy: &ChildLevelPreemption) -> Value {
+    let bound = (1..=9).filter_map(|value| Priority::new(value).ok());
+    let bound = bound.into_iter().find(|top| PrioritySet::range(Priority::LOWEST, *top) == policy.preemptible);
+    json!({
+        "PreemptedPriorityUpperBound": bound.map(Priority::get),
+        "PreemptedPriorities": policy.preemptible,
+        "PreemptedProducts": policy.modules,
+    })
+}
+
+/// Guarantee and use, split by whose quota a job was submitted to.
+fn details(visit: &Visit, no: QuotaNo) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let (quota, used) = (&state.quotas[no.at()], &state.ledger.quotas[no.at()]);
+    let resource = |amount: &Amount| amount::resource(state, amount);
+    let submitted = state.jobs.iter().filter(|(_, job)| job.spec.quota == no && !job.is_ended() && !job.bids());
+    let (mut all, mut requested) = (Amount::ZERO, Amount::ZERO);
+    for (_, job) in submitted {
+        all += all_pods(job);
+        if !job.is_queued() {
+            requested += all_pods(job);
+        }
+    }
+    let min = resource(&quota.min.amount);
+    let allocated = resource(&used.used);
+    Ok(json!({
+        "DesiredMinQuota": min,
+        "ActualMinQuota": min,
+        "AllocatableQuota": min,
+        "SelfSubmittedQuota": resource(&all),
+        "RequestedQuota": resource(&requested),
+        "AllocatedQuota": allocated,
+        "UsedQuota": allocated,
+        "SelfAllocatedQuota": resource(&used.own_jobs),
+        "DescendantsAllocatedQuota": resource(&used.used.minus(&used.own_jobs)),
+    }))
+}

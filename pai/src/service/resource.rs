@@ -1,0 +1,183 @@
+//! Resources of a workspace (`AIWorkspace`): each is a quota that is attached to it.
+
+use engine::message::command::Command;
+use engine::message::command::people::AttachQuota;
+use engine::message::command::people::DetachQuota;
+use engine::state::world::State;
+use engine::unit::id::QuotaNo;
+use engine::unit::id::WorkspaceId;
+use engine::workspace::space::Workspace;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::calendar;
+use crate::operation::resource::Chosen;
+use crate::operation::resource::NewResource;
+use crate::operation::resource::ResourceOperation;
+use crate::problem::Problem;
+use crate::service::document;
+use crate::service::document::Change;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::job::view::kind_of_quota;
+use crate::service::job::view::machine_word;
+use crate::service::quota::shown_name;
+use crate::service::visit::Visit;
+use crate::service::visit::not_found;
+use crate::service::visit::paged;
+
+/// What answers repeat of a request.
+const KEPT: [&str; 7] = ["Name", "GroupName", "EnvType", "ResourceType", "IsDefault", "Spec", "Labels"];
+
+pub(super) fn serve(visit: &mut Visit, operation: ResourceOperation) -> Result<Value, Problem> {
+    match operation {
+        ResourceOperation::Attach { workspace, resources } => attach(visit, &workspace, &resources),
+        ResourceOperation::Update { workspace, chosen, changes } => update(visit, &workspace, &chosen, &changes),
+        ResourceOperation::Detach { workspace, chosen } => detach(visit, &workspace, &chosen),
+        ResourceOperation::List { workspace, types, name, group, page } => {
+            let mut found = Vec::new();
+            for (id, of) in &visit.state()?.workspaces {
+                if visit.sees(of) && workspace.as_ref().is_none_or(|name| name == id.as_str()) {
+                    found.extend(of.quotas.iter().map(|no| told(visit, id, *no)).collect::<Result<Vec<_>, _>>()?);
+                }
+            }
+            if let Some(name) = &workspace {
+                visit.workspace(name)?;
+            }
+            let is = |resource: &Value, field: &str, wanted: &Option<String>| {
+                wanted.as_ref().is_none_or(|wanted| resource[field].as_str() == Some(wanted))
+            };
+            found.retain(|resource| {
+                let kind = resource["ResourceType"].as_str().unwrap_or_default();
+                (types.is_empty() || types.iter().any(|wanted| wanted == kind))
+                    && is(resource, "Name", &name)
+                    && is(resource, "GroupName", &group)
+            });
+            let (page, total) = paged(found, page);
+            Ok(json!({ "Resources": page, "TotalCount": total }))
+        }
+    }
+}
+
+/// The name of the document on an attachment, which is its resource's id as well: it never changes.
+fn id_of(workspace: &WorkspaceId, quota: &str) -> String {
+    format!("{workspace}/{quota}")
+}
+
+/// All quotas or none of them: each is tried before the first is attached.
+fn attach(visit: &mut Visit, name: &str, resources: &[NewResource]) -> Result<Value, Problem> {
+    let (workspace, _) = visit.workspace(name)?;
+    let mut sends = Vec::new();
+    for NewResource { quota, document } in resources {
+        let state = visit.state()?;
+        let no = visit.quota(quota)?;
+        check_kind(state, no, document)?;
+        let id = id_of(&workspace, quota);
+        let mut kept = document::kept(document, &KEPT);
+        kept.insert("GmtCreateTime".to_owned(), Value::from(calendar::written(visit.now)));
+        let quota = state.quotas[no.at()].id.clone();
+        let command = Command::AttachQuota(AttachQuota { workspace: workspace.clone(), quota });
+        sends.push((id.clone(), command, Change::put(Kind::Resource, &id, &kept)));
+    }
+    for (_, command, _) in &sends {
+        visit.try_out(command.clone())?;
+    }
+    let mut told = Vec::new();
+    for (id, command, change) in sends {
+        visit.send(command, &[change])?;
+        told.push(json!({ "Id": id }));
+    }
+    Ok(json!({ "TotalCount": told.len(), "Resources": told }))
+}
+
+/// Machines of one kind are not attached as those of another.
+fn check_kind(state: &State, no: QuotaNo, document: &Document) -> Result<(), Problem> {
+    let known = machine_word(kind_of_quota(state, no));
+    let sent = document.get("ResourceType").and_then(Value::as_str).unwrap_or(known);
+    if sent == known {
+        return Ok(());
+    }
+    let quota = state.quotas[no.at()].id.as_str();
+    let message = format!("ResourceType is {sent:?}; the machines of quota {quota} are {known}");
+    Err(Problem::new(400, "InvalidParameter", message))
+}
+
+fn update(visit: &mut Visit, name: &str, chosen: &Chosen, fields: &Document) -> Result<Value, Problem> {
+    let mut changes = Vec::new();
+    let mut ids = Vec::new();
+    for (id, _) in choose(visit, name, chosen)? {
+        let mut document = visit.document(Kind::Resource, &id)?;
+        document.extend(fields.clone());
+        changes.push(Change::put(Kind::Resource, &id, &document));
+        ids.push(id);
+    }
+    // Who may attach a quota may say what the attachment is called.
+    let (workspace, of) = visit.workspace(name)?;
+    if let Some(no) = of.quotas.first() {
+        let quota = visit.state()?.quotas[no.at()].id.clone();
+        visit.try_out(Command::AttachQuota(AttachQuota { workspace, quota }))?;
+    }
+    visit.keep(&changes)?;
+    Ok(json!({ "ResourceIds": ids }))
+}
+
+fn detach(visit: &mut Visit, name: &str, chosen: &Chosen) -> Result<Value, Problem> {
+    let (workspace, _) = visit.workspace(name)?;
+    let mut sends = Vec::new();
+    for (id, no) in choose(visit, name, chosen)? {
+        let quota = visit.state()?.quotas[no.at()].id.clone();
+        sends.push((id, Command::DetachQuota(DetachQuota { workspace: workspace.clone(), quota })));
+    }
+    for (_, command) in &sends {
+        visit.try_out(command.clone())?;
+    }
+    let mut ids = Vec::new();
+    for (id, command) in sends {
+        visit.send(command, &[Change::drop(Kind::Resource, &id)])?;
+        ids.push(id);
+    }
+    Ok(json!({ "ResourceIds": ids }))
+}
+
+/// The resources that are meant, with their quotas.
+fn choose(visit: &Visit, name: &str, chosen: &Chosen) -> Result<Vec<(String, QuotaNo)>, Problem> {
+    let (workspace, of): (WorkspaceId, &Workspace) = visit.workspace(name)?;
+    let mut found = Vec::new();
+    for no in &of.quotas {
+        let resource = told(visit, &workspace, *no)?;
+        let id = resource["Id"].as_str().unwrap_or_default().to_owned();
+        let is_in_group = chosen.group.is_some() && resource["GroupName"].as_str() == chosen.group.as_deref();
+        if is_in_group || chosen.resources.contains(&id) {
+            found.push((id, *no));
+        }
+    }
+    if found.is_empty() {
+        let asked = chosen.group.clone().into_iter().chain(chosen.resources.iter().cloned());
+        return Err(not_found("Resource", "resource", &asked.collect::<Vec<_>>().join(", ")));
+    }
+    Ok(found)
+}
+
+fn told(visit: &Visit, workspace: &WorkspaceId, no: QuotaNo) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let quota = &state.quotas[no.at()];
+    let id = id_of(workspace, quota.id.as_str());
+    let fields = visit.document(Kind::Resource, &id)?;
+    let shown = shown_name(visit, quota)?;
+    let or = |field: &str, other: Value| fields.get(field).cloned().unwrap_or(other);
+    let mut spec = or("Spec", json!({ "clusterType": "private", "resourceName": shown }));
+    spec["resourceId"] = Value::from(quota.id.as_str());
+    Ok(json!({
+        "Id": id,
+        "WorkspaceId": workspace.as_str(),
+        "Name": or("Name", Value::from(shown.as_str())),
+        "GroupName": or("GroupName", Value::from(shown.as_str())),
+        "EnvType": or("EnvType", Value::from("prod")),
+        "ResourceType": machine_word(kind_of_quota(state, no)),
+        "IsDefault": or("IsDefault", Value::from(false)),
+        "Labels": or("Labels", json!([])),
+        "Quotas": [],
+        "Spec": spec,
+        "GmtCreateTime": fields.get("GmtCreateTime"),
+    }))
+}

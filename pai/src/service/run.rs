@@ -1,0 +1,85 @@
+//! Jobs of services and instances: what is stopped and started again is a new job of the same name with a number.
+
+use engine::message::command::Command;
+use engine::message::command::PodGroup;
+use engine::message::command::SubmitJob;
+use engine::unit::id::BadName;
+use engine::unit::id::JobId;
+use engine::unit::id::QuotaId;
+use engine::unit::priority::Module;
+use serde_json::Value;
+
+use crate::operation::submission::PodNeed;
+use crate::problem::Problem;
+use crate::service::access;
+use crate::service::amount;
+use crate::service::document::Document;
+use crate::service::visit::Visit;
+
+/// Which run of a thing is the last.
+const RUN: &str = "Run";
+/// The name that the jobs of its runs begin with.
+const THING: &str = "Thing";
+
+/// A name of the engine's.
+pub(crate) fn name<T: TryFrom<String, Error = BadName>>(text: &str) -> Result<T, Problem> {
+    T::try_from(text.to_owned()).map_err(|error| Problem::new(400, "InvalidParameter", error.to_string()))
+}
+
+/// The name of a quota.
+pub(crate) fn quota(text: &str) -> Result<QuotaId, Problem> {
+    name(text)
+}
+
+/// What a service or an instance asks the engine for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) module: Module,
+    pub(crate) shown: &'a str,
+    pub(crate) workspace: Option<&'a str>,
+    pub(crate) quota: Option<&'a str>,
+    pub(crate) priority: engine::unit::priority::Priority,
+    pub(crate) idle: engine::job::spec::IdlePolicy,
+    pub(crate) count: u32,
+    pub(crate) need: &'a PodNeed,
+}
+
+/// The command for another run of a thing, which the document notes.
+pub(crate) fn another(visit: &Visit, wanted: &Wanted, document: &mut Document) -> Result<Command, Problem> {
+    let Some(quota_name) = wanted.quota else {
+        let message = "there are no public resources here; name a quota";
+        return Err(Problem::new(400, "UnsupportedResource", message));
+    };
+    let run = document.get(RUN).and_then(Value::as_i64).unwrap_or(0) + 1;
+    document.insert(RUN.to_owned(), Value::from(run));
+    let amount = amount::of_pod(visit.state()?, wanted.need)?;
+    Ok(Command::SubmitJob(SubmitJob {
+        job: name::<JobId>(&job(document))?,
+        quota: Some(quota(quota_name)?),
+        spot: None,
+        workspace: access::workspace_or_default(visit, wanted.workspace)?,
+        user: Some(visit.caller.user.clone()),
+        name: Some(wanted.shown.into()),
+        module: wanted.module,
+        priority: wanted.priority,
+        pods: vec![PodGroup { count: wanted.count, amount }],
+        min_pods: None,
+        idle: wanted.idle,
+        fault_tolerance: None,
+        duration_ms: None,
+        checkpoint_ms: None,
+    }))
+}
+
+/// Notes what the jobs of a thing are named after.
+pub(crate) fn name_after(document: &mut Document, thing: &str) {
+    document.insert(THING.to_owned(), Value::from(thing));
+}
+
+/// The name of the job of the last run.
+pub(crate) fn job(document: &Document) -> String {
+    let thing = document.get(THING).and_then(Value::as_str).unwrap_or_default();
+    match document.get(RUN).and_then(Value::as_i64) {
+        Some(run) if run > 1 => format!("{thing}.{run}"),
+        Some(_) | None => thing.to_owned(),
+    }
+}

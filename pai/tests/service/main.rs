@@ -1,0 +1,7 @@
+//! Requests at work on a cluster: every operation that is served is called, and its answer fits what the SDKs read.
+#![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
+
+mod answers;
+mod model;
+mod office;
+mod refusals;
