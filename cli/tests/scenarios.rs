@@ -148,6 +148,14 @@ fn an_unknown_field_is_named() {
 }
 
 #[test]
+fn a_time_out_of_reach_is_refused() {
+    check_failure("timeline", json!([[1_000_000_000, "signal low"]]), "keep them within 2419200 s of each other");
+    let mut case = small_case();
+    case["now"] = json!(i64::MAX);
+    assert!(matches!(run::case(&case).verdict, Verdict::Fail(difference) if difference.starts_with("now is")));
+}
+
+#[test]
 fn a_forbidden_eviction_fails() {
     let mut case = small_case();
     case["must_not"] = json!(["evict low"]);

@@ -8,5 +8,6 @@ pub mod check;
 pub mod claims;
 pub mod market;
 pub mod run;
+pub mod span;
 pub mod stage;
 pub mod timeline;

@@ -19,6 +19,7 @@ use crate::scenario::peer::case::Expect;
 use crate::scenario::peer::check;
 use crate::scenario::peer::claims;
 use crate::scenario::peer::market;
+use crate::scenario::peer::span;
 use crate::scenario::peer::stage::Settings;
 use crate::scenario::peer::stage::Stage;
 use crate::scenario::peer::stage::quota_id;
@@ -83,6 +84,7 @@ pub fn case(document: &Value) -> CaseReport {
 }
 
 fn run(case: &Case, notes: &mut Vec<String>) -> Result<(), String> {
+    span::check(case)?;
     if matches!(case.event, EventCase::PricePath { .. }) {
         return market::play_path(case);
     }
