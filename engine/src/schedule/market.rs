@@ -2,16 +2,16 @@
 //!
 //! 1. An auction moves its price;
 //! 2. who bids less than the price or the average loses its instances, once its protection has ended;
-//! 3. so does who runs on instances that are not there any more;
-//! 4. waiting bids are served, the highest first; in an auction the winners displace who bids less and does not win;
-//! 5. every new bid that waits has a reason.
+//! 3. in an auction waiting winners displace who bids less and does not win;
+//! 4. who runs on instances that are not there any more loses them;
+//! 5. waiting bids are served, the winners first, then the highest;
+//! 6. every new bid that waits has a reason.
 //!
-//! Prices and time change things in scheduled rounds only. A round at once after a command does no more than 4 and 5,
+//! Prices and time change things in scheduled rounds only. A round at once after a command does no more than 5 and 6,
 //! with what is free. An offer is looked at when something of it has changed, or when time alone may change something.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::job::hold::Attempt;
@@ -26,6 +26,8 @@ use crate::market::offer::PriceSource;
 use crate::market::price::Average;
 use crate::schedule::decision::Decision;
 use crate::schedule::decision::Victim;
+use crate::schedule::losers;
+use crate::schedule::losers::Loser;
 use crate::schedule::source::spot;
 use crate::schedule::source::spot::Ask;
 use crate::schedule::source::spot::Quote;
@@ -66,9 +68,13 @@ fn settle_offer(state: &State, no: OfferNo, now: Timestamp, occasion: Occasion) 
     }
     if occasion == Occasion::Scheduled {
         sale.end_below_reference();
+    }
+    // Winners that make room for themselves make up for vanished instances as well.
+    let winners = clearing.map(|clearing| sale.displace(&clearing)).unwrap_or_default();
+    if occasion == Occasion::Scheduled {
         sale.end_without_instances();
     }
-    sale.serve(clearing.as_ref());
+    sale.serve(winners);
     sale.explain();
     sale.decisions
 }
@@ -86,13 +92,6 @@ struct Sale<'s> {
     /// Who has got instances in this round.
     served: BTreeSet<JobNo>,
     decisions: Vec<Decision>,
-}
-
-/// Somebody who may lose its instances.
-struct Loser {
-    job: JobNo,
-    limit: i64,
-    instances: i64,
 }
 
 impl<'s> Sale<'s> {
@@ -180,23 +179,28 @@ impl<'s> Sale<'s> {
         }
     }
 
-    /// Running jobs whose protection has ended, the cheapest to release first: by limit, then as victims in quotas.
-    fn losers(&self, may_lose: impl Fn(&JobNo) -> bool) -> VecDeque<Loser> {
+    /// Running jobs whose protection has ended, in the order in which they would go.
+    fn losers(&self, may_lose: impl Fn(&JobNo) -> bool) -> Vec<Loser<'s>> {
+        let state = self.state;
         let open = self.desk.running.iter().filter(|(_, no)| !self.gone.contains(no) && !self.is_protected(*no));
         let mut losers: Vec<_> = open
             .filter(|(_, no)| may_lose(no))
             .map(|(limit, no)| {
-                let job = &self.state.jobs[*no];
-                let unsaved = work::unsaved_run(self.state, job, self.quote.now);
-                let lost = work::gpu_ms(self.state, &job.spec.shape.gang_amount(), unsaved);
-                let started =
-                    self.state.market.accounts.get(no).and_then(|account| account.grant).map(|grant| grant.started);
-                let loser = Loser { job: *no, limit: *limit, instances: self.instances(*no) };
-                ((*limit, lost, Reverse(started), &job.spec.id), loser)
+                let job = &state.jobs[*no];
+                let unsaved = work::unsaved_run(state, job, self.quote.now);
+                let grant = state.market.accounts.get(no).and_then(|account| account.grant);
+                Loser {
+                    job: *no,
+                    limit: *limit,
+                    instances: self.instances(*no),
+                    lost: work::gpu_ms(state, &job.spec.shape.gang_amount(), unsaved),
+                    started: Reverse(grant.map_or(self.quote.now, |grant| grant.started)),
+                    id: &job.spec.id,
+                }
             })
             .collect();
-        sort::by(&mut losers, |(a, _), (b, _)| a.cmp(b));
-        losers.into_iter().map(|(_, loser)| loser).collect()
+        losers::sort_losers(&mut losers);
+        losers
     }
 
     fn end_without_instances(&mut self) {
@@ -204,47 +208,92 @@ impl<'s> Sale<'s> {
         if short <= 0 {
             return;
         }
-        let mut losers = self.losers(|_| true);
-        let all: i64 = losers.iter().map(|loser| loser.instances).sum();
         let held = self.quote.offer.inventory + short;
-        for loser in take_cheapest(&mut losers, short.min(all), i64::MAX) {
+        for loser in losers::cheapest(&self.losers(|_| true), short) {
             let (offer, inventory) = (self.quote.offer.id.clone(), self.quote.offer.inventory);
             self.release(loser.job, Cause::InventoryShrunk { offer, inventory, held });
         }
     }
 
-    /// Serves waiting bids, the highest first. Who fits once the leaving have left keeps what is free until then.
-    fn serve(&mut self, clearing: Option<&Clearing>) {
-        let desk = self.desk;
-        let wins = |job: &JobNo| clearing.is_some_and(|clearing| clearing.winners.contains(job));
-        let mut losers = if clearing.is_some() { self.losers(|job| !wins(job)) } else { VecDeque::new() };
-        for (_, _, _, job) in &desk.waiting {
+    /// Waiting winners displace who bids less and does not win. Gives back the winners that there is room for then.
+    fn displace(&mut self, clearing: &Clearing) -> Vec<(JobNo, Ask)> {
+        let wins = |job: &JobNo| clearing.winners.contains(job);
+        let losers = self.losers(|job| !wins(job));
+        let mut winners = Vec::new();
+        let (mut room, mut n_gone) = (self.quote.free + self.coming, 0);
+        for (_, _, _, job) in self.desk.waiting.iter().filter(|(_, _, _, job)| wins(job)) {
             let Some((_, ask)) = Ask::of(self.state, *job) else { continue };
-            let is_sold_out = self.quote.free <= 0 && self.coming <= 0 && losers.is_empty();
-            if is_sold_out || ask.limit < self.quote.price {
-                break;
-            }
             if spot::is_covered(&self.quote, &ask).is_err() {
                 continue;
             }
-            let short = ask.instances - self.quote.free - self.coming;
-            if short > 0 && wins(job) {
-                for loser in take_cheapest(&mut losers, short, ask.limit) {
-                    self.release(loser.job, self.outbid(&loser, *job, ask.limit));
-                }
+            let lower = losers[n_gone..].iter().take_while(|loser| loser.limit < ask.limit);
+            let Some((more, within)) = enough(lower, ask.instances, room) else { continue };
+            (n_gone, room) = (n_gone + more, within - ask.instances);
+            winners.push((*job, ask));
+        }
+        // As many have to go; who it is, is chosen for all winners together.
+        if let Some(last) = n_gone.checked_sub(1) {
+            let pool = &losers[..losers.partition_point(|loser| loser.limit <= losers[last].limit)];
+            self.release_for(&winners, pool);
+        }
+        winners
+    }
+
+    /// The cheapest of these make room for the winners, each for the first that lacks instances and bids more.
+    fn release_for(&mut self, winners: &[(JobNo, Ask)], pool: &[Loser<'s>]) {
+        let mut room = self.quote.free + self.coming;
+        let mut short = Vec::new();
+        for (job, ask) in winners {
+            short.extend((ask.instances > room).then_some((ask.instances - room, *job, ask.limit)));
+            room = (room - ask.instances).max(0);
+        }
+        let needed = short.iter().map(|(instances, _, _)| instances).sum();
+        let Some((highest, mut next)) = short.first().copied().zip(short.get(1..).map(<[_]>::iter)) else { return };
+        let (mut missing, mut by, mut higher) = highest;
+        for loser in losers::cheapest(pool, needed) {
+            while missing <= 0
+                && let Some((instances, job, limit)) = next.next()
+            {
+                (missing, by, higher) = (missing + instances, *job, *limit);
             }
-            if let Ok(offer) = spot::offer(&self.quote, &ask) {
-                self.quote.free -= ask.instances;
-                self.served.insert(*job);
-                self.decisions.push(Decision::Serve { job: *job, offer });
-            } else if ask.instances <= self.quote.free + self.coming {
-                self.coming -= ask.instances - self.quote.free;
-                self.quote.free = 0;
+            let outbids = if higher > loser.limit { (by, higher) } else { (highest.1, highest.2) };
+            self.release(loser.job, self.outbid(&loser, outbids.0, outbids.1));
+            missing -= loser.instances;
+        }
+    }
+
+    /// Serves waiting bids, the winners of an auction first, then the highest.
+    fn serve(&mut self, winners: Vec<(JobNo, Ask)>) {
+        let desk = self.desk;
+        for (job, ask) in &winners {
+            self.serve_one(*job, *ask);
+        }
+        let winners: BTreeSet<JobNo> = sort::set(winners.into_iter().map(|(job, _)| job));
+        for (_, _, _, job) in desk.waiting.iter().filter(|(_, _, _, job)| !winners.contains(job)) {
+            let Some((_, ask)) = Ask::of(self.state, *job) else { continue };
+            let is_sold_out = self.quote.free <= 0 && self.coming <= 0;
+            if is_sold_out || ask.limit < self.quote.price {
+                break;
+            }
+            if spot::is_covered(&self.quote, &ask).is_ok() {
+                self.serve_one(*job, ask);
             }
         }
     }
 
-    fn outbid(&self, loser: &Loser, by: JobNo, higher: i64) -> Cause {
+    /// Gives a job its instances. Who fits once the leaving have left keeps what is free until then.
+    fn serve_one(&mut self, job: JobNo, ask: Ask) {
+        if let Ok(offer) = spot::offer(&self.quote, &ask) {
+            self.quote.free -= ask.instances;
+            self.served.insert(job);
+            self.decisions.push(Decision::Serve { job, offer });
+        } else if ask.instances <= self.quote.free + self.coming {
+            self.coming -= ask.instances - self.quote.free;
+            self.quote.free = 0;
+        }
+    }
+
+    fn outbid(&self, loser: &Loser<'_>, by: JobNo, higher: i64) -> Cause {
         Cause::Outbid {
             offer: self.quote.offer.id.clone(),
             bid: loser.limit,
@@ -279,22 +328,12 @@ impl<'s> Sale<'s> {
     }
 }
 
-/// The cheapest of these below a limit that together have so many instances, without anybody who is not needed. They
-/// are taken out of the list; nobody is if all together do not suffice.
-fn take_cheapest(losers: &mut VecDeque<Loser>, needed: i64, below: i64) -> Vec<Loser> {
-    let mut sum = 0;
-    let enough = losers.iter().take_while(|loser| loser.limit < below).position(|loser| {
-        sum += loser.instances;
-        sum >= needed
+/// How many of these it takes until there is room for so many instances, and how much room there is then; nothing if all
+/// together do not suffice.
+fn enough<'l>(losers: impl Iterator<Item = &'l Loser<'l>>, instances: i64, room: i64) -> Option<(usize, i64)> {
+    let rooms = losers.scan(room, |room, loser| {
+        *room += loser.instances;
+        Some(*room)
     });
-    let Some(last) = enough else { return Vec::new() };
-    let mut taken: Vec<Loser> = losers.drain(..=last).collect();
-    let mut above = sum - needed;
-    for at in (0..taken.len()).rev() {
-        if taken[at].instances <= above {
-            above -= taken[at].instances;
-            losers.push_front(taken.remove(at));
-        }
-    }
-    taken
+    std::iter::once(room).chain(rooms).enumerate().find(|(_, room)| instances <= *room)
 }

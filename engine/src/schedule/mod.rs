@@ -5,6 +5,7 @@ pub mod decision;
 pub mod grow;
 pub mod judge;
 pub mod lending;
+pub mod losers;
 pub mod market;
 pub mod order;
 pub mod recheck;

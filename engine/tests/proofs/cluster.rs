@@ -59,12 +59,10 @@ impl Layout {
         layout
     }
 
-    /// Adds a market to some of the clusters.
+    /// Adds a market.
     pub(crate) fn add_market(&mut self, random: &mut Random) {
-        if random.chance(40) {
-            self.offers = bids::offers(self, random);
-            self.setup.extend(self.offers.iter().cloned().map(Command::CreateOffer));
-        }
+        self.offers = bids::offers(self, random);
+        self.setup.extend(self.offers.iter().cloned().map(Command::CreateOffer));
     }
 
     fn add_groups(

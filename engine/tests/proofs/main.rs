@@ -10,6 +10,7 @@ mod convergence;
 mod coverage;
 mod explanations;
 mod fold;
+mod market;
 mod policy;
 mod random;
 mod rounds;

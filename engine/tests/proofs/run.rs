@@ -46,6 +46,7 @@ pub(crate) struct Run {
     market: Random,
     /// For what changes no schedule, so that it changes no other choice either.
     aside: Random,
+    is_trading: bool,
     jobs: Vec<JobId>,
     slot: i64,
     done: usize,
@@ -57,10 +58,31 @@ impl Run {
         let mut layout = Layout::random(&mut random);
         // A market has numbers of its own: what happens without one does not depend on it.
         let mut market = Random::new(seed ^ 0x5e11);
-        layout.add_market(&mut market);
-        let now = Timestamp(1_000_000);
-        let aside = Random::new(seed ^ 0x77);
-        Self { state: State::default(), layout, now, seed, random, market, aside, jobs: Vec::new(), slot: 16, done: 0 }
+        if market.chance(40) {
+            layout.add_market(&mut market);
+        }
+        Self {
+            state: State::default(),
+            layout,
+            now: Timestamp(1_000_000),
+            seed,
+            random,
+            market,
+            aside: Random::new(seed ^ 0x77),
+            is_trading: false,
+            jobs: Vec::new(),
+            slot: 16,
+            done: 0,
+        }
+    }
+
+    /// A run that is mostly about its market.
+    pub(crate) fn on_market(seed: u64) -> Self {
+        let mut run = Self::new(seed);
+        if run.layout.offers.is_empty() {
+            run.layout.add_market(&mut run.market);
+        }
+        Self { is_trading: true, ..run }
     }
 
     /// A run of which so many commands have been handled.
@@ -97,13 +119,11 @@ impl Run {
     }
 
     fn choose(&mut self) -> Command {
+        if self.is_trading {
+            return self.trade();
+        }
         if !self.layout.offers.is_empty() && self.market.chance(40) {
-            let job = JobId::new(&format!("job-{}", self.jobs.len())).unwrap();
-            let Self { state, layout, market, now, jobs, .. } = self;
-            return bids::command(state, layout, market, *now, || {
-                jobs.push(job.clone());
-                job
-            });
+            return self.market_command();
         }
         match self.random.below(100) {
             0..46 => self.submit(),
@@ -123,11 +143,34 @@ impl Run {
             }
             87..88 => Command::CreateQuota(self.random.pick(&self.layout.quotas)),
             88..92 => Command::Round(Round::default()),
-            _ => {
-                self.slot = (self.now.0 / 60_000).max(self.slot + self.random.between(0, 1));
-                Command::Round(Round { slot: Some(self.slot) })
-            }
+            _ => self.scheduled_round(),
         }
+    }
+
+    fn market_command(&mut self) -> Command {
+        let job = JobId::new(&format!("job-{}", self.jobs.len())).unwrap();
+        let Self { state, layout, market, now, jobs, .. } = self;
+        bids::command(state, layout, market, *now, || {
+            jobs.push(job.clone());
+            job
+        })
+    }
+
+    /// Mostly the market and its rounds, and whatever else happens to its jobs.
+    fn trade(&mut self) -> Command {
+        match self.random.below(100) {
+            0..44 => self.market_command(),
+            44..49 => Command::CancelJob(CancelJob { job: self.a_job() }),
+            49..57 => self.report(),
+            57..60 => Command::Round(Round::default()),
+            60..64 => self.submit(),
+            _ => self.scheduled_round(),
+        }
+    }
+
+    fn scheduled_round(&mut self) -> Command {
+        self.slot = (self.now.0 / 60_000).max(self.slot + self.random.between(0, 1));
+        Command::Round(Round { slot: Some(self.slot) })
     }
 
     fn priority(&mut self) -> Priority {

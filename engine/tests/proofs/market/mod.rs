@@ -1,0 +1,7 @@
+//! The spot market in random runs (semantics section 6), held against books of its own.
+
+mod auction;
+mod bills;
+mod books;
+mod grants;
+mod play;
