@@ -3,6 +3,7 @@
 //! Nothing here decides anything. Whatever happens to a job comes out of `engine`; this crate sends commands, moves
 //! the clock and reads the answers.
 
+pub mod calendar;
 pub mod decimal;
 pub mod meter;
 pub mod session;

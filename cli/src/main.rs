@@ -8,10 +8,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::Subcommand;
+use engine::unit::time::Timestamp;
 use tidegate::bench;
 use tidegate::bench::figure::Figure;
+use tidegate::calendar;
 use tidegate::meter::Process;
 use tidegate::replay;
+use tidegate::replay::offers::Offers;
+use tidegate::replay::offers::Reading;
 use tidegate::replay::sheet::Source;
 use tidegate::scenario;
 
@@ -50,6 +54,22 @@ enum Task {
         /// Switches on preemption: self-level 6 to 9 over 1 to 4 on every leaf, child-level 1 to 4 on every parent.
         #[arg(long)]
         preemption: bool,
+        /// The spot market (.csv), on which jobs with bid_discount, bid_price or offer run.
+        ///
+        /// A line says what holds of an offer from a time on: offer; at_s (seconds of the trace) or timestamp
+        /// (2026-11-21T08:00:00Z); price; inventory. Lines need not be in order, and what is left out stays as it is.
+        /// The terms stand on at least one line of an offer: original_price, gpus (of an instance), resource_type
+        /// (lingjun or general, lingjun if left out), protection_s and window_s (3600), grace_s (0), price_source
+        /// (published or auction). Without inventory there are as many instances as anybody asks for. The market asks
+        /// a tenth of the original price to all of it.
+        #[arg(long, verbatim_doc_comment)]
+        offers: Option<PathBuf>,
+        /// Prices of offers and bid_price are for an instance-hour; otherwise for an instance-minute.
+        #[arg(long, requires = "offers")]
+        per_hour: bool,
+        /// The timestamp that is second 0 of the trace; otherwise the earliest one of the offers.
+        #[arg(long, requires = "offers", value_parser = timestamp)]
+        zero: Option<Timestamp>,
         /// Prints one JSON object instead of text.
         #[arg(long)]
         json: bool,
@@ -66,6 +86,10 @@ enum Task {
         #[arg(long, num_args = 2, value_names = ["jobs=N", "quotas=M"])]
         growth_step: Option<Vec<String>>,
     },
+}
+
+fn timestamp(text: &str) -> Result<Timestamp, String> {
+    calendar::timestamp(text).ok_or_else(|| "write a date and a time, such as 2026-11-21T08:00:00Z".to_owned())
 }
 
 fn main() -> ExitCode {
@@ -86,12 +110,14 @@ fn run(task: Task) -> Result<ExitCode, String> {
             let tally = scenario::report::run_files(&files, verbose, &mut out).map_err(|error| error.to_string())?;
             Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
-        Task::Replay { trace, quotas, nodes, gpus_per_node, preemption, json } => {
+        Task::Replay { trace, quotas, nodes, gpus_per_node, preemption, offers, per_hour, zero, json } => {
             let (quotas, nodes) = (Source::open(&quotas)?, nodes.as_deref().map(Source::open).transpose()?);
             let nodes = nodes.as_ref();
             let setting =
                 replay::machines::Setting { quotas: &quotas, nodes, gpus_per_node, has_preemption: preemption };
-            replay(&Source::open(&trace)?, &setting, json, &mut out)
+            let reading = Reading { is_per_hour: per_hour, zero };
+            let offers = offers.map(|offers| Offers::read(&Source::open(&offers)?, reading)).transpose()?;
+            replay(&Source::open(&trace)?, &setting, offers.as_ref(), json, &mut out)
         }
         Task::Bench { growth_step: Some(sizes), .. } => growth_step(&sizes, &mut out),
         Task::Bench { json, traces, growth_step: None } => bench(&traces, json, &mut out),
@@ -101,11 +127,11 @@ fn run(task: Task) -> Result<ExitCode, String> {
 fn replay(
     trace: &Source,
     setting: &replay::machines::Setting<'_>,
+    offers: Option<&Offers>,
     is_json: bool,
     out: &mut impl Write,
 ) -> Result<ExitCode, String> {
-    let machines = replay::machines::Machines::read(setting)?;
-    let trace = replay::trace::Trace::read(trace, machines.node_gpus, &machines.quotas)?;
+    let (machines, trace) = replay::run::prepare(setting, offers, trace)?;
     let figures = replay::run::replay(machines, trace, &Process::this(), true)?;
     let text = if is_json {
         serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?

@@ -6,11 +6,9 @@ use std::path::PathBuf;
 
 use tidegate::meter::Process;
 use tidegate::replay::figures::Figures;
-use tidegate::replay::machines::Machines;
 use tidegate::replay::machines::Setting;
 use tidegate::replay::run;
 use tidegate::replay::sheet::Source;
-use tidegate::replay::trace::Trace;
 
 const QUOTAS: &str = "group,parent,gpus\nroot,,16\na,root,8\nb,root,8\n";
 const HEADING: &str = "job_id,submit_s,duration_s,gpus,group,priority,idle,fault_tolerance\n";
@@ -29,8 +27,7 @@ fn replay(name: &str, quotas: &str, jobs: &str, gpus_per_node: Option<i64>) -> R
     fs::write(&job_file, jobs).unwrap();
     let (quotas, jobs) = (Source::open(&quota_file)?, Source::open(&job_file)?);
     let setting = Setting { quotas: &quotas, nodes: None, gpus_per_node, has_preemption: true };
-    let machines = Machines::read(&setting)?;
-    let trace = Trace::read(&jobs, machines.node_gpus, &machines.quotas)?;
+    let (machines, trace) = run::prepare(&setting, None, &jobs)?;
     run::replay(machines, trace, &Process::this(), false)
 }
 

@@ -171,8 +171,7 @@ fn command_p99(meter: &dyn Meter, session: &Session) -> Result<Duration, String>
 fn replayed(meter: &dyn Meter, philly: &Philly, gpus_per_node: Option<i64>) -> Result<f64, String> {
     let setting =
         replay::machines::Setting { quotas: &philly.quotas, nodes: None, gpus_per_node, has_preemption: true };
-    let machines = replay::machines::Machines::read(&setting)?;
-    let trace = replay::trace::Trace::read(&philly.jobs, machines.node_gpus, &machines.quotas)?;
+    let (machines, trace) = replay::run::prepare(&setting, None, &philly.jobs)?;
     let mut speeds = Vec::new();
     for _ in 0..3 {
         let figures = replay::run::replay(machines.clone(), trace.clone(), meter, false)?;

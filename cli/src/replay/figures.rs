@@ -12,6 +12,8 @@ use engine::unit::id::JobNo;
 use engine::unit::time::Timestamp;
 use serde::Serialize;
 
+use crate::replay::market::Market;
+
 /// Waits of some jobs, in milliseconds.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Waits {
@@ -28,8 +30,11 @@ pub struct Waits {
 pub struct Rule {
     pub evictions: u64,
     pub lost_gpu_hours: f64,
+    pub kept_gpu_hours: f64,
     #[serde(skip)]
     lost_gpu_ms: i128,
+    #[serde(skip)]
+    kept_gpu_ms: i128,
 }
 
 /// Everything that is printed.
@@ -48,6 +53,8 @@ pub struct Figures {
     pub gpu_use: f64,
     pub span_s: i64,
     pub rules: BTreeMap<&'static str, Rule>,
+    /// Only if there are offers.
+    pub market: Option<Market>,
     pub rounds: u64,
     pub decisions: u64,
     pub job_events: u64,
@@ -75,17 +82,20 @@ impl Figures {
     #[must_use]
     pub fn of(state: &State, capacity: i64) -> Self {
         let wait_by_quota = state.live_quotas().map(|(_, quota)| (quota.id.to_string(), Waits::default())).collect();
-        Self { capacity, wait_by_quota, gpus: ratio(capacity, 1000), ..Self::default() }
+        let market = state.market.live_offers().next().map(|_| Market::default());
+        Self { capacity, wait_by_quota, market, gpus: ratio(capacity, 1000), ..Self::default() }
     }
 
     /// Takes in what has happened up to now; the state is the one after it.
     pub fn take(&mut self, state: &State, events: &[Event], now: Timestamp) {
-        self.first.get_or_insert(now);
         self.used_gpu_ms += i128::from(self.used) * i128::from((now - self.last).0);
         self.last = now;
         self.rounds += 1;
         for event in events {
             self.event(state, event);
+        }
+        if self.submitted > 0 {
+            self.first.get_or_insert(now);
         }
         let in_quota: i64 = state
             .domains
@@ -110,16 +120,21 @@ impl Figures {
                 | Event::Held { .. }
         );
         self.decisions += u64::from(is_decision);
-        self.job_events += 1;
+        self.job_events +=
+            u64::from(!matches!(event, Event::Rounded { .. } | Event::Priced { .. } | Event::InventorySet { .. }));
+        if let Some(market) = &mut self.market {
+            market.take(state, event);
+        }
         if let Event::JobSubmitted { no, at, .. } = event {
             self.submitted += 1;
             self.submissions.insert(*no, (*at, false));
         } else if let Event::Started { job, at, .. } = event {
             self.start(state, *job, *at);
-        } else if let Event::Evicted { cause, lost_gpu_ms, .. } = event {
+        } else if let Event::Evicted { cause, lost_gpu_ms, saved_gpu_ms, .. } = event {
             let rule = self.rules.entry(rule_of(cause)).or_default();
             rule.evictions += 1;
             rule.lost_gpu_ms += i128::from(*lost_gpu_ms);
+            rule.kept_gpu_ms += i128::from(*saved_gpu_ms);
         } else if let Event::Ended { outcome, .. } = event {
             match outcome {
                 Outcome::Succeeded => self.finished += 1,
@@ -138,12 +153,12 @@ impl Figures {
         *has_started = true;
         self.started += 1;
         let wait = (at - *submitted).0;
-        self.wait.all.push(wait);
-        if let Some(job) = state.jobs.get(job) {
-            let quota = state.quotas[job.spec.quota.at()].id.as_str();
-            if let Some(waits) = self.wait_by_quota.get_mut(quota) {
-                waits.all.push(wait);
-            }
+        self.wait.add(wait);
+        let Some(spec) = state.jobs.get(job).map(|job| &job.spec) else { return };
+        if spec.spot.is_some() {
+            self.market.iter_mut().for_each(|market| market.wait(state, job, wait));
+        } else if let Some(waits) = self.wait_by_quota.get_mut(state.drawn_on(spec)) {
+            waits.add(wait);
         }
     }
 
@@ -154,8 +169,9 @@ impl Figures {
         self.wait_by_quota.values_mut().for_each(Waits::close);
         self.wait_by_quota.retain(|_, waits| waits.started > 0);
         for rule in self.rules.values_mut() {
-            rule.lost_gpu_hours = gpu_hours(rule.lost_gpu_ms);
+            (rule.lost_gpu_hours, rule.kept_gpu_hours) = (gpu_hours(rule.lost_gpu_ms), gpu_hours(rule.kept_gpu_ms));
         }
+        self.market.iter_mut().for_each(|market| market.close(state));
         let span = self.first.map_or(0, |first| (self.last - first).0);
         self.span_s = span / 1000;
         let offered = i128::from(self.capacity) * i128::from(span);
@@ -169,7 +185,11 @@ impl Figures {
 }
 
 impl Waits {
-    fn close(&mut self) {
+    pub(super) fn add(&mut self, wait_ms: i64) {
+        self.all.push(wait_ms);
+    }
+
+    pub(super) fn close(&mut self) {
         self.all.sort_unstable();
         self.started = self.all.len() as u64;
         (self.p50_ms, self.p95_ms, self.p99_ms) = (self.rank(50), self.rank(95), self.rank(99));
@@ -197,7 +217,7 @@ fn rule_of(cause: &Cause) -> &'static str {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people to read")]
-fn ratio(value: i64, unit: i64) -> f64 {
+pub(super) fn ratio(value: i64, unit: i64) -> f64 {
     value as f64 / unit as f64
 }
 
@@ -206,7 +226,7 @@ fn wide_ratio(value: i128, unit: i128) -> f64 {
     value as f64 / unit as f64
 }
 
-fn gpu_hours(gpu_ms: i128) -> f64 {
+pub(super) fn gpu_hours(gpu_ms: i128) -> f64 {
     wide_ratio(gpu_ms, 3_600_000)
 }
 
@@ -216,11 +236,18 @@ fn per_second(count: u64, elapsed: Duration) -> f64 {
 }
 
 /// `0 s`, `45 s`, `12.5 min`, `3.2 h`.
-fn period(ms: i64) -> String {
+pub(super) fn period(ms: i64) -> String {
     match ms {
         ..120_000 => format!("{} s", ms / 1000),
         120_000..7_200_000 => format!("{:.1} min", ratio(ms, 60_000)),
         _ => format!("{:.1} h", ratio(ms, 3_600_000)),
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { evictions, lost_gpu_hours, kept_gpu_hours, .. } = self;
+        write!(f, "{evictions}, {lost_gpu_hours:.1} GPU-hours lost, {kept_gpu_hours:.1} kept by checkpoints")
     }
 }
 
@@ -258,13 +285,18 @@ impl fmt::Display for Figures {
             self.gpus,
             period(self.span_s.saturating_mul(1000))
         )?;
-        let (evictions, lost) = self
-            .rules
-            .values()
-            .fold((0, 0.0), |(count, lost), rule| (count + rule.evictions, lost + rule.lost_gpu_hours));
-        writeln!(f, "evictions  {evictions}, {lost:.1} GPU-hours lost")?;
-        for (rule, Rule { evictions, lost_gpu_hours, .. }) in &self.rules {
-            writeln!(f, "  {rule:<24} {evictions}, {lost_gpu_hours:.1} GPU-hours lost")?;
+        let all = self.rules.values().fold(Rule::default(), |all, rule| Rule {
+            evictions: all.evictions + rule.evictions,
+            lost_gpu_hours: all.lost_gpu_hours + rule.lost_gpu_hours,
+            kept_gpu_hours: all.kept_gpu_hours + rule.kept_gpu_hours,
+            ..all
+        });
+        writeln!(f, "evictions  {all}")?;
+        for (rule, figures) in &self.rules {
+            writeln!(f, "  {rule:<24} {figures}")?;
+        }
+        if let Some(market) = &self.market {
+            writeln!(f, "{market}")?;
         }
         writeln!(
             f,

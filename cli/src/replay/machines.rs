@@ -27,6 +27,7 @@ use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
+use crate::replay::offers::Offers;
 use crate::replay::sheet::Sheet;
 use crate::replay::sheet::Source;
 use crate::session::Session;
@@ -99,6 +100,16 @@ impl Machines {
         }
         machines.add_quotas(rows, setting)?;
         Ok(machines)
+    }
+
+    /// Adds a spot market, which begins with the first that is known of it.
+    pub fn add_offers(&mut self, offers: &Offers) -> Result<(), String> {
+        self.session.now = offers.begin();
+        for (command, place) in offers.declared() {
+            let now = self.session.now;
+            self.session.stage(&command, now).map_err(|rejection| format!("{place}: {rejection}"))?;
+        }
+        Ok(())
     }
 
     fn command(&mut self, command: &Command) -> Result<(), String> {

@@ -1,45 +1,101 @@
-//! The replay itself: one clock, two things that can happen next.
+//! The replay itself: one clock, and what can happen next.
 
 use std::io::IsTerminal;
 use std::io::Write;
 
 use engine::message::command::Command;
+use engine::transition;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
 
 use crate::meter::Meter;
 use crate::replay::figures::Figures;
 use crate::replay::machines::Machines;
+use crate::replay::machines::Setting;
+use crate::replay::offers::Change;
+use crate::replay::offers::Offers;
+use crate::replay::sheet::Source;
+use crate::replay::trace::Arrival;
+use crate::replay::trace::Supply;
 use crate::replay::trace::Trace;
+use crate::session::Session;
 
 /// Rounds at one moment that change nothing any more; more of them would be a loop.
 const STALLS_MAX: u32 = 3;
 
-/// Replays a trace to its end: until nothing is submitted and nothing ends any more.
+/// Reads what is replayed, and refuses what the engine would refuse before anything has happened.
+pub fn prepare(setting: &Setting<'_>, offers: Option<&Offers>, trace: &Source) -> Result<(Machines, Trace), String> {
+    let mut machines = Machines::read(setting)?;
+    if let Some(offers) = offers {
+        machines.add_offers(offers)?;
+    }
+    let supply = Supply { node_gpus: machines.node_gpus, quotas: &machines.quotas, offers };
+    let trace = Trace::read(trace, &supply)?;
+    let (state, now) = (&machines.session.state, machines.session.now);
+    for Arrival { job, place, .. } in &trace.arrivals {
+        let command = Command::SubmitJob(job.clone());
+        transition::decide(state, &command, now).map_err(|rejection| format!("{place}: {rejection}"))?;
+    }
+    Ok((machines, trace))
+}
+
+/// What can happen next; of what happens at one moment, the first of these first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Next {
+    /// Time alone changes something.
+    Time,
+    /// The price or the inventory of an offer changes.
+    Offer,
+    /// A job is submitted.
+    Job,
+    /// A minute's scheduled round, of which only the spot market needs any.
+    Minute,
+}
+
+/// Replays a trace to its end: until nothing is submitted, nothing ends and nobody bids any more.
 pub fn replay(machines: Machines, trace: Trace, meter: &dyn Meter, shows_progress: bool) -> Result<Figures, String> {
     let Machines { mut session, gpus, .. } = machines;
-    session.log.clear();
     let mut figures = Figures::of(&session.state, gpus);
+    session.log.clear();
     let mut bar = Bar::of(trace.arrivals.len(), shows_progress);
     let began = meter.now();
     let mut arrivals = trace.arrivals.into_iter().peekable();
+    let mut changes = trace.changes.into_iter().peekable();
     let mut stalls = 0;
     loop {
         let wakeup = session.state.next_wakeup();
         let arrival = arrivals.peek().map(|arrival| arrival.at);
-        let Some(at) = [wakeup, arrival].into_iter().flatten().min() else { break };
+        let is_traded = arrival.is_some() || session.state.market.desks.iter().any(|desk| !desk.is_empty());
+        let of_market = is_traded.then(|| (changes.peek().map(|change| change.at), next_minute(&session)));
+        let (change, minute) = of_market.unwrap_or_default();
+        let known = [(wakeup, Next::Time), (change, Next::Offer), (arrival, Next::Job), (minute, Next::Minute)];
+        let Some((at, next)) = known.into_iter().filter_map(|(at, next)| Some((at?, next))).min() else { break };
         session.now = at.max(session.now);
-        if wakeup == Some(at) {
-            session.round().map_err(|rejection| rejection.to_string())?;
-            stalls = if session.state.next_wakeup() == Some(at) { stalls + 1 } else { 0 };
-            if stalls > STALLS_MAX {
-                return Err(format!(
-                    "the engine does not get beyond {} s; this is a fault of the engine, please report it with the trace",
-                    at.0 / 1000
-                ));
+        match next {
+            Next::Time => {
+                session.round().map_err(|rejection| rejection.to_string())?;
+                stalls = if session.state.next_wakeup() == Some(at) { stalls + 1 } else { 0 };
+                if stalls > STALLS_MAX {
+                    return Err(format!(
+                        "the engine does not get beyond {} s; this is a fault of the engine, please report it with the trace",
+                        at.0 / 1000
+                    ));
+                }
             }
-        } else if let Some(arrival) = arrivals.next() {
-            let name = arrival.job.job.clone();
-            session.send(&Command::SubmitJob(arrival.job)).map_err(|rejection| format!("job {name}: {rejection}"))?;
-            bar.advance();
+            Next::Offer => {
+                if let Some(Change { command, place, .. }) = changes.next() {
+                    session.send(&command).map_err(|rejection| format!("{place}: {rejection}"))?;
+                }
+            }
+            Next::Job => {
+                if let Some(Arrival { job, place, .. }) = arrivals.next() {
+                    session.send(&Command::SubmitJob(job)).map_err(|rejection| format!("{place}: {rejection}"))?;
+                    bar.advance();
+                }
+            }
+            Next::Minute => {
+                session.scheduled_round().map_err(|rejection| rejection.to_string())?;
+            }
         }
         figures.take(&session.state, &session.log, session.now);
         session.log.clear();
@@ -47,6 +103,15 @@ pub fn replay(machines: Machines, trace: Trace, meter: &dyn Meter, shows_progres
     figures.close(&session.state, meter.since(began), meter.peak_bytes(), trace.remarks);
     bar.clear();
     Ok(figures)
+}
+
+/// The minute whose scheduled round has something to look at on the market.
+fn next_minute(session: &Session) -> Option<Timestamp> {
+    let market = &session.state.market;
+    let due = if market.changed.is_empty() { market.timers.first()?.0 } else { session.now };
+    let minute = (due.max(session.now).0 + Millis::MINUTE.0 - 1).div_euclid(Millis::MINUTE.0);
+    let open = session.state.last_slot.map_or(minute, |last| minute.max(last + 1));
+    Some(Timestamp(open * Millis::MINUTE.0))
 }
 
 /// A progress bar on standard error, drawn for people only.

@@ -81,6 +81,18 @@ impl Sheet {
 }
 
 impl<'a> Line<'a> {
+    /// The file and its number.
+    #[must_use]
+    pub fn place(&self) -> String {
+        format!("{}, line {}", self.sheet.file, self.number)
+    }
+
+    /// Whether the table has this column.
+    #[must_use]
+    pub fn has(&self, column: &str) -> bool {
+        self.sheet.has(column)
+    }
+
     /// The value in a column; nothing if there is no such column, or nothing in it.
     #[must_use]
     pub fn text(&self, column: &str) -> Option<&'a str> {
@@ -123,9 +135,6 @@ impl<'a> Line<'a> {
     /// What is wrong with a value, where, and what to do.
     #[must_use]
     pub fn complaint(&self, column: &str, value: &str, remedy: &str) -> String {
-        format!(
-            "{}, line {}, column {column}: the value {value:?} cannot be used; {remedy}",
-            self.sheet.file, self.number
-        )
+        format!("{}, column {column}: the value {value:?} cannot be used; {remedy}", self.place())
     }
 }

@@ -16,6 +16,10 @@ use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
+use crate::replay::bid::bid;
+use crate::replay::bid::has_bid;
+use crate::replay::offers::Change;
+use crate::replay::offers::Offers;
 use crate::replay::sheet::Line;
 use crate::replay::sheet::Sheet;
 use crate::replay::sheet::Source;
@@ -43,30 +47,46 @@ const KNOWN: [&str; 14] = [
 pub struct Arrival {
     pub at: Timestamp,
     pub job: SubmitJob,
+    /// Where it stands.
+    pub place: String,
 }
 
 /// The jobs of a trace, by time.
 #[derive(Clone, Debug)]
 pub struct Trace {
     pub arrivals: Vec<Arrival>,
+    /// How the spot market changes meanwhile, by time.
+    pub changes: Vec<Change>,
     /// What of the file is not replayed, in words.
     pub remarks: Vec<String>,
 }
 
-impl Trace {
-    /// Reads a job table. A job with more GPUs than `node_gpus` gets pods that fill whole nodes; without nodes it is
+/// What the jobs of a trace may run on.
+#[derive(Clone, Copy, Debug)]
+pub struct Supply<'a> {
+    /// GPUs of the largest node, in thousandths. A job with more gets pods that fill whole nodes; without nodes it is
     /// one pod.
-    pub fn read(source: &Source, node_gpus: Option<i64>, quotas: &BTreeMap<String, u64>) -> Result<Self, String> {
+    pub node_gpus: Option<i64>,
+    /// The quotas' names.
+    pub quotas: &'a BTreeMap<String, u64>,
+    /// Without offers, jobs with a bid are left out.
+    pub offers: Option<&'a Offers>,
+}
+
+impl Trace {
+    /// Reads a job table.
+    pub fn read(source: &Source, supply: &Supply<'_>) -> Result<Self, String> {
         let sheet = Sheet::read(source, &REQUIRED)?;
         let mut arrivals = Vec::new();
         let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-        let (mut bids, mut empty) = (0u32, 0u32);
+        let (mut bids, mut empty, mut idle) = (0u32, 0u32, 0u32);
         for line in sheet.lines() {
-            if line.text("bid_discount").or(line.text("bid_price")).is_some() {
+            let has_bid = has_bid(&line);
+            if has_bid && supply.offers.is_none() {
                 bids += 1;
                 continue;
             }
-            let arrival = arrival(&line, node_gpus)?;
+            let arrival = arrival(&line, supply)?;
             let name = arrival.job.job.to_string();
             if let Some(first) = seen.insert(name.clone(), line.number) {
                 return Err(line.complaint(
@@ -75,14 +95,11 @@ impl Trace {
                     &format!("line {first} has it already; give every job its own name"),
                 ));
             }
-            let group = line.need("group")?;
-            if !quotas.contains_key(group) {
-                return Err(line.complaint("group", group, "name a group of the quota file, or add it there"));
-            }
             if arrival.job.pods.is_empty() {
                 empty += 1;
                 continue;
             }
+            idle += u32::from(has_bid && line.text("idle").is_some_and(|idle| !idle.eq_ignore_ascii_case("off")));
             arrivals.push(arrival);
         }
         arrivals.sort_by_key(|arrival| arrival.at);
@@ -92,20 +109,29 @@ impl Trace {
             remarks.push(format!("columns that say nothing to the scheduler: {}", unknown.join(", ")));
         }
         if bids > 0 {
-            remarks.push(format!("{bids} jobs with a bid are left out: there is no spot market yet"));
+            remarks.push(format!(
+                "{bids} jobs with a bid are left out; give the offers that they bid on as --offers FILE"
+            ));
         }
         if empty > 0 {
             remarks.push(format!("{empty} jobs that ask for no GPU are left out"));
         }
-        Ok(Self { arrivals, remarks })
+        if idle > 0 {
+            remarks.push(format!(
+                "{idle} jobs with a bid also ask for idle resources, which belong to quotas: only the bid counts"
+            ));
+        }
+        let changes = supply.offers.map(|offers| offers.changes.clone()).unwrap_or_default();
+        remarks.extend(supply.offers.iter().flat_map(|offers| offers.remarks.clone()));
+        Ok(Self { arrivals, changes, remarks })
     }
 }
 
-fn arrival(line: &Line<'_>, node_gpus: Option<i64>) -> Result<Arrival, String> {
+fn arrival(line: &Line<'_>, supply: &Supply<'_>) -> Result<Arrival, String> {
     let name = line.need("job_id")?;
-    let group = line.need("group")?;
     let job = JobId::new(name).map_err(|bad| line.complaint("job_id", name, &bad.to_string()))?;
-    let quota = QuotaId::new(group).map_err(|bad| line.complaint("group", group, &bad.to_string()))?;
+    let bid = supply.offers.filter(|_| has_bid(line)).map(|offers| bid(line, offers)).transpose()?;
+    let quota = if bid.is_none() { Some(quota(line, supply.quotas)?) } else { None };
     let priority = match line.text("priority") {
         None => Priority::LOWEST,
         Some(text) => {
@@ -116,26 +142,37 @@ fn arrival(line: &Line<'_>, node_gpus: Option<i64>) -> Result<Arrival, String> {
     };
     let modules = [("DLC", Module::Dlc), ("DSW", Module::Dsw), ("EAS", Module::Eas)];
     let idle = [("off", IdlePolicy::Off), ("acceptable", IdlePolicy::Acceptable), ("only", IdlePolicy::Only)];
+    let idle = line.word("idle", &idle)?.filter(|_| bid.is_none());
     let user =
         line.text("user").map(|user| UserId::new(user).map_err(|bad| line.complaint("user", user, &bad.to_string())));
     let tolerates = line.word("fault_tolerance", &[("yes", true), ("no", false)])?.unwrap_or(false);
+    // On the market each pod takes an instance.
+    let pod_gpus = bid.as_ref().map_or(supply.node_gpus, |(_, gpus)| Some(*gpus));
     let submitted = SubmitJob {
         job,
-        quota: Some(quota),
-        spot: None,
+        quota,
+        spot: bid.map(|(spot, _)| spot),
         workspace: None,
         user: user.transpose()?,
         name: None,
         module: line.word("module", &modules)?.unwrap_or(Module::Dlc),
         priority,
-        pods: pods(line.need_decimal("gpus")?, node_gpus),
+        pods: pods(line.need_decimal("gpus")?, pod_gpus),
         min_pods: None,
-        idle: line.word("idle", &idle)?.unwrap_or(IdlePolicy::Off),
+        idle: idle.unwrap_or(IdlePolicy::Off),
         fault_tolerance: tolerates.then_some(FaultTolerance { max_restarts: 1000 }),
         duration_ms: Some(Millis(line.need_decimal("duration_s")?.max(1))),
         checkpoint_ms: line.decimal("checkpoint_s")?.filter(|interval| *interval > 0).map(Millis),
     };
-    Ok(Arrival { at: Timestamp(line.need_decimal("submit_s")?), job: submitted })
+    Ok(Arrival { at: Timestamp(line.need_decimal("submit_s")?), job: submitted, place: line.place() })
+}
+
+fn quota(line: &Line<'_>, quotas: &BTreeMap<String, u64>) -> Result<QuotaId, String> {
+    let group = line.need("group")?;
+    if !quotas.contains_key(group) {
+        return Err(line.complaint("group", group, "name a group of the quota file, or add it there"));
+    }
+    QuotaId::new(group).map_err(|bad| line.complaint("group", group, &bad.to_string()))
 }
 
 /// Pods that fill whole nodes, one for the whole GPUs that are left, and one for a part of a GPU.
