@@ -123,7 +123,7 @@ fn starving_for_nodes(trial: &Trial<'_>) -> Vec<JobNo> {
     let queue = &trial.state.queue;
     // Who waits for room waits for no plain reason.
     let families = queue.of_quota.values().flatten().map(|family| &queue.families[family.at()]);
-    let open = families.filter(|family| !family.is_plain()).flat_map(|family| &family.classes);
+    let open = families.filter(|family| family.lasting().is_none()).flat_map(|family| &family.classes);
     let mut classes: Vec<(QuotaNo, ClassNo)> = open.map(|no| (queue.classes[no.at()].key.quota, *no)).collect();
     sort::by_key(&mut classes, |class| *class);
     let waits_for_room = |class: &&Class| {

@@ -4,6 +4,7 @@
 //! waiting time, then by name.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::collections::BinaryHeap;
 
 use crate::quota::settings::QueueStrategy;
@@ -14,7 +15,6 @@ use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
-use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -38,6 +38,9 @@ pub fn effective_priority(
     if ages { declared + hours } else { declared }
 }
 
+/// The level of classes that may stand in front of others whatever their priority.
+const EVERYBODY: i64 = i64::MAX;
+
 /// A place in the order: the smallest comes first.
 type Rank<'s> = (Reverse<i64>, Place<'s>);
 
@@ -58,35 +61,62 @@ pub struct Head {
 type InQuota<'s> = BinaryHeap<Reverse<(Rank<'s>, Head)>>;
 
 /// Waiting jobs, the next one first, while the round goes on.
+///
+/// A class takes its place in its quota's queue only when its level is reached, the level being the effective priority
+/// of its first job: after a release many classes could start and few do, and the others need not be put in order.
 pub struct Heads<'s> {
     state: &'s State,
     now: Timestamp,
+    /// Classes whose turn has not come, by level.
+    later: BTreeMap<i64, Vec<ClassNo>>,
+    /// Classes of the level that were settled when it was reached.
+    settled: Vec<ClassNo>,
     queues: Vec<InQuota<'s>>,
+    queue_of: BTreeMap<QuotaNo, u32>,
     across: BinaryHeap<Reverse<(Rank<'s>, u32)>>,
+    /// The last place in the order whose turn has been. Queues by time alone fall back behind it.
+    reached: Option<Rank<'s>>,
 }
 
 impl<'s> Heads<'s> {
     /// The waiting jobs of these classes.
     #[must_use]
-    pub fn of(state: &'s State, now: Timestamp, mut classes: Vec<ClassNo>) -> Self {
-        let quota_of = |class: &ClassNo| state.queue.classes[class.at()].key.quota;
-        sort::by_key(&mut classes, quota_of);
-        let mut heads = Self { state, now, queues: Vec::new(), across: BinaryHeap::new() };
-        for (queue, classes) in (0..).zip(classes.chunk_by(|a, b| quota_of(a) == quota_of(b))) {
-            let members = classes.iter().filter_map(|class| heads.member(*class, 0, queue));
-            let members = members.collect();
-            heads.queues.push(members);
-            heads.offer(queue);
+    pub fn of(state: &'s State, now: Timestamp, classes: impl IntoIterator<Item = ClassNo>) -> Self {
+        let mut heads = Self {
+            state,
+            now,
+            later: BTreeMap::new(),
+            settled: Vec::new(),
+            queues: Vec::new(),
+            queue_of: BTreeMap::new(),
+            across: BinaryHeap::new(),
+            reached: None,
+        };
+        for no in classes {
+            let level = heads.level(no);
+            heads.later.entry(level).or_default().push(no);
         }
         heads
     }
 
-    /// The next job. The caller then says what becomes of it: [`Self::pass`], [`Self::close`] or
-    /// [`Self::close_quota`].
-    pub fn head(&mut self) -> Option<Head> {
-        let Reverse((_, queue)) = self.across.pop()?;
-        let Reverse((_, head)) = self.queues[queue as usize].pop()?;
-        Some(head)
+    /// The next job whose class is not settled by now. The caller then says what becomes of it: [`Self::pass`],
+    /// [`Self::close`] or [`Self::close_quota`].
+    pub fn head(&mut self, is_settled: impl Fn(ClassNo) -> bool) -> Option<Head> {
+        loop {
+            self.reach_level(&is_settled);
+            let Reverse((rank, queue)) = self.across.pop()?;
+            let members = &mut self.queues[queue as usize];
+            // A queue that got an earlier head was offered again since.
+            if members.peek().is_some_and(|Reverse(((_, waits), _))| *waits == rank.1)
+                && let Some(Reverse((_, head))) = members.pop()
+            {
+                self.reached = self.reached.max(Some(rank));
+                if !is_settled(head.class) {
+                    return Some(head);
+                }
+                self.offer(queue);
+            }
+        }
     }
 
     /// The next one of the class moves up.
@@ -108,6 +138,63 @@ impl<'s> Heads<'s> {
         closed.into_sorted_vec().into_iter().rev().map(|Reverse((_, head))| head.class).collect()
     }
 
+    /// What was settled when the level was reached may not be any more, since somebody has given way: whoever's turn
+    /// has not been yet is looked at again.
+    pub fn look_again(&mut self) {
+        for no in std::mem::take(&mut self.settled) {
+            let queue = self.queue(no);
+            if let Some(member) =
+                self.member(no, 0, queue).filter(|Reverse((rank, _))| Some(rank) > self.reached.as_ref())
+            {
+                self.queues[queue as usize].push(member);
+                self.offer(queue);
+            }
+        }
+    }
+
+    /// Lets classes take their places, down to the level of the next job.
+    fn reach_level(&mut self, is_settled: impl Fn(ClassNo) -> bool) {
+        while let Some(entry) = self.later.last_entry() {
+            if self.across.peek().is_some_and(|Reverse(((Reverse(level), _), _))| level > entry.key()) {
+                break;
+            }
+            let (level, classes) = entry.remove_entry();
+            self.settled.clear();
+            for no in classes {
+                if level < EVERYBODY && is_settled(no) {
+                    self.settled.push(no);
+                    continue;
+                }
+                let queue = self.queue(no);
+                let member = self.member(no, 0, queue);
+                self.queues[queue as usize].extend(member);
+                self.offer(queue);
+            }
+        }
+    }
+
+    /// The effective priority of a class's first job. Where the queue does not go by it, every class counts from the
+    /// beginning: any of them may stand in front of the others.
+    fn level(&self, no: ClassNo) -> i64 {
+        let class = &self.state.queue.classes[no.at()];
+        let strategy = self.state.quotas[class.key.quota.at()].settings.strategy;
+        let since = || class.waiting.first().map_or(self.now, |first| self.state.jobs[first].waiting_since);
+        if is_by_priority(strategy) {
+            effective_priority(strategy, class.key.priority, since(), self.now)
+        } else {
+            EVERYBODY
+        }
+    }
+
+    fn queue(&mut self, no: ClassNo) -> u32 {
+        let quota = self.state.queue.classes[no.at()].key.quota;
+        let queues = &mut self.queues;
+        *self.queue_of.entry(quota).or_insert_with(|| {
+            queues.push(InQuota::new());
+            u32::try_from(queues.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
     /// A job of a class with its rank, by its place in the line.
     fn member(&self, no: ClassNo, place: u32, queue: u32) -> Option<Reverse<(Rank<'s>, Head)>> {
         let class = &self.state.queue.classes[no.at()];
@@ -121,29 +208,38 @@ impl<'s> Heads<'s> {
     /// Puts the quota's next job among the others.
     fn offer(&mut self, queue: u32) {
         if let Some(Reverse(((_, waits), head))) = self.queues[queue as usize].peek() {
-            let key = &self.state.queue.classes[head.class.at()].key;
-            let strategy = self.state.quotas[key.quota.at()].settings.strategy;
-            let effective = effective_priority(strategy, key.priority, waits.0, self.now);
-            self.across.push(Reverse(((Reverse(effective), *waits), queue)));
+            let rank = self.rank_across(head.class, *waits);
+            self.across.push(Reverse((rank, queue)));
         }
+    }
+
+    fn rank_across(&self, no: ClassNo, waits: Place<'s>) -> Rank<'s> {
+        let key = &self.state.queue.classes[no.at()].key;
+        let strategy = self.state.quotas[key.quota.at()].settings.strategy;
+        (Reverse(effective_priority(strategy, key.priority, waits.0, self.now)), waits)
+    }
+}
+
+/// Whether a quota's queue goes by priority rather than by time alone.
+fn is_by_priority(strategy: QueueStrategy) -> bool {
+    match strategy {
+        QueueStrategy::Intelligent | QueueStrategy::Balance => true,
+        QueueStrategy::StrictFifo | QueueStrategy::RoundRobin => false,
     }
 }
 
 fn rank_in_quota<'s>(strategy: QueueStrategy, class: &Class, waits: Place<'s>, now: Timestamp) -> Rank<'s> {
-    match strategy {
-        QueueStrategy::Intelligent | QueueStrategy::Balance => {
-            (Reverse(effective_priority(strategy, class.key.priority, waits.0, now)), waits)
-        }
-        QueueStrategy::StrictFifo | QueueStrategy::RoundRobin => (Reverse(0), waits),
-    }
+    let level =
+        if is_by_priority(strategy) { effective_priority(strategy, class.key.priority, waits.0, now) } else { 0 };
+    (Reverse(level), waits)
 }
 
 /// The queue of a quota in the order in which it is judged; jobs in backoff are left out.
 #[must_use]
 pub fn positions(state: &State, quota: QuotaNo, now: Timestamp) -> Vec<JobNo> {
-    let mut heads = Heads::of(state, now, state.queue.classes_of(quota).collect());
+    let mut heads = Heads::of(state, now, state.queue.classes_of(quota));
     let mut order = Vec::new();
-    while let Some(head) = heads.head() {
+    while let Some(head) = heads.head(|_| false) {
         order.push(head.job);
         heads.pass(head);
     }

@@ -7,50 +7,83 @@
 use crate::job::hold::Lasting;
 use crate::job::spec::IdlePolicy;
 use crate::ledger;
+use crate::ledger::DomainUse;
+use crate::ledger::QuotaUse;
 use crate::schedule::trial::Trial;
 use crate::state::queue::Family;
+use crate::unit::amount::Guarantee;
 use crate::unit::id::ClassNo;
+use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
 
-/// The classes of a family whose reasons may not hold any more.
-pub fn unsettled<'a>(trial: &'a Trial<'_>, family: &'a Family) -> impl Iterator<Item = ClassNo> + 'a {
-    let is_settled = family.is_hopeless() || (family.is_plain() && plain_reasons_hold(trial, family));
-    let classes = (!is_settled).then_some(&family.classes);
-    classes.into_iter().flatten().copied().filter(|class| !holds_still(trial, *class))
+/// The classes of a quota whose reasons may not hold any more.
+#[must_use]
+pub fn unsettled(trial: &Trial<'_>, quota: QuotaNo) -> Vec<ClassNo> {
+    let (queue, books) = (&trial.state.queue, Books::of(trial, quota));
+    let mut unsettled = Vec::new();
+    for no in queue.of_quota.get(&quota).into_iter().flatten() {
+        let family = &queue.families[no.at()];
+        let is_short = books.are_short_for(family);
+        match family.lasting() {
+            Some(lasting) if lasts(lasting, is_short) => {}
+            Some(_) => unsettled.extend(&family.classes),
+            None => unsettled
+                .extend(family.classes.iter().filter(|class| !lasts(queue.classes[class.at()].lasting(), is_short))),
+        }
+    }
+    unsettled
 }
 
 /// Whether the reasons that a class was given plainly hold still.
 #[must_use]
 pub fn holds_still(trial: &Trial<'_>, no: ClassNo) -> bool {
-    let queue = &trial.state.queue;
-    let lasting = queue.classes[no.at()].hold.as_ref().map_or(Lasting::Open, |hold| hold.lasting());
+    let (class, family) = (&trial.state.queue.classes[no.at()], trial.state.queue.family(no));
+    let lasting = family.lasting().unwrap_or_else(|| class.lasting());
+    lasting != Lasting::Open && lasts(lasting, Books::of(trial, class.key.quota).are_short_for(family))
+}
+
+fn lasts(lasting: Lasting, is_short: bool) -> bool {
     match lasting {
         Lasting::ForEver => true,
-        Lasting::Plain => plain_reasons_hold(trial, queue.family(no)),
+        Lasting::Plain => is_short,
         Lasting::Open => false,
     }
 }
 
-/// Whether each way that is plainly closed is closed still, as far as jobs of this family may go it.
-fn plain_reasons_hold(trial: &Trial<'_>, family: &Family) -> bool {
-    (family.key.idle == IdlePolicy::Only || is_own_amount_short(trial, family))
-        && (family.key.idle == IdlePolicy::Off || is_idle_short(trial, family))
+/// The books that plain reasons are held against.
+struct Books<'t> {
+    min: &'t Guarantee,
+    /// The quota's own. An ancestor's would not do, since what stands in the way there may be owed.
+    own: &'t QuotaUse,
+    /// The job's own domain, if it is the one that is named because it is the only one.
+    idle: Option<&'t DomainUse>,
 }
 
-/// Whether the quota's own amount is used up; an ancestor's would not do, since what stands in the way there may be
-/// owed.
-fn is_own_amount_short(trial: &Trial<'_>, family: &Family) -> bool {
-    let quota = family.key.quota.at();
-    let book = trial.quotas.get(quota);
-    let min = &trial.state.quotas[quota].min;
-    min.first_exceeded(&book.own_jobs.plus(&book.claimed), &family.shape.gang_amount()).is_some()
-}
+impl<'t> Books<'t> {
+    fn of(trial: &'t Trial<'_>, quota: QuotaNo) -> Self {
+        let domains = &trial.state.domains;
+        let own = domains.of_quota(quota);
+        let is_same_type = |no: &usize| domains.list[*no].resource_type == domains.list[own.at()].resource_type;
+        let is_only = (0..domains.list.len()).filter(is_same_type).count() == 1;
+        Self {
+            min: &trial.state.quotas[quota.at()].min,
+            own: trial.quotas.get(quota.at()),
+            idle: is_only.then(|| trial.domains.get(own.at())),
+        }
+    }
 
-/// Whether too little is idle in the job's own domain, which is the one that is named when it is the only one.
-fn is_idle_short(trial: &Trial<'_>, family: &Family) -> bool {
-    let domains = &trial.state.domains;
-    let own = domains.of_quota(family.key.quota);
-    let is_only =
-        domains.list.iter().filter(|domain| domain.resource_type == domains.list[own.at()].resource_type).count() == 1;
-    is_only && ledger::fits_in_idle(trial.domains.get(own.at()), &family.shape.gang_amount()).is_err()
+    /// Whether each way that is plainly closed is closed still, as far as jobs of this family may go it.
+    fn are_short_for(&self, family: &Family) -> bool {
+        let asked = family.shape.gang_amount();
+        let has_no_quota = || {
+            let used = self.own.own_jobs.plus(&self.own.claimed);
+            self.min.first_exceeded(&used, &asked).is_some()
+        };
+        let has_no_idle = || self.idle.is_some_and(|book| ledger::fits_in_idle(book, &asked).is_err());
+        match family.key.idle {
+            IdlePolicy::Off => has_no_quota(),
+            IdlePolicy::Acceptable => has_no_idle() && has_no_quota(),
+            IdlePolicy::Only => has_no_idle(),
+        }
+    }
 }

@@ -98,14 +98,12 @@ impl Scope {
 
     /// The classes in it whose reasons do not plainly hold still.
     fn unsettled(&self, trial: &Trial<'_>) -> Vec<ClassNo> {
-        let queue = &trial.state.queue;
         let mut unsettled = Vec::new();
         for quota in &self.quotas {
             if is_strict(trial.state, *quota) {
-                unsettled.extend(queue.classes_of(*quota));
+                unsettled.extend(trial.state.queue.classes_of(*quota));
             } else {
-                let families = queue.of_quota.get(quota).into_iter().flatten();
-                unsettled.extend(families.flat_map(|no| recheck::unsettled(trial, &queue.families[no.at()])));
+                unsettled.extend(recheck::unsettled(trial, *quota));
             }
         }
         unsettled.extend(self.classes.iter().copied().filter(|class| !recheck::holds_still(trial, *class)));
@@ -129,13 +127,7 @@ fn judge_queue(
     let mut reservations = Reservations::default();
     let mut refusals = Refusals::default();
     let mut holds: BTreeMap<ClassNo, Arc<Hold>> = BTreeMap::new();
-    while let Some(head) = heads.head() {
-        let quota = state.queue.classes[head.class.at()].key.quota;
-        // Whoever was served before it in this round may have left it where it was.
-        if !is_strict(state, quota) && recheck::holds_still(trial, head.class) {
-            heads.close(head);
-            continue;
-        }
+    while let Some(head) = heads.head(|class| is_settled(trial, class)) {
         match judge(trial, &mut reservations, &mut refusals, head) {
             Ok(offer) => {
                 trial.accept(head.job, &offer);
@@ -144,12 +136,15 @@ fn judge_queue(
                 if spec.shape.extra_pods() > 0 && offer.victims.is_empty() {
                     started.push((head.job, offer.placed.charge, offer.placed.home));
                 }
+                if !offer.victims.is_empty() || !offer.promoted.is_empty() {
+                    heads.look_again();
+                }
                 decisions.push(Decision::Serve { job: head.job, offer });
                 heads.pass(head);
             }
             Err(hold) => {
                 let is_reserved = matches!(hold.binding(), Some(Attempt { blocker: Blocker::Reserved { .. }, .. }));
-                if is_strict(state, quota) && !hold.is_for_ever() {
+                if is_strict(state, state.queue.classes[head.class.at()].key.quota) && !hold.is_for_ever() {
                     for behind in heads.close_quota(head) {
                         holds.insert(behind, behind_head(state, head.job));
                     }
@@ -169,6 +164,12 @@ fn judge_queue(
     let first_of = |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());
     sort::by_key(&mut told, |(class, _)| first_of(*class));
     decisions.extend(told.into_iter().map(|(class, hold)| Decision::Hold { class, hold }));
+}
+
+/// Whether the reasons of a class plainly hold still. What a start in this round leaves over is offered in the next one.
+fn is_settled(trial: &Trial<'_>, class: ClassNo) -> bool {
+    let quota = trial.state.queue.classes[class.at()].key.quota;
+    !is_strict(trial.state, quota) && recheck::holds_still(trial, class)
 }
 
 fn behind_head(state: &State, head: JobNo) -> Arc<Hold> {

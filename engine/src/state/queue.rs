@@ -68,6 +68,14 @@ pub struct Class {
     pub hold: Option<Arc<Hold>>,
 }
 
+impl Class {
+    /// How long the reasons that it was given last.
+    #[must_use]
+    pub fn lasting(&self) -> Lasting {
+        self.hold.as_ref().map_or(Lasting::Open, |hold| hold.lasting())
+    }
+}
+
 /// Classes that get the same answer from the same books.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Family {
@@ -84,16 +92,17 @@ pub struct Family {
 }
 
 impl Family {
-    /// Whether every class waits for plain reasons, or in vain.
+    /// How long the reasons of its classes last, if all are alike and have been told.
     #[must_use]
-    pub fn is_plain(&self) -> bool {
-        self.plain + self.hopeless == self.classes.len()
-    }
-
-    /// Whether every class waits in vain.
-    #[must_use]
-    pub fn is_hopeless(&self) -> bool {
-        self.hopeless == self.classes.len()
+    pub fn lasting(&self) -> Option<Lasting> {
+        let count = self.classes.len();
+        if self.plain == count {
+            Some(Lasting::Plain)
+        } else if self.hopeless == count {
+            Some(Lasting::ForEver)
+        } else {
+            None
+        }
     }
 
     /// The count to which a class with this hold belongs.
