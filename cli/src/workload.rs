@@ -87,18 +87,19 @@ impl Workload {
     pub fn build(&self) -> Result<Session, String> {
         let mut session = self.full()?;
         let now = session.now;
-        for submit in self.submissions("waiting")? {
-            session.stage(&Command::SubmitJob(submit), now).map_err(|rejection| rejection.to_string())?;
+        for submit in self.submissions("waiting") {
+            session.stage(&Command::SubmitJob(submit?), now).map_err(|rejection| rejection.to_string())?;
             session.log.clear();
         }
         Ok(session)
     }
 
-    /// The waiting jobs, under names that begin so.
-    pub fn submissions(&self, name: &str) -> Result<Vec<SubmitJob>, String> {
+    /// The waiting jobs, under names that begin so. They are made one by one, so that they are not in memory beside the
+    /// jobs that are measured.
+    pub fn submissions(self, name: &str) -> impl Iterator<Item = Result<SubmitJob, String>> {
         let mut random = Random::of(self.seed ^ 0x5EED);
         let tree = self.tree();
-        (0..self.queued).map(|at| self.waiting(&mut random, &tree, at, name)).collect()
+        (0..self.queued).map(move |at| self.waiting(&mut random, &tree, at, name))
     }
 
     /// The cluster with running jobs that fill it.

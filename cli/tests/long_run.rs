@@ -107,7 +107,7 @@ fn run(workload: Workload, count: u32, is_varied: bool) -> Session {
         slow_down(&mut session);
     }
     let mut random = Random::of(workload.seed);
-    let mut submissions = Workload { queued: count, ..workload }.submissions("later").unwrap().into_iter();
+    let mut submissions = Workload { queued: count, ..workload }.submissions("later").map(Result::unwrap);
     session.round().unwrap();
     for _ in 0..count {
         session.advance(session.now + Millis(i64::try_from(random.below(600_000)).unwrap())).unwrap();

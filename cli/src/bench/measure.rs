@@ -146,12 +146,12 @@ fn command_p99(meter: &dyn Meter, session: &Session) -> Result<Duration, String>
     let names: Vec<JobId> =
         session.state.jobs.iter().filter(|(_, job)| job.is_queued()).map(|(_, job)| job.spec.id.clone()).collect();
     let more = Workload { queued: u32::try_from(COMMANDS).unwrap_or(1), seed: 99, ..LARGE };
-    let mut submissions = more.submissions("more")?.into_iter();
+    let mut submissions = more.submissions("more");
     let mut random = Random::of(3);
     let mut times = Vec::new();
     for at in 0..COMMANDS {
         let job = names[usize::try_from(random.below(names.len() as u64)).unwrap_or(0)].clone();
-        let command = match (at % 3, submissions.next()) {
+        let command = match (at % 3, submissions.next().transpose()?) {
             (0, Some(submit)) => Command::SubmitJob(submit),
             (1, _) => Command::SetPriority(SetPriority { job, priority: Priority::LOWEST }),
             _ => Command::CancelJob(CancelJob { job }),

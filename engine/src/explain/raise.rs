@@ -2,7 +2,6 @@
 //! rules of the market before it is proposed.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::explain::remedy::Help;
 use crate::explain::words::count;
@@ -89,7 +88,7 @@ fn outbids(state: &State, no: JobNo, bid: Option<Bid>, now: Timestamp) -> bool {
     let mut changed = state.clone();
     changed.leave_queue(no);
     if let Some(job) = changed.jobs.get_mut(no)
-        && let (Some(spot), Some(bid)) = (&mut Arc::make_mut(&mut job.spec).spot, bid)
+        && let (Some(spot), Some(bid)) = (&mut job.spec.spot, bid)
     {
         spot.bid = bid;
     }

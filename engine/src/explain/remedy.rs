@@ -117,7 +117,7 @@ fn more(state: &State, blockers: &[&Blocker]) -> Option<Help> {
 /// The job as it is, but allowed to use idle resources.
 fn idle(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
     let spec = &state.jobs[no].spec;
-    let changed = JobSpec { idle: IdlePolicy::Acceptable, ..(**spec).clone() };
+    let changed = JobSpec { idle: IdlePolicy::Acceptable, ..spec.clone() };
     let helps = spec.idle == IdlePolicy::Off && try_sources(&Trial::new(state, now), &changed).is_ok();
     helps.then(|| Help {
         sentence: "Submit it with idle resources \"Acceptable\": enough is idle.".to_owned(),
@@ -136,7 +136,7 @@ fn smaller(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
             let at = state.cluster.gpu_dimension(&role.amount)?;
             role.amount[at] = gpus_kept;
         }
-        let changed = JobSpec { shape: Arc::new(Shape::new(vec![role], None)), ..(**spec).clone() };
+        let changed = JobSpec { shape: Arc::new(Shape::new(vec![role], None)), ..spec.clone() };
         try_sources(&Trial::new(state, now), &changed).ok().map(|_| changed.shape.gang_amount())
     };
     let fewer_pods = largest(role.count, |count| with(count, 0));

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::job::story::Cause;
+use crate::unit::few::Few;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
@@ -112,7 +113,7 @@ pub enum AfterStop {
     End(Outcome),
 }
 
-/// The phases of a job.
+/// The phases of a job. Most jobs wait or have ended, so what few others have is kept apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -135,25 +136,12 @@ pub enum Phase {
         /// Since when.
         started: Timestamp,
         /// Its pods above the minimum.
-        extra: Vec<ExtraPod>,
+        extra: Few<ExtraPod>,
         /// The last checkpoint that was reported in this run.
         checkpointed: Option<Timestamp>,
     },
     /// It has been told to stop.
-    Stopping {
-        /// What it still occupies.
-        placed: Placed,
-        /// Its pods above the minimum.
-        extra: Vec<ExtraPod>,
-        /// When it counts as stopped at the latest.
-        until: Timestamp,
-        /// For which job; none for a quota that was scaled down.
-        evicted_for: Option<JobNo>,
-        /// What then.
-        then: AfterStop,
-        /// Why.
-        cause: Cause,
-    },
+    Stopping(Box<Stopping>),
     /// It has ended.
     Ended {
         /// When.
@@ -161,6 +149,23 @@ pub enum Phase {
         /// How.
         outcome: Outcome,
     },
+}
+
+/// A job that has been told to stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// What it still occupies.
+    pub placed: Placed,
+    /// Its pods above the minimum.
+    pub extra: Few<ExtraPod>,
+    /// When it counts as stopped at the latest.
+    pub until: Timestamp,
+    /// For which job; none for a quota that was scaled down.
+    pub evicted_for: Option<JobNo>,
+    /// What then.
+    pub then: AfterStop,
+    /// Why.
+    pub cause: Cause,
 }
 
 /// A job's progress in simulated work.

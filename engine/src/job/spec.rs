@@ -13,7 +13,7 @@ use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
-use crate::unit::time::Millis;
+use crate::unit::time::Period;
 
 /// Whether a job uses what others leave idle (semantics section 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -76,10 +76,10 @@ pub struct JobSpec {
     pub fault_tolerance: Option<FaultTolerance>,
     /// How long it runs, if declared.
     #[serde(rename = "duration_ms")]
-    pub duration: Option<Millis>,
+    pub duration: Option<Period>,
     /// How often it writes a checkpoint, if it does.
     #[serde(rename = "checkpoint_ms")]
-    pub checkpoint: Option<Millis>,
+    pub checkpoint: Option<Period>,
     /// Its bid on the spot market, instead of a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spot: Option<Box<SpotSpec>>,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
 use crate::job::phase::Source;
+use crate::unit::few::Few;
 use crate::unit::id::JobId;
 use crate::unit::id::OfferId;
 use crate::unit::id::QuotaId;
@@ -106,7 +107,7 @@ pub enum Episode {
     /// It was told to stop.
     Evicted {
         /// Why.
-        cause: Cause,
+        cause: Box<Cause>,
         /// Unsaved work, in GPU-milliseconds (thousandths of a GPU times milliseconds, divided by 1000).
         lost_gpu_ms: i64,
         /// Work that a checkpoint keeps, in GPU-milliseconds.
@@ -115,7 +116,7 @@ pub enum Episode {
     /// Pods above its minimum were taken.
     Shrunk {
         /// Why.
-        cause: Cause,
+        cause: Box<Cause>,
         /// How many.
         pods: u32,
     },
@@ -135,4 +136,4 @@ pub enum Episode {
 }
 
 /// A timeline: the episodes with their times, oldest first.
-pub type Story = Vec<(Timestamp, Episode)>;
+pub type Story = Few<(Timestamp, Episode)>;

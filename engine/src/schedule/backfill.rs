@@ -99,7 +99,7 @@ impl Reservations {
         }
         let earliest = self.known.entry(holder).or_insert_with(|| earliest_start(trial, &held_by.spec));
         let until = earliest.as_ref().map(|(at, _)| *at);
-        let ends = job.spec.duration.map(|duration| trial.now + Millis(duration.0 - job.progress.saved_ms.0));
+        let ends = job.spec.duration.map(|duration| trial.now + Millis(duration.get().0 - job.progress.saved_ms.0));
         let is_back_in_time = matches!((ends, until), (Some(ends), Some(until)) if ends <= until);
         if is_back_in_time { Binding::No } else { Binding::Until(until) }
     }
@@ -123,8 +123,8 @@ fn starving_for_nodes(trial: &Trial<'_>) -> Vec<JobNo> {
     let queue = &trial.state.queue;
     // Who waits for room waits for no plain reason.
     let families = queue.of_quota.values().flatten().map(|family| &queue.families[family.at()]);
-    let open = families.filter(|family| family.lasting().is_none()).flat_map(|family| &family.classes);
-    let mut classes: Vec<(QuotaNo, ClassNo)> = open.map(|no| (queue.classes[no.at()].key.quota, *no)).collect();
+    let open = families.filter(|family| family.lasting().is_none()).flat_map(|family| queue.members(family));
+    let mut classes: Vec<(QuotaNo, ClassNo)> = open.map(|no| (queue.classes[no.at()].key.quota, no)).collect();
     sort::by_key(&mut classes, |class| *class);
     let waits_for_room = |class: &&Class| {
         let binding = class.hold.as_ref().and_then(|hold| hold.binding());
@@ -169,5 +169,5 @@ fn earliest_start(trial: &Trial<'_>, spec: &JobSpec) -> EarliestStart {
 /// When a running job ends, if it says so.
 fn declared_end(job: &Job) -> Option<Timestamp> {
     let Phase::Running { started, .. } = &job.phase else { return None };
-    job.spec.duration.map(|duration| *started + Millis(duration.0 - job.progress.saved_ms.0))
+    job.spec.duration.map(|duration| *started + Millis(duration.get().0 - job.progress.saved_ms.0))
 }

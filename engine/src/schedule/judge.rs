@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
+use crate::job::phase::Phase;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
@@ -26,6 +27,7 @@ use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Draft;
 use crate::unit::sort;
+use crate::unit::time::Timestamp;
 
 /// What families were refused since anybody was served in this round: the same question to the same books.
 pub type Refusals = BTreeMap<FamilyNo, Arc<Hold>>;
@@ -171,14 +173,14 @@ fn larger_than_nodes(state: &State, job: &JobSpec) -> Option<Blocker> {
 fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<Blocker> {
     let state = trial.state;
     let domain = state.domains.of_quota(job.quota);
-    let mut leaving: Vec<(crate::unit::time::Timestamp, JobNo)> = Vec::new();
+    let mut leaving: Vec<(Timestamp, JobNo)> = Vec::new();
     for no in state.stopping.iter().copied() {
-        if let crate::job::phase::Phase::Stopping { placed, until, evicted_for, .. } = &state.jobs[no].phase {
-            let is_owed = evicted_for.is_some_and(|heir| {
-                state.jobs.get(heir).is_some_and(|heir| matches!(heir.phase, crate::job::phase::Phase::Starting { .. }))
+        if let Phase::Stopping(stopping) = &state.jobs[no].phase {
+            let is_owed = stopping.evicted_for.is_some_and(|heir| {
+                state.jobs.get(heir).is_some_and(|heir| matches!(heir.phase, Phase::Starting { .. }))
             });
-            if !is_owed && state.domains.of_group(placed.home) == domain {
-                leaving.push((*until, no));
+            if !is_owed && state.domains.of_group(stopping.placed.home) == domain {
+                leaving.push((stopping.until, no));
             }
         }
     }

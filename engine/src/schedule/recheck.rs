@@ -26,9 +26,9 @@ pub fn unsettled(trial: &Trial<'_>, quota: QuotaNo) -> Vec<ClassNo> {
         let is_short = books.are_short_for(family);
         match family.lasting() {
             Some(lasting) if lasts(lasting, is_short) => {}
-            Some(_) => unsettled.extend(&family.classes),
+            Some(_) => unsettled.extend(queue.members(family)),
             None => unsettled
-                .extend(family.classes.iter().filter(|class| !lasts(queue.classes[class.at()].lasting(), is_short))),
+                .extend(queue.members(family).filter(|class| !lasts(queue.classes[class.at()].lasting(), is_short))),
         }
     }
     unsettled

@@ -12,6 +12,7 @@ use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
 use crate::job::phase::Source;
+use crate::job::phase::Stopping;
 use crate::job::shape::Shape;
 use crate::ledger;
 use crate::ledger::DomainUse;
@@ -289,7 +290,8 @@ impl<'s> Trial<'s> {
     /// Gives back the machines of a job that is stopping.
     pub fn vacate(&mut self, no: JobNo) {
         let job = &self.state.jobs[no];
-        let Phase::Stopping { placed, extra, .. } = &job.phase else { return };
+        let Phase::Stopping(stopping) = &job.phase else { return };
+        let Stopping { placed, extra, .. } = &**stopping;
         let home = self.state.domains.of_group(placed.home);
         for (place, amount) in Self::gang_pods(&job.spec.shape, placed) {
             self.occupy(home, place, amount, Sign::Remove);

@@ -20,7 +20,7 @@ pub fn saved_run(state: &State, job: &Job, now: Timestamp) -> Millis {
     match (state.cluster.execution, job.spec.checkpoint) {
         (Execution::Simulated, Some(interval)) => {
             let run = now - *started;
-            Millis(run.0 - run.0.rem_euclid(interval.0.max(1)))
+            Millis(run.0 - run.0.rem_euclid(interval.get().0))
         }
         (Execution::Simulated, None) | (Execution::Reported, _) => Millis::ZERO,
     }

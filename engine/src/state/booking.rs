@@ -7,6 +7,7 @@ use crate::job::phase::ExtraPod;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
+use crate::job::phase::Stopping;
 use crate::job::shape::Shape;
 use crate::ledger;
 use crate::ledger::Sign;
@@ -57,7 +58,8 @@ impl State {
                 self.occupy_granted(jobs, placed, shape, waits_for, sign);
                 list(&mut self.running[quota.at()], (job.spec.priority, no), true, sign);
             }
-            Phase::Stopping { placed, extra, .. } => {
+            Phase::Stopping(stopping) => {
+                let Stopping { placed, extra, .. } = &**stopping;
                 list(&mut self.stopping, no, true, sign);
                 self.occupy(placed, shape, sign);
                 for pod in extra {
@@ -183,11 +185,13 @@ fn list<T: Ord>(set: &mut BTreeSet<T>, member: T, is_listed: bool, sign: Sign) {
 fn held_by(jobs: &Jobs, no: JobNo) -> Amount {
     let Some(job) = jobs.get(no) else { return Amount::ZERO };
     let shape = &job.spec.shape;
+    let with_extra = |extra: &[ExtraPod]| {
+        let pods = u32::try_from(extra.len()).unwrap_or(u32::MAX);
+        shape.gang_amount().plus(&shape.extra_amount().times(pods))
+    };
     match &job.phase {
-        Phase::Running { extra, .. } | Phase::Stopping { extra, .. } => {
-            let pods = u32::try_from(extra.len()).unwrap_or(u32::MAX);
-            shape.gang_amount().plus(&shape.extra_amount().times(pods))
-        }
+        Phase::Running { extra, .. } => with_extra(extra),
+        Phase::Stopping(stopping) => with_extra(&stopping.extra),
         Phase::Starting { .. } => shape.gang_amount(),
         Phase::Queued { .. } | Phase::Ended { .. } => Amount::ZERO,
     }

@@ -1,6 +1,8 @@
 //! The jobs, by number and by name.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::hash::DefaultHasher;
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -27,7 +29,7 @@ pub type Place<'a> = (Timestamp, Spelling<'a>);
 #[serde(deny_unknown_fields)]
 pub struct Job {
     /// What it asks for; the priority is the one declared last.
-    pub spec: Arc<JobSpec>,
+    pub spec: JobSpec,
     /// When it was submitted.
     pub submitted: Timestamp,
     /// When it would have been submitted, had it only ever waited: its place in the queue and its age.
@@ -48,9 +50,8 @@ impl Job {
     #[must_use]
     pub fn placed(&self) -> Option<&Placed> {
         match &self.phase {
-            Phase::Starting { placed, .. } | Phase::Running { placed, .. } | Phase::Stopping { placed, .. } => {
-                Some(placed)
-            }
+            Phase::Starting { placed, .. } | Phase::Running { placed, .. } => Some(placed),
+            Phase::Stopping(stopping) => Some(&stopping.placed),
             Phase::Queued { .. } | Phase::Ended { .. } => None,
         }
     }
@@ -58,7 +59,7 @@ impl Job {
     /// Its place among waiting jobs of its class.
     #[must_use]
     pub fn place(&self) -> Place<'_> {
-        (self.waiting_since, Spelling::of(self.spec.id.as_str()))
+        (self.waiting_since, Spelling::of(&self.spec.id))
     }
 
     /// Whether it bids on the spot market instead of drawing on a quota.
@@ -94,34 +95,42 @@ impl Job {
     }
 }
 
+/// How many jobs lie on a sheet.
+const SHEET: usize = 32;
+
+/// Neighbours by number. Copies of the state share what neither has changed, so a copy to try something on costs as
+/// much as there are sheets, and what is tried changes few of them.
+type Sheet = [Option<Job>; SHEET];
+
 /// All jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Jobs {
-    slots: Vec<Option<Job>>,
+    sheets: Vec<Arc<Sheet>>,
+    /// The first number that no job has had.
+    end: JobNo,
     free: Vec<JobNo>,
-    by_id: BTreeMap<JobId, JobNo>,
+    /// Numbers by a digest of the name: in place of names, which are longer and compared more slowly.
+    by_name: BTreeSet<(u32, JobNo)>,
 }
 
 impl Jobs {
     /// The jobs of a snapshot: each with its number, and the free numbers in the order of their release.
     #[must_use]
     pub fn restored(jobs: Vec<(JobNo, Job)>, free: Vec<JobNo>) -> Self {
-        let mut restored = Self { slots: Vec::new(), free, by_id: BTreeMap::new() };
+        let mut restored = Self::default();
         for (no, job) in jobs {
             restored.put(no, job);
         }
-        for no in &restored.free {
-            if restored.slots.len() <= no.at() {
-                restored.slots.resize(no.at() + 1, None);
-            }
+        for no in &free {
+            restored.make_room(*no);
         }
-        restored
+        Self { free, ..restored }
     }
 
     /// The number that the next job gets.
     #[must_use]
     pub fn next_no(&self) -> JobNo {
-        self.free.last().copied().unwrap_or_else(|| JobNo::from_index(self.slots.len()))
+        self.free.last().copied().unwrap_or(self.end)
     }
 
     /// Free numbers, the next one last.
@@ -139,17 +148,29 @@ impl Jobs {
     }
 
     fn put(&mut self, no: JobNo, job: Job) {
-        self.by_id.insert(job.spec.id.clone(), no);
-        if self.slots.len() <= no.at() {
-            self.slots.resize(no.at() + 1, None);
+        self.by_name.insert((digest(&job.spec.id), no));
+        self.make_room(no);
+        *self.slot(no) = Some(job);
+    }
+
+    fn make_room(&mut self, no: JobNo) {
+        self.end = self.end.max(JobNo::from_index(no.at() + 1));
+        while self.sheets.len() * SHEET <= no.at() {
+            self.sheets.push(Arc::new(std::array::from_fn(|_| None)));
         }
-        self.slots[no.at()] = Some(job);
+    }
+
+    fn slot(&mut self, no: JobNo) -> &mut Option<Job> {
+        &mut Arc::make_mut(&mut self.sheets[no.at() / SHEET])[no.at() % SHEET]
     }
 
     /// Forgets a job; its number is free again.
     pub fn remove(&mut self, no: JobNo) {
-        if let Some(job) = self.slots.get_mut(no.at()).and_then(Option::take) {
-            self.by_id.remove(&job.spec.id);
+        if self.get(no).is_none() {
+            return;
+        }
+        if let Some(job) = self.slot(no).take() {
+            self.by_name.remove(&(digest(&job.spec.id), no));
             self.free.push(no);
         }
     }
@@ -157,36 +178,47 @@ impl Jobs {
     /// How many jobs there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.by_id.len()
+        self.by_name.len()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
+        self.by_name.is_empty()
     }
 
     /// The number of the job named so.
     #[must_use]
     pub fn find(&self, id: &JobId) -> Option<JobNo> {
-        self.by_id.get(id).copied()
+        let digest = digest(id);
+        let alike = self.by_name.range((digest, JobNo(0))..=(digest, JobNo(u32::MAX)));
+        alike.map(|(_, no)| *no).find(|no| self[*no].spec.id == *id)
     }
 
     /// The job with this number.
     #[must_use]
     pub fn get(&self, no: JobNo) -> Option<&Job> {
-        self.slots.get(no.at()).and_then(Option::as_ref)
+        self.sheets.get(no.at() / SHEET).and_then(|sheet| sheet[no.at() % SHEET].as_ref())
     }
 
     /// The job with this number, to change it.
     pub fn get_mut(&mut self, no: JobNo) -> Option<&mut Job> {
-        self.slots.get_mut(no.at()).and_then(Option::as_mut)
+        if self.get(no).is_some() { self.slot(no).as_mut() } else { None }
     }
 
     /// All jobs in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (JobNo, &Job)> {
-        self.slots.iter().enumerate().filter_map(|(at, slot)| slot.as_ref().map(|job| (JobNo::from_index(at), job)))
+        let slots = self.sheets.iter().flat_map(|sheet| sheet.iter());
+        slots.enumerate().filter_map(|(at, slot)| slot.as_ref().map(|job| (JobNo::from_index(at), job)))
     }
+}
+
+/// A number for a name. Nothing that is decided depends on it: different names may share one. Names are chosen by
+/// their senders, so it is of a kind whose collisions cannot be looked up.
+fn digest(id: &JobId) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(id.as_bytes());
+    u32::try_from(hasher.finish() >> 32).unwrap_or(u32::MAX)
 }
 
 impl std::ops::Index<JobNo> for Jobs {

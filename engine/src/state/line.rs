@@ -107,6 +107,7 @@ mod tests {
     use crate::job::shape::Shape;
     use crate::job::spec::IdlePolicy;
     use crate::job::spec::JobSpec;
+    use crate::job::story::Story;
     use crate::state::jobs::Job;
     use crate::state::jobs::Jobs;
     use crate::unit::id::JobId;
@@ -118,7 +119,7 @@ mod tests {
 
     fn jobs(jobs: &[(&str, i64)]) -> Jobs {
         let job = |name: &str, since: i64| Job {
-            spec: Arc::new(JobSpec {
+            spec: JobSpec {
                 id: JobId::new(name).unwrap(),
                 quota: QuotaNo(0),
                 workspace: None,
@@ -132,12 +133,12 @@ mod tests {
                 duration: None,
                 checkpoint: None,
                 spot: None,
-            }),
+            },
             submitted: Timestamp(since),
             waiting_since: Timestamp(since),
             phase: Phase::Queued { not_before: None },
             progress: Progress::default(),
-            story: Vec::new(),
+            story: Story::new(),
             class: None,
         };
         Jobs::restored((0..).map(JobNo).zip(jobs.iter().map(|(name, since)| job(name, *since))).collect(), Vec::new())

@@ -83,19 +83,22 @@ pub struct Family {
     pub key: ClassKey,
     /// The pods of its jobs.
     pub shape: Arc<Shape>,
-    /// Its classes with waiting jobs.
-    pub classes: BTreeSet<ClassNo>,
+    /// Its classes by number, those without waiting jobs included. They differ in priority and module alone, so there
+    /// are few.
+    classes: Vec<ClassNo>,
+    /// How many of these have waiting jobs.
+    waiting: u32,
     /// How many of these wait for plain reasons.
-    plain: usize,
+    plain: u32,
     /// How many of these wait in vain.
-    hopeless: usize,
+    hopeless: u32,
 }
 
 impl Family {
     /// How long the reasons of its classes last, if all are alike and have been told.
     #[must_use]
     pub fn lasting(&self) -> Option<Lasting> {
-        let count = self.classes.len();
+        let count = self.waiting;
         if self.plain == count {
             Some(Lasting::Plain)
         } else if self.hopeless == count {
@@ -106,7 +109,7 @@ impl Family {
     }
 
     /// The count to which a class with this hold belongs.
-    fn count(&mut self, hold: &Hold) -> Option<&mut usize> {
+    fn count(&mut self, hold: &Hold) -> Option<&mut u32> {
         match hold.lasting() {
             Lasting::ForEver => Some(&mut self.hopeless),
             Lasting::Plain => Some(&mut self.plain),
@@ -136,7 +139,6 @@ pub struct Queue {
     /// Classes that wait for a time, with that time.
     pub restless: BTreeSet<ClassNo>,
     shapes: BTreeMap<Arc<Shape>, ShapeNo>,
-    class_numbers: BTreeMap<ClassKey, ClassNo>,
     family_numbers: BTreeMap<ClassKey, FamilyNo>,
 }
 
@@ -146,22 +148,22 @@ impl Queue {
         let next = ShapeNo::from_index(self.shapes.len());
         let shape = *self.shapes.entry(Arc::clone(&spec.shape)).or_insert(next);
         let key = ClassKey::of(spec, shape);
-        if let Some(no) = self.class_numbers.get(&key) {
-            return *no;
-        }
         let family = self.family_of(key, &spec.shape, &quotas[key.quota.at()]);
-        let no = ClassNo::from_index(self.classes.len());
-        self.class_numbers.insert(key, no);
-        self.classes.push(Class { key, family, waiting: Line::default(), hold: None });
-        no
+        let members = &mut self.families[family.at()].classes;
+        members.iter().copied().find(|no| self.classes[no.at()].key == key).unwrap_or_else(|| {
+            let no = ClassNo::from_index(self.classes.len());
+            members.push(no);
+            self.classes.push(Class { key, family, waiting: Line::default(), hold: None });
+            no
+        })
     }
 
     fn family_of(&mut self, class: ClassKey, shape: &Arc<Shape>, quota: &Quota) -> FamilyNo {
         let key = class.seen_in(quota);
         *self.family_numbers.entry(key).or_insert_with(|| {
             let shape = self.shapes.get_key_value(shape).map_or(shape, |(known, _)| known);
-            let (shape, classes) = (Arc::clone(shape), BTreeSet::new());
-            self.families.push(Family { key, shape, classes, plain: 0, hopeless: 0 });
+            let (shape, classes) = (Arc::clone(shape), Vec::new());
+            self.families.push(Family { key, shape, classes, waiting: 0, plain: 0, hopeless: 0 });
             FamilyNo::from_index(self.families.len() - 1)
         })
     }
@@ -175,16 +177,22 @@ impl Queue {
     /// The classes of a quota with waiting jobs.
     pub fn classes_of(&self, quota: QuotaNo) -> impl Iterator<Item = ClassNo> + '_ {
         let families = self.of_quota.get(&quota).into_iter().flatten();
-        families.flat_map(|family| self.families[family.at()].classes.iter().copied())
+        families.flat_map(|family| self.members(&self.families[family.at()]))
+    }
+
+    /// The classes of a family with waiting jobs.
+    pub fn members<'a>(&'a self, family: &'a Family) -> impl Iterator<Item = ClassNo> + 'a {
+        family.classes.iter().copied().filter(|class| !self.classes[class.at()].waiting.is_empty())
     }
 
     /// Adds a waiting job to its class.
     pub fn enter(&mut self, class: ClassNo, no: JobNo, jobs: &Jobs) {
         let entered = &mut self.classes[class.at()];
-        let (quota, family) = (entered.key.quota, entered.family);
+        let (quota, family, is_first) = (entered.key.quota, entered.family, entered.waiting.is_empty());
         entered.waiting.insert(no, jobs);
         self.fresh.insert(class);
-        if self.families[family.at()].classes.insert(class) {
+        if is_first {
+            self.families[family.at()].waiting += 1;
             self.of_quota.entry(quota).or_default().insert(family);
         }
     }
@@ -200,9 +208,9 @@ impl Queue {
             self.forget_hold(class);
             self.restless.remove(&class);
             self.left.insert(quota);
-            let classes = &mut self.families[family.at()].classes;
-            classes.remove(&class);
-            if classes.is_empty()
+            let waiting = &mut self.families[family.at()].waiting;
+            *waiting -= 1;
+            if *waiting == 0
                 && let Some(families) = self.of_quota.get_mut(&quota)
             {
                 families.remove(&family);
@@ -249,8 +257,11 @@ impl Queue {
             let family = self.family_of(key, shape, &quotas[key.quota.at()]);
             let class = &mut self.classes[at];
             (class.family, class.hold) = (family, None);
-            if !class.waiting.is_empty() {
-                self.families[family.at()].classes.insert(ClassNo::from_index(at));
+            let is_waiting = !class.waiting.is_empty();
+            let joined = &mut self.families[family.at()];
+            joined.classes.push(ClassNo::from_index(at));
+            if is_waiting {
+                joined.waiting += 1;
                 self.of_quota.entry(key.quota).or_default().insert(family);
             }
         }

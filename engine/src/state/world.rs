@@ -277,9 +277,7 @@ impl State {
         if let Some(job) = self.jobs.get_mut(no) {
             job.class = Some(class);
             // Jobs that ask for the same pods share their shape.
-            if !Arc::ptr_eq(&job.spec.shape, &shape) {
-                Arc::make_mut(&mut job.spec).shape = shape;
-            }
+            job.spec.shape = shape;
         }
         self.queue.enter(class, no, &self.jobs);
     }
@@ -307,9 +305,9 @@ impl State {
             Phase::Running { started, .. } if self.cluster.execution == crate::state::cluster::Execution::Simulated => {
                 job.spec
                     .duration
-                    .map(|duration| *started + crate::unit::time::Millis(duration.0 - job.progress.saved_ms.0))
+                    .map(|duration| *started + crate::unit::time::Millis(duration.get().0 - job.progress.saved_ms.0))
             }
-            Phase::Stopping { until, .. } => Some(*until),
+            Phase::Stopping(stopping) => Some(stopping.until),
             Phase::Running { .. } | Phase::Starting { .. } | Phase::Ended { .. } => None,
         }
     }

@@ -7,8 +7,10 @@ use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::Progress;
+use crate::job::phase::Stopping;
 use crate::job::story::Cause;
 use crate::job::story::Episode;
+use crate::job::story::Story;
 use crate::ledger::Sign;
 use crate::message::event::Event;
 use crate::state::cluster::Cluster;
@@ -16,6 +18,7 @@ use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::transition::bill;
 use crate::transition::workspace;
+use crate::unit::few::Few;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 
@@ -54,12 +57,12 @@ pub fn apply(state: &mut State, event: &Event) {
         }
         Event::JobSubmitted { no, at, spec } => {
             let job = Job {
-                spec: spec.clone().into(),
+                spec: spec.clone(),
                 submitted: *at,
                 waiting_since: *at,
                 phase: Phase::Queued { not_before: None },
                 progress: Progress::default(),
-                story: Vec::new(),
+                story: Story::new(),
                 class: None,
             };
             state.jobs.insert(*no, job);
@@ -152,7 +155,7 @@ fn set<T>(list: &mut Vec<T>, at: usize, value: T) {
 fn apply_to_job(state: &mut State, event: &Event) {
     match event {
         Event::PriorityChanged { job, at, priority } => change(state, *job, |job| {
-            std::sync::Arc::make_mut(&mut job.spec).priority = *priority;
+            job.spec.priority = *priority;
             job.tell(*at, Episode::PriorityChanged);
         }),
         Event::Promoted { job, at } => change(state, *job, |job| {
@@ -170,7 +173,9 @@ fn apply_to_job(state: &mut State, event: &Event) {
         Event::Started { job, at, placed } => change(state, *job, |job| start(job, *at, placed.clone())),
         Event::Grown { job, at, charge, pods } => change(state, *job, |job| {
             if let Phase::Running { extra, .. } = &mut job.phase {
-                extra.extend(pods.iter().map(|place| ExtraPod { charge: *charge, at: *place, started: *at }));
+                for place in pods {
+                    extra.push(ExtraPod { charge: *charge, at: *place, started: *at });
+                }
             }
             job.tell(*at, Episode::Grown { pods: u32::try_from(pods.len()).unwrap_or(u32::MAX), charge: *charge });
         }),
@@ -233,7 +238,7 @@ fn change(state: &mut State, no: JobNo, change: impl FnOnce(&mut Job)) {
 
 fn start(job: &mut Job, at: Timestamp, placed: Placed) {
     job.tell(at, Episode::Started(placed.source, placed.charge));
-    job.phase = Phase::Running { placed, started: at, extra: Vec::new(), checkpointed: None };
+    job.phase = Phase::Running { placed, started: at, extra: Few::new(), checkpointed: None };
 }
 
 fn evict(job: &mut Job, event: &Event) {
@@ -244,15 +249,18 @@ fn evict(job: &mut Job, event: &Event) {
     let (placed, extra) = (placed.clone(), extra.clone());
     job.progress.saved_ms = *saved_ms;
     job.progress.evictions += 1;
-    job.tell(*at, Episode::Evicted { cause: cause.clone(), lost_gpu_ms: *lost_gpu_ms, saved_gpu_ms: *saved_gpu_ms });
-    job.phase = Phase::Stopping {
+    job.tell(
+        *at,
+        Episode::Evicted { cause: cause.clone().into(), lost_gpu_ms: *lost_gpu_ms, saved_gpu_ms: *saved_gpu_ms },
+    );
+    job.phase = Phase::Stopping(Box::new(Stopping {
         placed,
         extra,
         until: *until,
         evicted_for: *evicted_for,
         then: then.clone(),
         cause: cause.clone(),
-    };
+    }));
 }
 
 fn shrink(job: &mut Job, at: Timestamp, pods: &[u32], cause: &Cause) {
@@ -261,12 +269,13 @@ fn shrink(job: &mut Job, at: Timestamp, pods: &[u32], cause: &Cause) {
             extra.remove(*pod as usize);
         }
     }
-    job.tell(at, Episode::Shrunk { cause: cause.clone(), pods: u32::try_from(pods.len()).unwrap_or(u32::MAX) });
+    job.tell(at, Episode::Shrunk { cause: cause.clone().into(), pods: u32::try_from(pods.len()).unwrap_or(u32::MAX) });
 }
 
 /// A job that was told to stop has stopped: it is queued again or ends.
 fn stop(state: &mut State, no: JobNo, at: Timestamp, not_before: Option<Timestamp>) {
-    let Phase::Stopping { then, .. } = state.jobs[no].phase.clone() else { return };
+    let Phase::Stopping(stopping) = &state.jobs[no].phase else { return };
+    let then = stopping.then.clone();
     with_heir(state, no, |state| match &then {
         AfterStop::Requeue => change(state, no, |job| {
             // The time that it ran does not count as waiting.
@@ -286,7 +295,7 @@ fn stop(state: &mut State, no: JobNo, at: Timestamp, not_before: Option<Timestam
 /// Changes a job; who waits for it to stop waits for one less.
 fn with_heir(state: &mut State, no: JobNo, change: impl FnOnce(&mut State)) {
     let heir = match &state.jobs[no].phase {
-        Phase::Stopping { evicted_for, .. } => evicted_for.filter(|heir| waits_for(state, *heir, no)),
+        Phase::Stopping(stopping) => stopping.evicted_for.filter(|heir| waits_for(state, *heir, no)),
         Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } | Phase::Ended { .. } => None,
     };
     if let Some(heir) = heir {

@@ -46,9 +46,9 @@ fn stops(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
     let mut heirs = Vec::new();
     for no in stopped {
         let job = &state.jobs[*no];
-        if let Phase::Stopping { then, evicted_for, .. } = &job.phase {
-            events.push(self::stopped(job, *no, now, then, job.progress.evictions));
-            heirs.extend(evicted_for.filter(|heir| !heirs.contains(heir)));
+        if let Phase::Stopping(stopping) = &job.phase {
+            events.push(self::stopped(job, *no, now, &stopping.then, job.progress.evictions));
+            heirs.extend(stopping.evicted_for.filter(|heir| !heirs.contains(heir)));
         }
     }
     for heir in heirs {

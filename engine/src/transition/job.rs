@@ -24,6 +24,7 @@ use crate::unit::amount::GPU;
 use crate::unit::id::QuotaNo;
 use crate::unit::limit;
 use crate::unit::priority::Module;
+use crate::unit::time::Period;
 use crate::unit::time::Timestamp;
 
 pub(super) fn submit(state: &State, command: &SubmitJob, now: Timestamp) -> Result<Vec<Event>, Rejection> {
@@ -31,7 +32,7 @@ pub(super) fn submit(state: &State, command: &SubmitJob, now: Timestamp) -> Resu
     if let Some(no) = state.jobs.find(&spec.id) {
         let job = &state.jobs[no];
         let asked = JobSpec { priority: job.spec.priority, ..spec.clone() };
-        let is_same = asked == *job.spec;
+        let is_same = asked == job.spec;
         return if is_same {
             Ok(Vec::new())
         } else {
@@ -101,8 +102,8 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         shape: Arc::new(shape),
         idle: *idle,
         fault_tolerance: *fault_tolerance,
-        duration: *duration_ms,
-        checkpoint: *checkpoint_ms,
+        duration: duration_ms.and_then(Period::new),
+        checkpoint: checkpoint_ms.and_then(Period::new),
         spot: spot.map(Box::new),
     })
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::unit::short::Short;
+
 /// How many bytes a name may have.
 pub const NAME_BYTES_MAX: usize = 128;
 
@@ -27,11 +29,11 @@ fn check(name: &str) -> Result<(), BadName> {
 }
 
 macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($text:ty))*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
-        pub struct $name(Arc<str>);
+        pub struct $name($text);
 
         impl $name {
             /// The name, if it is acceptable: 1 to 128 bytes without control characters.
@@ -42,7 +44,7 @@ macro_rules! names {
             /// The name as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
-                &self.0
+                self.0.as_ref()
             }
         }
 
@@ -55,13 +57,13 @@ macro_rules! names {
 
         impl From<$name> for String {
             fn from(name: $name) -> Self {
-                name.0.as_ref().to_owned()
+                name.as_str().to_owned()
             }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
+                f.write_str(self.as_str())
             }
         }
     )*};
@@ -69,21 +71,29 @@ macro_rules! names {
 
 names! {
     /// A job, named by whoever submits it, so that a retry is the same job.
-    JobId
+    JobId(Short)
     /// A quota.
-    QuotaId
+    QuotaId(Arc<str>)
     /// A node.
-    NodeId
+    NodeId(Arc<str>)
     /// A resource group.
-    GroupId
+    GroupId(Arc<str>)
     /// A command, named by its sender, so that a retry is the same command.
-    CommandId
+    CommandId(Arc<str>)
     /// An offer of the spot market.
-    OfferId
+    OfferId(Arc<str>)
     /// A workspace.
-    WorkspaceId
+    WorkspaceId(Arc<str>)
     /// A person or a program that sends commands.
-    UserId
+    UserId(Arc<str>)
+}
+
+impl JobId {
+    /// The bytes of the name, which are in the order of its text.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
 }
 
 /// A name that is compared often: its first bytes are at hand, and mostly they decide.
@@ -91,16 +101,20 @@ names! {
 pub struct Spelling<'a> {
     /// The first 16 bytes as a number. No name has a zero byte, so that shorter names come first here as well.
     lead: u128,
-    name: &'a str,
+    name: &'a [u8],
 }
 
 impl<'a> Spelling<'a> {
     /// How a name is spelt.
     #[must_use]
-    pub fn of(name: &'a str) -> Self {
+    pub fn of(name: &'a JobId) -> Self {
+        Self::of_bytes(name.as_bytes())
+    }
+
+    fn of_bytes(name: &'a [u8]) -> Self {
         let mut lead = [0; 16];
         let count = name.len().min(lead.len());
-        lead[..count].copy_from_slice(&name.as_bytes()[..count]);
+        lead[..count].copy_from_slice(&name[..count]);
         Self { lead: u128::from_be_bytes(lead), name }
     }
 }
@@ -108,7 +122,7 @@ impl<'a> Spelling<'a> {
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(pub u32);
 
@@ -173,7 +187,12 @@ mod tests {
         let names = ["", "a", "a-name-of-16-byte", "a-name-of-16-bytes", "a-name-of-16-bytez", "b", "ä", "日本"];
         for (at, name) in names.iter().enumerate() {
             for (other_at, other) in names.iter().enumerate() {
-                assert_eq!(Spelling::of(name).cmp(&Spelling::of(other)), at.cmp(&other_at), "{name} {other}");
+                let (name, other) = (name.as_bytes(), other.as_bytes());
+                assert_eq!(
+                    Spelling::of_bytes(name).cmp(&Spelling::of_bytes(other)),
+                    at.cmp(&other_at),
+                    "{name:?} {other:?}"
+                );
             }
         }
     }

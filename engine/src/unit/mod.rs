@@ -1,11 +1,13 @@
 //! The vocabulary of quantities: amounts, priorities, times, names, limits. No behaviour of the scheduler.
 
 pub mod amount;
+pub mod few;
 pub mod id;
 pub mod limit;
 pub mod priority;
 pub mod quantity;
 pub mod resource;
+mod short;
 pub mod slots;
 pub mod sort;
 pub mod time;

@@ -1,5 +1,6 @@
 //! Time as an argument: the engine has no clock.
 
+use std::num::NonZeroI64;
 use std::ops::Add;
 use std::ops::Sub;
 
@@ -25,6 +26,25 @@ impl Millis {
     #[must_use]
     pub fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1000))
+    }
+}
+
+/// A period of at least a millisecond. Not to have one takes no more room than to have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Period(NonZeroI64);
+
+impl Period {
+    /// The period, if it is one.
+    #[must_use]
+    pub fn new(period: Millis) -> Option<Self> {
+        NonZeroI64::new(period.0).filter(|period| period.is_positive()).map(Self)
+    }
+
+    /// In milliseconds.
+    #[must_use]
+    pub fn get(self) -> Millis {
+        Millis(self.0.get())
     }
 }
 

@@ -89,7 +89,8 @@ pub(crate) fn pods(job: &Job) -> Vec<(Option<PodAt>, Amount)> {
         Trial::gang_pods(&job.spec.shape, placed).into_iter().chain(more).collect()
     };
     match &job.phase {
-        Phase::Running { placed, extra, .. } | Phase::Stopping { placed, extra, .. } => all(placed, extra),
+        Phase::Running { placed, extra, .. } => all(placed, extra),
+        Phase::Stopping(stopping) => all(&stopping.placed, &stopping.extra),
         Phase::Starting { placed, .. } => all(placed, &[]),
         Phase::Queued { .. } | Phase::Ended { .. } => Vec::new(),
     }

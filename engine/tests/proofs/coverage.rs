@@ -223,7 +223,7 @@ fn rare_events(all: &mut All) {
     let first = u32::try_from(snapshot.jobs.len() + snapshot.free_jobs.len()).unwrap();
     for at in 0..u32::try_from(limit::ENDED_JOBS_KEPT).unwrap() {
         let mut copy = ended.clone();
-        std::sync::Arc::make_mut(&mut copy.spec).id = JobId::new(&format!("copy-{at}")).unwrap();
+        copy.spec.id = JobId::new(&format!("copy-{at}")).unwrap();
         snapshot.jobs.push((JobNo(first + at), copy));
     }
     run.state = snapshot.restore().unwrap();

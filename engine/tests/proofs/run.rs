@@ -21,6 +21,7 @@ use engine::unit::id::WorkspaceId;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
+use engine::unit::time::Period;
 use engine::unit::time::Timestamp;
 use engine::workspace::role::Role;
 
@@ -386,7 +387,7 @@ fn again(state: &State, spec: &engine::job::spec::JobSpec, job: JobId) -> Submit
         min_pods: spec.shape.min_pods(),
         idle: spec.idle,
         fault_tolerance: spec.fault_tolerance,
-        duration_ms: spec.duration,
+        duration_ms: spec.duration.map(Period::get),
         checkpoint_ms: None,
     }
 }

@@ -116,7 +116,7 @@ fn preemptor(state: &State, random: &mut Random, is_pool: bool, now: Timestamp) 
         transition::apply(&mut after, &event);
     }
     let no = after.jobs.find(&JobId::new("preemptor").unwrap()).unwrap();
-    (*after.jobs[no].spec).clone()
+    after.jobs[no].spec.clone()
 }
 
 fn quest<'a>(state: &'a State, job: &'a JobSpec, random: &mut Random) -> Quest<'a> {

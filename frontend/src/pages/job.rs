@@ -213,9 +213,10 @@ fn facts(state: &State, job: &Job) -> Vec<(&'static str, String)> {
         ),
         (
             "Checkpoints",
-            spec.checkpoint.map_or_else(|| "none declared".to_owned(), |period| format!("every {}", typed(period))),
+            spec.checkpoint
+                .map_or_else(|| "none declared".to_owned(), |period| format!("every {}", typed(period.get()))),
         ),
-        ("Duration", spec.duration.map_or_else(|| "not declared".to_owned(), typed)),
+        ("Duration", spec.duration.map_or_else(|| "not declared".to_owned(), |period| typed(period.get()))),
         ("Evictions", job.progress.evictions.to_string()),
     ];
     let optional = [

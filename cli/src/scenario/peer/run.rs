@@ -202,8 +202,9 @@ fn settle(stage: &mut Stage) -> Result<(), String> {
 fn next_stop(stage: &Stage) -> Option<Timestamp> {
     let now = stage.session.now;
     let stopping = stage.session.state.jobs.iter().filter_map(|(_, job)| {
-        let Phase::Stopping { until, .. } = &job.phase else { return None };
-        let exit = exit_of(stage, &job.spec.id).map_or(*until, |exit| exit.min(*until));
+        let Phase::Stopping(stopping) = &job.phase else { return None };
+        let until = stopping.until;
+        let exit = exit_of(stage, &job.spec.id).map_or(until, |exit| exit.min(until));
         (!stage.stuck.contains(&job.spec.id) && exit - now < FAR).then_some(exit)
     });
     stopping.filter(|at| *at > now).min()

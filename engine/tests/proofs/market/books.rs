@@ -15,6 +15,7 @@ use engine::unit::id::JobNo;
 use engine::unit::id::OfferNo;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
+use engine::unit::time::Period;
 use engine::unit::time::Timestamp;
 
 /// Everything that the events have told of the market.
@@ -247,8 +248,8 @@ fn bidder(state: &State, spec: &JobSpec, spot: &SpotSpec, submitted: Timestamp) 
         gpus: state.cluster.gpus(&spec.shape.gang_amount()),
         submitted,
         id: spec.id.to_string(),
-        work: spec.duration.filter(|_| is_simulated),
-        checkpoint: spec.checkpoint.filter(|_| is_simulated),
+        work: spec.duration.filter(|_| is_simulated).map(Period::get),
+        checkpoint: spec.checkpoint.filter(|_| is_simulated).map(Period::get),
         saved: Millis::ZERO,
         is_last_run: false,
         releases: 0,

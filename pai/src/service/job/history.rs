@@ -34,8 +34,10 @@ pub(crate) fn status(job: &Job) -> &'static str {
         Phase::Queued { .. } => waiting(job),
         Phase::Starting { .. } => "EnvPreparing",
         Phase::Running { .. } => "Running",
-        Phase::Stopping { then: AfterStop::Requeue, .. } => "Restarting",
-        Phase::Stopping { then: AfterStop::End(_), .. } => "Stopping",
+        Phase::Stopping(stopping) => match stopping.then {
+            AfterStop::Requeue => "Restarting",
+            AfterStop::End(_) => "Stopping",
+        },
         Phase::Ended { outcome, .. } => ended(outcome),
     }
 }

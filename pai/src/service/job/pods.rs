@@ -37,10 +37,11 @@ pub(super) fn names<'a>(job: &'a Job, document: &'a Document) -> impl Iterator<I
 fn status(job: &Job) -> (&'static str, &'static str) {
     match &job.phase {
         Phase::Queued { .. } | Phase::Starting { .. } => ("Pending", "Normal"),
-        Phase::Running { .. } | Phase::Stopping { then: AfterStop::End(Outcome::Cancelled), .. } => {
-            ("Running", "Normal")
-        }
-        Phase::Stopping { .. } => ("Running", "Evicted"),
+        Phase::Running { .. } => ("Running", "Normal"),
+        Phase::Stopping(stopping) => match stopping.then {
+            AfterStop::End(Outcome::Cancelled) => ("Running", "Normal"),
+            AfterStop::End(_) | AfterStop::Requeue => ("Running", "Evicted"),
+        },
         Phase::Ended { outcome: Outcome::Succeeded, .. } => ("Succeeded", "Normal"),
         Phase::Ended { outcome: Outcome::Preempted, .. } => ("Failed", "Evicted"),
         Phase::Ended { .. } => ("Failed", "Normal"),
@@ -57,7 +58,8 @@ pub(super) fn list(state: &State, job: &Job, document: &Document, stretches: &[S
     let earlier = if is_waiting { runs.len() } else { runs.len().saturating_sub(1) };
     let placed: Vec<PodAt> = job.placed().map(|placed| placed.pods.to_vec()).unwrap_or_default();
     let extra = match &job.phase {
-        Phase::Running { extra, .. } | Phase::Stopping { extra, .. } => extra.as_slice(),
+        Phase::Running { extra, .. } => &extra[..],
+        Phase::Stopping(stopping) => &stopping.extra[..],
         Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => &[],
     };
     let all_placed: Vec<Option<PodAt>> = placed.into_iter().map(Some).chain(extra.iter().map(|pod| pod.at)).collect();
