@@ -34,7 +34,7 @@ function modules() {
 }
 
 // What wrangler.toml says, in the words of the local runtime. Nothing here connects to another computer.
-function options({ port, state, adminKey, log }) {
+function options({ port, state, adminKey, masterSecret, variables, log }) {
   return {
     host: "127.0.0.1",
     port,
@@ -48,7 +48,7 @@ function options({ port, state, adminKey, log }) {
     rootPath: ROOT,
     modulesRoot: "build/worker",
     modules: modules(),
-    bindings: { ADMIN_KEY: adminKey },
+    bindings: { ADMIN_KEY: adminKey, MASTER_SECRET: masterSecret, ...variables },
     kvNamespaces: { CLUSTERS: "CLUSTERS" },
     durableObjects: { CLUSTER: { className: "ClusterObject", useSQLite: true } },
     assets: {
@@ -62,13 +62,13 @@ function options({ port, state, adminKey, log }) {
   };
 }
 
-/** Starts a runtime. Without `state`, in a new directory that `stop` removes. */
-export async function start({ port = 0, state, adminKey = randomBytes(16).toString("hex"), log = false } = {}) {
+/** Starts a runtime. Without `state`, in a new directory that `stop` removes. `variables` are those of wrangler.toml. */
+export async function start({ port = 0, state, adminKey = secret(), masterSecret = secret(), variables = {}, log = false } = {}) {
   const missing = BUILT.filter((path) => !existsSync(join(ROOT, path)));
   if (missing.length > 0) throw new Error(`${missing.join(", ")} missing: run \`cargo xtask build --dev\` first`);
 
   const own = state === undefined ? mkdtempSync(join(tmpdir(), "tidegate-")) : undefined;
-  const settings = options({ port, state: own ?? state, adminKey, log });
+  const settings = options({ port, state: own ?? state, adminKey, masterSecret, variables, log });
   let miniflare = new Miniflare(settings);
   let url = (await miniflare.ready).origin;
 
@@ -98,15 +98,19 @@ export async function start({ port = 0, state, adminKey = randomBytes(16).toStri
   };
 }
 
-/** The key of this working copy, made on first use and never committed. */
-function developmentKey() {
-  if (!existsSync(KEY_FILE)) {
-    mkdirSync(join(KEY_FILE, ".."), { recursive: true });
-    writeFileSync(KEY_FILE, `ADMIN_KEY=${randomBytes(16).toString("hex")}\n`, { mode: 0o600 });
+const secret = () => randomBytes(16).toString("hex");
+
+/** The secrets of this working copy, made on first use and never committed. */
+function developmentSecrets() {
+  const known = existsSync(KEY_FILE) ? readFileSync(KEY_FILE, "utf8") : "";
+  const secrets = {};
+  for (const name of ["ADMIN_KEY", "MASTER_SECRET"]) {
+    secrets[name] = new RegExp(`^${name}=([0-9a-f]{32})$`, "m").exec(known)?.[1] ?? secret();
   }
-  const key = /^ADMIN_KEY=([0-9a-f]{32})$/m.exec(readFileSync(KEY_FILE, "utf8"))?.[1];
-  if (!key) throw new Error(`${KEY_FILE} holds no key: delete it, and a new one is made`);
-  return key;
+  mkdirSync(join(KEY_FILE, ".."), { recursive: true });
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(KEY_FILE, lines.join(""), { mode: 0o600 });
+  return { adminKey: secrets.ADMIN_KEY, masterSecret: secrets.MASTER_SECRET };
 }
 
 /** Sends the example's commands. They carry ids, so sending them again changes nothing. */
@@ -179,7 +183,7 @@ function commandLine() {
 async function main() {
   const { port, every, state, fresh, stdin, watch } = commandLine();
   if (fresh) rmSync(state, { recursive: true, force: true });
-  const runtime = await start({ port, state, adminKey: developmentKey(), log: true });
+  const runtime = await start({ port, state, ...developmentSecrets(), log: true });
 
   let isStopping = false;
   for (const signal of ["SIGINT", "SIGTERM"]) {

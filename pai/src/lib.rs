@@ -9,8 +9,10 @@ pub mod calendar;
 pub mod escape;
 pub mod request;
 
+pub mod access_token;
 pub mod key;
 pub mod nonce;
 pub mod operation;
 pub mod service;
+pub mod session;
 pub mod signature;

@@ -19,7 +19,9 @@ use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
+use engine::transition::Sender;
 use engine::transition::apply;
+use engine::transition::authorise;
 use engine::unit::id::CommandId;
 use engine::unit::time::Timestamp;
 
@@ -111,15 +113,17 @@ impl<S: LogStore> Cluster<S> {
         Self { name, profile, store, memory: None }
     }
 
-    /// Handles a command. `now` is the time of the worker; it is not allowed to go back.
-    pub fn submit(&mut self, envelope: &Envelope, now: Timestamp) -> Result<Done, Failure> {
-        self.submit_with(envelope, Vec::new(), now)
+    /// Handles a command of a sender. `now` is the time of the worker; it is not allowed to go back. Who may not send it
+    /// learns nothing of what it came to when somebody else sent it.
+    pub fn submit(&mut self, envelope: &Envelope, sender: &Sender, now: Timestamp) -> Result<Done, Failure> {
+        self.submit_with(envelope, sender, Vec::new(), now)
     }
 
     /// Handles a command; if it is accepted, `beside` is written with it.
     pub(crate) fn submit_with(
         &mut self,
         envelope: &Envelope,
+        sender: &Sender,
         beside: Vec<Write>,
         now: Timestamp,
     ) -> Result<Done, Failure> {
@@ -136,7 +140,9 @@ impl<S: LogStore> Cluster<S> {
                 return Err(Rejection::OutOfRange { what: "the slot".to_owned(), value: *slot, min: 0, max }.into());
             }
         }
-        self.handle(envelope, beside, now)
+        let envelope = sender.sign(envelope.clone());
+        authorise(&self.memory()?.state, sender, &envelope.command)?;
+        self.handle(&envelope, beside, now)
     }
 
     /// Runs the round of a scheduled slot. A second call for a slot gets the first answer and decides nothing; an

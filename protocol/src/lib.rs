@@ -18,6 +18,7 @@ pub mod digest;
 pub mod fault;
 pub mod name;
 pub mod profile;
+pub mod rate;
 
 pub mod kv;
 pub mod log;

@@ -1,5 +1,6 @@
 //! What the state and the log say of the spot market. Whatever is computed is the engine's; here it is gathered.
 
+use engine::host::veil::Veil;
 use engine::market::bill::Bill;
 use engine::market::history::History;
 use engine::market::history::PricePoint;
@@ -79,15 +80,17 @@ pub struct OfferShown {
     pub running: Vec<BidShown>,
 }
 
-/// All offers, in the order of their names.
+/// All offers, in the order of their names; bids of other workspaces without theirs.
 #[must_use]
-pub fn offers(state: &State, now: Timestamp) -> Vec<OfferShown> {
-    let mut shown: Vec<OfferShown> = state.market.live_offers().map(|(no, _)| offer(state, no, now)).collect();
+pub fn offers(veil: Veil, now: Timestamp) -> Vec<OfferShown> {
+    let live = veil.state().market.live_offers();
+    let mut shown: Vec<OfferShown> = live.map(|(no, _)| offer(veil, no, now)).collect();
     sort::by(&mut shown, |one, other| one.offer.cmp(&other.offer));
     shown
 }
 
-fn offer(state: &State, no: OfferNo, now: Timestamp) -> OfferShown {
+fn offer(veil: Veil, no: OfferNo, now: Timestamp) -> OfferShown {
+    let state = veil.state();
     let (offer, desk) = (&state.market.offers[no.at()], &state.market.desks[no.at()]);
     let Desk { waiting, running, held, held_by_leaving, .. } = desk;
     let names = state.cluster.dimensions.iter().enumerate();
@@ -106,17 +109,18 @@ fn offer(state: &State, no: OfferNo, now: Timestamp) -> OfferShown {
         inventory: offer.inventory,
         held: held + held_by_leaving,
         n_waiting: waiting.len(),
-        waiting: waiting.iter().take(BIDS_SHOWN).filter_map(|(_, _, _, job)| bid(state, *job)).collect(),
+        waiting: waiting.iter().take(BIDS_SHOWN).filter_map(|(_, _, _, job)| bid(veil, *job)).collect(),
         n_running: running.len(),
-        running: running.iter().take(BIDS_SHOWN).filter_map(|(_, job)| bid(state, *job)).collect(),
+        running: running.iter().take(BIDS_SHOWN).filter_map(|(_, job)| bid(veil, *job)).collect(),
     }
 }
 
-fn bid(state: &State, no: JobNo) -> Option<BidShown> {
+fn bid(veil: Veil, no: JobNo) -> Option<BidShown> {
+    let state = veil.state();
     let (_, limit, instances) = state.bid_of(no)?;
     let grant = state.market.accounts.get(&no).and_then(|account| account.grant);
     let protected_until = grant.map(|grant| grant.protected_until);
-    Some(BidShown { job: state.jobs.get(no)?.spec.id.clone(), limit, instances, protected_until })
+    Some(BidShown { job: veil.job(&state.jobs.get(no)?.spec.id), limit, instances, protected_until })
 }
 
 /// How an offer's price and inventory went, as far as `entries` tell; nothing if there is no such offer.
@@ -160,12 +164,16 @@ fn newest<T>(points: &mut Vec<T>) {
     points.drain(..points.len().saturating_sub(POINTS_SHOWN));
 }
 
-/// Adds up the bills of `entries`, and what running jobs owe.
+/// Adds up the bills of `entries` that may be seen, and what running jobs owe.
 #[must_use]
-pub fn statement(state: &State, entries: &[Entry], is_whole: bool, by: By, now: Timestamp) -> Statement {
+pub fn statement(veil: Veil, entries: &[Entry], is_whole: bool, by: By, now: Timestamp) -> Statement {
+    let state = veil.state();
     let bill = |event: &Event| if let Event::Billed { bill, .. } = event { Some(bill.clone()) } else { None };
-    let billed: Vec<Bill> = entries.iter().flat_map(|entry| entry.events.iter().filter_map(bill)).collect();
-    let owed: Vec<Bill> = state.market.accounts.keys().flat_map(|no| transition::owed(state, *no, now)).collect();
+    let is_seen = |bill: &Bill| veil.sees(bill.workspace.as_ref());
+    let billed: Vec<Bill> =
+        entries.iter().flat_map(|entry| entry.events.iter().filter_map(bill)).filter(is_seen).collect();
+    let owed: Vec<Bill> =
+        state.market.accounts.keys().flat_map(|no| transition::owed(state, *no, now)).filter(is_seen).collect();
     let from = entries.first().filter(|_| !is_whole).map(|entry| entry.at);
     Statement::of(from, by, &billed, &owed)
 }

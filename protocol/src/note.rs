@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use engine::message::envelope::Envelope;
 use engine::message::rejection::Rejection;
+use engine::transition::Sender;
 use engine::unit::time::Timestamp;
 use serde::Deserialize;
 use serde::Serialize;
@@ -78,9 +79,15 @@ pub fn bucket(name: &str) -> Bucket {
 
 impl<S: LogStore> Cluster<S> {
     /// Handles a command. If it is accepted, the notes change with it; a repeated command changes none.
-    pub fn submit_noted(&mut self, envelope: &Envelope, notes: &[NoteChange], now: Timestamp) -> Result<Done, Failure> {
+    pub fn submit_noted(
+        &mut self,
+        envelope: &Envelope,
+        sender: &Sender,
+        notes: &[NoteChange],
+        now: Timestamp,
+    ) -> Result<Done, Failure> {
         let writes = self.note_writes(notes)?;
-        self.submit_with(envelope, writes, now)
+        self.submit_with(envelope, sender, writes, now)
     }
 
     /// Changes notes and nothing else.

@@ -4,6 +4,7 @@
 //! shown as "internal".
 
 use engine::message::rejection::Rejection;
+use engine::unit::time::Millis;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
 use serde_json::json;
@@ -18,8 +19,12 @@ use worker::console_error;
 pub(crate) enum Problem {
     /// The engine refused.
     Rejected(Rejection),
-    /// No key, or a wrong one.
+    /// No credential, or one that does not serve.
     Unauthorised,
+    /// Keys and sessions need a master secret.
+    NoMaster,
+    /// Too many requests; how long to wait.
+    TooMany(Millis),
     /// Nothing has this path.
     NoRoute,
     /// The path has another method.
@@ -73,7 +78,15 @@ impl Problem {
                 let (status, code) = of_rejection(rejection);
                 (status, code, rejection.to_string())
             }
-            Self::Unauthorised => (401, "unauthorised", "send the key as `Authorization: Bearer KEY`".to_owned()),
+            Self::Unauthorised => (
+                401,
+                "unauthorised",
+                "send a session's token as `Authorization: Bearer TOKEN`; see sessions".to_owned(),
+            ),
+            Self::NoMaster => {
+                (503, "no_master", "the secret MASTER_SECRET is not set, or has less than 32 bytes".to_owned())
+            }
+            Self::TooMany(wait) => (429, "too_many", format!("too many requests; wait {} ms", wait.0)),
             Self::NoRoute => (404, "no_route", "nothing is here; see /v1/clusters/{cluster}/...".to_owned()),
             Self::WrongMethod(allowed) => (405, "wrong_method", format!("this path only knows {}", allowed.as_ref())),
             Self::BadCluster => {
@@ -135,7 +148,12 @@ pub(crate) fn finish(reply: Reply) -> worker::Result<Response> {
     }
     let (status, code, message) = problem.describe();
     let rejection = if let Problem::Rejected(rejection) = &problem { Some(rejection) } else { None };
+    let headers = Headers::new();
+    if let Problem::TooMany(wait) = &problem {
+        headers.set("retry-after", &(wait.0 / 1_000 + 1).to_string())?;
+    }
     ResponseBuilder::new()
+        .with_headers(headers)
         .with_status(status)
         .from_json(&json!({ "code": code, "message": message, "rejection": rejection }))
 }

@@ -1,7 +1,8 @@
 //! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secret
-//! `ADMIN_KEY`, the variable `PACE`.
+//! `ADMIN_KEY` and `MASTER_SECRET`, the variables `PACE` and `ACCESS_*`.
 
 use engine::unit::time::Timestamp;
+use pai::key::Master;
 use protocol::fault::Fault;
 use protocol::kv::KvStore;
 use protocol::profile::Pace;
@@ -29,9 +30,20 @@ pub(crate) fn admin_key(env: &Env) -> String {
     env.secret("ADMIN_KEY").map(|secret| secret.to_string()).unwrap_or_default()
 }
 
+/// The secret that all secrets of access keys are derived from.
+pub(crate) fn master(env: &Env) -> Result<Master, Problem> {
+    let text = env.secret("MASTER_SECRET").map(|secret| secret.to_string()).unwrap_or_default();
+    Master::new(text.as_bytes()).ok_or(Problem::NoMaster)
+}
+
+/// A variable; empty if it is not set.
+pub(crate) fn variable(env: &Env, name: &str) -> String {
+    env.var(name).map(|value| value.to_string()).unwrap_or_default()
+}
+
 /// The profile: `PACE = "each-round"` publishes once a round, for a plan with few writes a day.
 pub(crate) fn profile(env: &Env) -> Profile {
-    let pace = env.var("PACE").map(|pace| pace.to_string()).unwrap_or_default();
+    let pace = variable(env, "PACE");
     let default = Profile::default();
     if pace == "each-round" { Profile { pace: Pace::EachRound, ..default } } else { default }
 }

@@ -1,11 +1,13 @@
-//! The front: admits a request, answers reads from KV, and hands the rest to the cluster's object.
+//! The front: finds out who sends a request, answers reads from KV, and hands the rest to the cluster's object.
 //!
 //! A read says in its headers which revision it shows, how old that is and where it comes from. It goes to the object
-//! when KV cannot answer: when the reader wants a newer revision than KV shows, or KV does not show what its head names.
+//! when KV cannot answer: when the reader wants a newer revision than KV shows, or KV does not show what its head names;
+//! and when the reader is somebody who may not see everything, for what they may see is judged by the state as it is.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use engine::host::veil::Veil;
 use engine::message::snapshot::Snapshot;
 use engine::unit::time::Timestamp;
 use protocol::document::Head;
@@ -21,6 +23,7 @@ use worker::RequestInit;
 use worker::Response;
 use worker::wasm_bindgen::JsValue;
 
+use crate::access;
 use crate::answer;
 use crate::answer::Origin;
 use crate::answer::Problem;
@@ -29,8 +32,9 @@ use crate::bindings;
 use crate::bindings::Kv;
 use crate::body;
 use crate::gate;
-use crate::gate::Sender;
 use crate::market;
+use crate::proof::PROOF_HEADER;
+use crate::proof::Proof;
 use crate::query::Query;
 use crate::registry;
 use crate::routes;
@@ -38,8 +42,6 @@ use crate::routes::Call;
 use crate::routes::MarketCall;
 use crate::routes::Route;
 
-/// The header by which the object learns who sends a command. It is set here and nowhere else.
-pub(crate) const SENDER_HEADER: &str = "x-tidegate-sender";
 /// How many rounds are listed, if nothing is asked for.
 pub(crate) const ROUNDS_SHOWN: usize = 20;
 /// How many rounds can be listed.
@@ -59,40 +61,60 @@ thread_local! {
 /// Answers a request.
 pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
     let route = routes::route(&request.method(), &request.path())?;
-    let sender = gate::admit(&request, &route, env)?;
-    match route {
-        Route::Health => Ok(Response::from_json(&serde_json::json!({ "status": "ok" }))?),
-        Route::Clusters => {
-            let names: Vec<String> = registry::list(env).await?.iter().map(ToString::to_string).collect();
-            Ok(Response::from_json(&names)?)
-        }
-        Route::Cluster(cluster, Call::Command) => command(request, env, &cluster, sender).await,
-        Route::Cluster(cluster, call) => {
-            let query = Query::of(&request)?;
-            match published(env, &cluster, &call, &query).await {
-                Ok(Some(response)) => Ok(response),
-                Ok(None) | Err(Problem::Unavailable(_)) => forward(request, env, &cluster).await,
-                Err(problem) => Err(problem),
-            }
+    let cluster = match &route {
+        Route::Health => return Ok(Response::from_json(&serde_json::json!({ "status": "ok" }))?),
+        // Only the clock, which does not come through here.
+        Route::Cluster(_, Call::Slot(_)) => return Err(Problem::NoRoute),
+        // Whoever asks for a session is not known yet.
+        Route::Cluster(cluster, Call::Session) => return hand_on(request, env, cluster, None).await,
+        Route::Clusters => None,
+        Route::Cluster(cluster, call) => Some((cluster, call)),
+    };
+    let proof = gate::prove(&request, &route, env).await?;
+    let Some((cluster, call)) = cluster else { return clusters(env, &proof).await };
+    let sees_all = matches!(proof, Proof::Root | Proof::Access { administers: true, .. });
+    if sees_all {
+        match published(env, cluster, call, &Query::of(&request)?).await {
+            Ok(Some(response)) => return Ok(response),
+            Ok(None) | Err(Problem::Unavailable(_)) => {}
+            Err(problem) => return Err(problem),
         }
     }
+    hand_on(request, env, cluster, Some(&proof)).await
 }
 
-async fn forward(request: Request, env: &Env, cluster: &ClusterName) -> Reply {
-    Ok(bindings::object(env, cluster.as_str())?.fetch_with_request(request).await?)
+/// The names of the clusters that somebody can have to do with.
+async fn clusters(env: &Env, proof: &Proof) -> Reply {
+    let all = registry::list(env).await?;
+    let is_known = |name: &&ClusterName| match proof {
+        Proof::Root | Proof::Access { .. } => true,
+        Proof::Session { key, .. } => gate::is_of(key, name),
+    };
+    let names: Vec<&str> = all.iter().filter(is_known).map(ClusterName::as_str).collect();
+    Ok(Response::from_json(&names)?)
 }
 
-async fn command(mut request: Request, env: &Env, cluster: &ClusterName, sender: Option<Sender>) -> Reply {
-    let sender = sender.ok_or(Problem::Unauthorised)?;
-    let bytes = body::limited(&mut request).await?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        Problem::Rejected(engine::message::rejection::Rejection::Malformed { reason: error.to_string() })
-    })?;
+/// Hands a request to the cluster's object, with what has been proved of its sender and nothing that claims to be that.
+async fn hand_on(mut request: Request, env: &Env, cluster: &ClusterName, proof: Option<&Proof>) -> Reply {
     let headers = Headers::new();
-    headers.set(SENDER_HEADER, sender.user.as_str())?;
+    for name in ["upgrade", "sec-websocket-protocol"] {
+        if let Some(value) = request.headers().get(name)? {
+            headers.set(name, &value)?;
+        }
+    }
+    if let Some(proof) = proof {
+        headers.set(PROOF_HEADER, &proof.text())?;
+    }
     let mut init = RequestInit::new();
-    init.with_method(Method::Post).with_headers(headers).with_body(Some(JsValue::from_str(&text)));
-    forward(Request::new_with_init(request.url()?.as_str(), &init)?, env, cluster).await
+    init.with_method(request.method()).with_headers(headers);
+    if request.method() == Method::Post {
+        let text = String::from_utf8(body::limited(&mut request).await?).map_err(|error| {
+            Problem::Rejected(engine::message::rejection::Rejection::Malformed { reason: error.to_string() })
+        })?;
+        init.with_body(Some(JsValue::from_str(&text)));
+    }
+    let request = Request::new_with_init(request.url()?.as_str(), &init)?;
+    Ok(bindings::object(env, cluster.as_str())?.fetch_with_request(request).await?)
 }
 
 /// The answer from KV; none if only the object can answer.
@@ -121,7 +143,8 @@ async fn market(kv: &Kv, head: &Head, call: &MarketCall, query: &Query) -> Resul
         MarketCall::Offers => Default::default(),
         MarketCall::History(_) | MarketCall::Bills => history::newest(kv, head, MARKET_PAGES_MAX).await?,
     };
-    market::answer(&state, &entries, is_whole, call, query, bindings::now())
+    let everybody = access::root()?;
+    market::answer(Veil::new(&state, &everybody), &entries, is_whole, call, query, bindings::now())
 }
 
 async fn text(
@@ -151,6 +174,10 @@ async fn text(
             Some(encode(&entry.ok_or(Problem::Gone)?)?)
         }
         Call::Command
+        | Call::Session
+        | Call::Me
+        | Call::Keys
+        | Call::Audit
         | Call::Why(_)
         | Call::Market(_)
         | Call::Metrics

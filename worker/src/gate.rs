@@ -1,46 +1,86 @@
-//! Who may come in. Deny by default: a request without an identity reaches nothing but what is listed as open.
+//! Who a request says it is from, and whether that is proved. Deny by default: what proves nothing reaches nothing but
+//! what is listed as open.
 //!
-//! For now there is one identity, the administrator, who knows the secret `ADMIN_KEY`. Browsers cannot set a header
-//! on a WebSocket, so there the key may come as a subprotocol (`bearer.KEY`, offered beside `tidegate`) or as `?key=`.
+//! | credential | proves |
+//! |---|---|
+//! | `ADMIN_KEY` as a bearer token | an administrator of every cluster: for a beginning, and for recovery |
+//! | a session's token as a bearer token | the owner of an access key, as long as the key's secret serves |
+//! | a token of Cloudflare Access | somebody whom the team vouches for |
+//!
+//! Requests to PAI's interface are signed instead. Browsers cannot set a header on a WebSocket, so there the token may
+//! come as a subprotocol (`bearer.TOKEN`, offered beside `tidegate`) or as `?key=`.
 
-use engine::unit::id::UserId;
+use engine::workspace::key::KeyId;
+use pai::access_token::AccessToken;
+use pai::access_token::Expected;
+use pai::session::Session;
 use protocol::digest::sha256;
+use protocol::name::ClusterName;
 use worker::Env;
 use worker::Request;
 
 use crate::answer::Problem;
 use crate::bindings;
+use crate::proof::Proof;
 use crate::query::Query;
 use crate::routes::Call;
 use crate::routes::Route;
-
-/// The name of the administrator in the log.
-const ADMINISTRATOR: &str = "administrator";
+use crate::team;
 
 /// The subprotocol that is chosen when a client offers any.
 pub(crate) const SUBPROTOCOL: &str = "tidegate";
 
-/// Who sends a request.
-#[derive(Clone, Debug)]
-pub(crate) struct Sender {
-    pub(crate) user: UserId,
+/// Where Cloudflare Access puts its token.
+const ACCESS_HEADER: &str = "cf-access-jwt-assertion";
+
+/// What a request proves.
+pub(crate) async fn prove(request: &Request, route: &Route, env: &Env) -> Result<Proof, Problem> {
+    let offered = match route {
+        Route::Cluster(_, Call::Events) => socket_tokens(request)?,
+        Route::Health | Route::Clusters | Route::Cluster(..) => bearer(request)?.into_iter().collect(),
+    };
+    for token in &offered {
+        if let Some(proof) = token_proof(token, env)? {
+            return Ok(proof);
+        }
+    }
+    if let Some(token) = request.headers().get(ACCESS_HEADER)? {
+        check_origin(request)?;
+        return access(&token, env).await;
+    }
+    Err(Problem::Unauthorised)
 }
 
-/// The sender of a request for a route; none where nobody needs to be known.
-pub(crate) fn admit(request: &Request, route: &Route, env: &Env) -> Result<Option<Sender>, Problem> {
-    let offered = match route {
-        Route::Health => return Ok(None),
-        // Only the clock, which does not come through this gate.
-        Route::Cluster(_, Call::Slot(_)) => return Err(Problem::NoRoute),
-        Route::Cluster(_, Call::Events) => socket_keys(request)?,
-        Route::Clusters | Route::Cluster(..) => bearer(request)?.into_iter().collect(),
-    };
+fn token_proof(token: &str, env: &Env) -> Result<Option<Proof>, Problem> {
+    if Session::is_token(token) {
+        let session = Session::read(&bindings::master(env)?, token, bindings::now());
+        return Ok(session.map(|Session { key, generation, expires }| Proof::Session { key, generation, expires }));
+    }
     let expected = bindings::admin_key(env);
-    if expected.is_empty() || !offered.iter().any(|key| is_equal(key, &expected)) {
+    Ok((!expected.is_empty() && is_equal(token, &expected)).then_some(Proof::Root))
+}
+
+/// A browser adds the token of Access by itself, so another site could make it send anything.
+fn check_origin(request: &Request) -> Result<(), Problem> {
+    let Some(origin) = request.headers().get("origin")? else { return Ok(()) };
+    let is_own = request.url()?.origin().ascii_serialization() == origin;
+    if is_own { Ok(()) } else { Err(Problem::Unauthorised) }
+}
+
+async fn access(token: &str, env: &Env) -> Result<Proof, Problem> {
+    let (issuer, audience) = (bindings::variable(env, "ACCESS_TEAM"), bindings::variable(env, "ACCESS_AUDIENCE"));
+    if issuer.is_empty() || audience.is_empty() {
         return Err(Problem::Unauthorised);
     }
-    let user = UserId::new(ADMINISTRATOR).map_err(|error| Problem::Internal(error.to_string()))?;
-    Ok(Some(Sender { user }))
+    let token = AccessToken::read(token).ok_or(Problem::Unauthorised)?;
+    let expected = Expected { issuer: &issuer, audience: &audience };
+    let (user, expires) = token.user(expected, bindings::now()).ok_or(Problem::Unauthorised)?;
+    if !team::has_signed(env, &issuer, &token).await? {
+        return Err(Problem::Unauthorised);
+    }
+    let administrators = bindings::variable(env, "ACCESS_ADMINISTRATORS");
+    let administers = administrators.split(',').any(|one| one.trim() == user.as_str());
+    Ok(Proof::Access { user, administers, expires })
 }
 
 fn bearer(request: &Request) -> Result<Option<String>, Problem> {
@@ -48,14 +88,19 @@ fn bearer(request: &Request) -> Result<Option<String>, Problem> {
     Ok(header.and_then(|value| value.strip_prefix("Bearer ").map(|key| key.trim().to_owned())))
 }
 
-fn socket_keys(request: &Request) -> Result<Vec<String>, Problem> {
-    let mut keys: Vec<String> = bearer(request)?.into_iter().collect();
-    keys.extend(Query::of(request)?.text("key"));
+fn socket_tokens(request: &Request) -> Result<Vec<String>, Problem> {
+    let mut tokens: Vec<String> = bearer(request)?.into_iter().collect();
+    tokens.extend(Query::of(request)?.text("key"));
     let protocols = request.headers().get("sec-websocket-protocol")?.unwrap_or_default();
-    keys.extend(
+    tokens.extend(
         protocols.split(',').map(str::trim).map(|word| word.strip_prefix("bearer.").unwrap_or(word).to_owned()),
     );
-    Ok(keys)
+    Ok(tokens)
+}
+
+/// Whether a key is one of a cluster: its name begins with the cluster's.
+pub(crate) fn is_of(key: &KeyId, cluster: &ClusterName) -> bool {
+    key.as_str().split_once('.').is_some_and(|(name, _)| name == cluster.as_str())
 }
 
 /// Compares digests without stopping at the first difference, so that the time taken tells nothing of the key.

@@ -3,11 +3,12 @@
 //!
 //! | who | does |
 //! |---|---|
-//! | the front ([`front`]) | admits a request, answers reads from KV, hands the rest to the cluster's object |
+//! | the front ([`front`]) | finds out who sends a request, answers administrators' reads from KV, hands the rest to the cluster's object |
 //! | the object ([`object`]) | one for each cluster: sequences commands, keeps the log, publishes to KV |
 //! | the clock ([`clock`]) | each minute runs the slot's round in every known cluster |
 //! | the registry ([`registry`]) | one object that knows the names of all clusters |
 
+mod access;
 mod answer;
 mod bindings;
 mod body;
@@ -17,10 +18,12 @@ mod gate;
 mod market;
 mod metrics;
 mod object;
+mod proof;
 mod query;
 mod registry;
 mod routes;
 mod storage;
+mod team;
 
 use worker::Context;
 use worker::Env;

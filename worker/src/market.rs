@@ -1,5 +1,6 @@
 //! Reads of the spot market, from a state and the newest entries of its log.
 
+use engine::host::veil::Veil;
 use engine::market::history::History;
 use engine::market::statement::By;
 use engine::market::statement::csv;
@@ -24,19 +25,20 @@ pub(crate) struct Answer {
 
 /// Answers a call for the market; `is_whole` tells whether the entries are all that there are.
 pub(crate) fn answer(
-    state: &State,
+    veil: Veil,
     entries: &[Entry],
     is_whole: bool,
     call: &MarketCall,
     query: &Query,
     now: Timestamp,
 ) -> Result<Answer, Problem> {
+    let state = veil.state();
     let text = match call {
-        MarketCall::Offers => encode(&market::offers(state, now))?,
+        MarketCall::Offers => encode(&market::offers(veil, now))?,
         MarketCall::History(name) => encode(&history(state, entries, name, now)?)?,
         MarketCall::Bills => {
             let by: By = query.value("by")?.unwrap_or_default();
-            let statement = market::statement(state, entries, is_whole, by, now);
+            let statement = market::statement(veil, entries, is_whole, by, now);
             match query.text("format").as_deref() {
                 Some("csv") => {
                     return Ok(Answer { text: csv(&statement.lines), content_type: "text/csv; charset=utf-8" });

@@ -11,14 +11,21 @@
 
 use std::cell::Cell;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
+use engine::host::veil::Veil;
+use engine::message::envelope::Entry;
 use engine::unit::time::Timestamp;
+use engine::workspace::key::KeyId;
 use protocol::cluster::Cluster;
 use protocol::cluster::Done;
+use protocol::log::decode;
+use protocol::log::encode;
 use protocol::name::ClusterName;
 use protocol::publish;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
+use protocol::rate::Bucket;
 use worker::DurableObject;
 use worker::Env;
 use worker::Request;
@@ -29,20 +36,27 @@ use worker::WebSocketIncomingMessage;
 use worker::console_error;
 use worker::durable_object;
 
+use crate::access;
 use crate::answer;
 use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
 use crate::bindings::Kv;
+use crate::proof::Proof;
 use crate::registry;
+use crate::routes::Call;
 use crate::storage::SqlLog;
 
 mod calls;
+mod keys;
+mod reads;
 
 /// How long after a failed publication the next one is tried.
 const RETRY_MS: i64 = 5_000;
 /// After this time a publication that has not come back is taken for lost.
 const LOST_MS: i64 = 60_000;
+/// The close code for who is not let in any more.
+const POLICY_VIOLATION: u16 = 1008;
 
 /// A cluster's object. The class's name is part of the deployment.
 #[durable_object]
@@ -55,6 +69,8 @@ struct Core {
     state: State,
     env: Env,
     cluster: RefCell<Option<Cluster<SqlLog>>>,
+    /// How fast each key goes, and when its use was last noted.
+    rates: RefCell<BTreeMap<KeyId, (Bucket, Option<Timestamp>)>>,
     /// Whether the registry is known to have the name.
     is_entered: Cell<bool>,
     /// Since when a publication has been under way.
@@ -69,6 +85,7 @@ impl DurableObject for ClusterObject {
             state,
             env,
             cluster: RefCell::new(None),
+            rates: RefCell::new(BTreeMap::new()),
             is_entered: Cell::new(false),
             publishing_since: Cell::new(None),
             alarm_at: Cell::new(None),
@@ -142,13 +159,41 @@ impl Core {
         Ok(())
     }
 
-    /// Tells all sockets what has been committed. The runtime sends it once that is durable.
-    fn push(&self, done: &Done) {
-        let Some(record) = &done.record else { return };
+    /// Tells all sockets what has been committed, each as much of it as its owner may see. The runtime sends it once that
+    /// is durable.
+    fn push(&self, done: &Done) -> Result<(), Problem> {
+        let Some(record) = &done.record else { return Ok(()) };
+        let mut texts: BTreeMap<String, Option<String>> = BTreeMap::new();
         for socket in self.state.get_websockets() {
+            let tag = self.state.get_tags(&socket).into_iter().next().unwrap_or_default();
+            let text = match texts.get(&tag) {
+                Some(text) => text,
+                None => texts.entry(tag.clone()).or_insert(self.as_seen(&tag, &record.entry)?),
+            };
             // A socket that cannot be written to will close; its client then asks for what it has missed.
-            let _ = socket.send_with_str(&record.entry);
+            let _ = match text {
+                Some(text) => socket.send_with_str(text),
+                None => socket.close(Some(POLICY_VIOLATION), Some("signed out")),
+            };
         }
+        Ok(())
+    }
+
+    /// An entry for whoever a socket's tag names; none if they are nobody any more.
+    fn as_seen(&self, tag: &str, entry: &str) -> Result<Option<String>, Problem> {
+        let Some(proof) = Proof::read(tag) else { return Ok(None) };
+        if proof == Proof::Root {
+            return Ok(Some(entry.to_owned()));
+        }
+        let entry: Entry = decode("an entry of the log", entry)?;
+        let text = self.with(|cluster| {
+            cluster.with_state(|state| {
+                let sender = access::principal(state, &proof, bindings::now()).ok()?.sender;
+                access::admit(state, &sender, &Call::Events).ok()?;
+                Some(encode(&Veil::new(state, &sender).entry(&entry)))
+            })
+        })?;
+        Ok(text.transpose()?)
     }
 
     /// The alarm: publishes what is due.

@@ -14,6 +14,10 @@
 //! | GET | `.../offers` | the offers of the spot market with prices, averages, inventories and bids |
 //! | GET | `.../offers/{offer}/history` | how an offer's price and inventory went |
 //! | GET | `.../bills?by=&format=` | bills by `day`, `job`, `workspace` or `job_and_day`, as `json` or `csv` |
+//! | POST | `.../sessions` | a session's token for `{"key", "secret"}`; open to all |
+//! | GET | `.../me` | who the sender is |
+//! | GET | `.../keys` | the sender's access keys, or all of them for administrators, with their last use |
+//! | GET | `.../audit?count=&before=` | who sent which command when, the newest first |
 //! | GET | `.../metrics` | figures in Prometheus' text format |
 //! | GET | `.../hash` | sequence, revision and digest of the object's state |
 //! | GET | `.../events` | a WebSocket on which every new entry is pushed |
@@ -49,6 +53,10 @@ pub(crate) enum Call {
     RoundAt(u64),
     Why(String),
     Market(MarketCall),
+    Session,
+    Me,
+    Keys,
+    Audit,
     Metrics,
     Hash,
     Events,
@@ -93,6 +101,10 @@ fn call(rest: &[&str]) -> Result<(Method, Call), Problem> {
         ["offers"] => (Method::Get, Call::Market(MarketCall::Offers)),
         ["offers", offer, "history"] => (Method::Get, Call::Market(MarketCall::History(decoded(offer)?))),
         ["bills"] => (Method::Get, Call::Market(MarketCall::Bills)),
+        ["sessions"] => (Method::Post, Call::Session),
+        ["me"] => (Method::Get, Call::Me),
+        ["keys"] => (Method::Get, Call::Keys),
+        ["audit"] => (Method::Get, Call::Audit),
         ["metrics"] => (Method::Get, Call::Metrics),
         ["hash"] => (Method::Get, Call::Hash),
         ["events"] => (Method::Get, Call::Events),

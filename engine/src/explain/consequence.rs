@@ -64,6 +64,8 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             | Event::QuotaDetached { .. }
             | Event::MemberPut { .. }
             | Event::MemberRemoved { .. }
+            | Event::KeyPut { .. }
+            | Event::Veiled
             | Event::JobSubmitted { .. }
             | Event::PriorityChanged { .. }
             | Event::OfferCreated { .. }

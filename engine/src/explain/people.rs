@@ -2,6 +2,8 @@
 
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
+use crate::workspace::key::AccessKey;
+use crate::workspace::key::KeyId;
 use crate::workspace::role::Role;
 use crate::workspace::role::RoleSet;
 
@@ -16,4 +18,12 @@ pub(super) fn detached(quota: &str, workspace: &WorkspaceId) -> String {
 pub(super) fn member(user: &UserId, roles: RoleSet, workspace: &WorkspaceId) -> String {
     let roles: Vec<&str> = roles.iter().map(Role::as_str).collect();
     format!("{user} is {} of workspace {workspace} now", roles.join(" and "))
+}
+
+pub(super) fn key(id: &KeyId, is_now: &AccessKey) -> String {
+    match is_now {
+        AccessKey { is_revoked: true, owner, .. } => format!("key {id} of {owner} was revoked"),
+        AccessKey { generation: 1, owner, .. } => format!("key {id} was created for {owner}"),
+        AccessKey { owner, .. } => format!("key {id} of {owner} has a new secret"),
+    }
 }

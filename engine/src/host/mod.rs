@@ -3,3 +3,4 @@
 pub mod authority;
 pub mod planner;
 pub mod replica;
+pub mod veil;

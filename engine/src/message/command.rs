@@ -20,11 +20,14 @@ use crate::message::command::market::PublishPrice;
 use crate::message::command::market::SetInventory;
 use crate::message::command::market::UpdateOffer;
 use crate::message::command::people::AttachQuota;
+use crate::message::command::people::CreateKey;
 use crate::message::command::people::DeleteWorkspace;
 use crate::message::command::people::DetachQuota;
 use crate::message::command::people::PutMember;
 use crate::message::command::people::PutWorkspace;
 use crate::message::command::people::RemoveMember;
+use crate::message::command::people::RevokeKey;
+use crate::message::command::people::RotateKey;
 use crate::quota::settings::QuotaSettings;
 use crate::state::cluster::Execution;
 use crate::state::cluster::NodeStatus;
@@ -92,6 +95,12 @@ pub enum Command {
     PutMember(PutMember),
     /// Removes a member from a workspace.
     RemoveMember(RemoveMember),
+    /// Creates an access key.
+    CreateKey(CreateKey),
+    /// Gives an access key a new secret.
+    RotateKey(RotateKey),
+    /// Ends an access key.
+    RevokeKey(RevokeKey),
     /// Runs a scheduling round.
     Round(Round),
 }

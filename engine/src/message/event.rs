@@ -33,6 +33,8 @@ use crate::unit::id::WorkspaceId;
 use crate::unit::priority::Priority;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
+use crate::workspace::key::AccessKey;
+use crate::workspace::key::KeyId;
 use crate::workspace::role::RoleSet;
 
 /// A fact.
@@ -314,6 +316,17 @@ pub enum Event {
         /// Who.
         user: UserId,
     },
+    /// An access key was created, rotated or revoked.
+    KeyPut {
+        /// The key.
+        key: KeyId,
+        /// When.
+        at: Timestamp,
+        /// What it is now.
+        is_now: AccessKey,
+    },
+    /// Something of another workspace, in what a member of this one may see. The engine never decides it.
+    Veiled,
     /// A round has decided.
     Rounded {
         /// When.

@@ -37,6 +37,8 @@ pub enum Noun {
     Workspace,
     /// A member of a workspace.
     Member,
+    /// An access key.
+    Key,
 }
 
 impl Noun {
@@ -52,6 +54,7 @@ impl Noun {
             Self::Offer => "offer",
             Self::Workspace => "workspace",
             Self::Member => "member",
+            Self::Key => "key",
         }
     }
 }

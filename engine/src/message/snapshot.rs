@@ -22,6 +22,8 @@ use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::WorkspaceId;
 use crate::unit::sort;
+use crate::workspace::key::AccessKey;
+use crate::workspace::key::KeyId;
 use crate::workspace::space::Workspace;
 
 /// A state on its way. Equal states have equal snapshots, and these equal bytes, on every target.
@@ -43,6 +45,9 @@ pub struct Snapshot {
     /// Workspaces by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub workspaces: BTreeMap<WorkspaceId, Workspace>,
+    /// Access keys by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keys: BTreeMap<KeyId, AccessKey>,
     /// Jobs with their numbers.
     pub jobs: Vec<(JobNo, Job)>,
     /// Free job numbers, the next one last.
@@ -97,6 +102,7 @@ impl Snapshot {
             nodes: state.nodes.clone(),
             quotas: state.quotas.clone(),
             workspaces: state.workspaces.clone(),
+            keys: state.keys.clone(),
             jobs: state.jobs.iter().map(|(no, job)| (no, job.clone())).collect(),
             free_jobs: state.jobs.free().to_vec(),
             market: MarketFacts {
@@ -121,6 +127,7 @@ impl Snapshot {
             nodes,
             quotas,
             workspaces,
+            keys,
             jobs,
             free_jobs,
             market,
@@ -141,6 +148,7 @@ impl Snapshot {
         state.nodes = nodes;
         state.quotas = quotas;
         state.workspaces = workspaces;
+        state.keys = keys;
         state.jobs = Jobs::restored(jobs, free_jobs);
         state.market.offers = market.offers;
         state.market.accounts = market.accounts.into_iter().collect();

@@ -36,6 +36,8 @@ use crate::unit::priority::Priority;
 use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
+use crate::workspace::key::AccessKey;
+use crate::workspace::key::KeyId;
 use crate::workspace::space::Workspace;
 
 /// The state of one cluster.
@@ -53,6 +55,8 @@ pub struct State {
     pub quotas: Vec<Quota>,
     /// Workspaces by name.
     pub workspaces: BTreeMap<WorkspaceId, Workspace>,
+    /// Access keys by name, revoked ones included.
+    pub keys: BTreeMap<KeyId, AccessKey>,
     /// Jobs.
     pub jobs: Jobs,
     /// Offers, and what jobs with a bid hold and have paid.

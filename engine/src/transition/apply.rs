@@ -103,6 +103,10 @@ pub fn apply(state: &mut State, event: &Event) {
         | Event::QuotaDetached { .. }
         | Event::MemberPut { .. }
         | Event::MemberRemoved { .. } => workspace::apply(state, event),
+        Event::Veiled => {}
+        Event::KeyPut { key, is_now, .. } => {
+            state.keys.insert(key.clone(), is_now.clone());
+        }
         Event::PriorityChanged { .. }
         | Event::Promoted { .. }
         | Event::Evicted { .. }
@@ -208,6 +212,8 @@ fn apply_to_job(state: &mut State, event: &Event) {
         | Event::QuotaDetached { .. }
         | Event::MemberPut { .. }
         | Event::MemberRemoved { .. }
+        | Event::KeyPut { .. }
+        | Event::Veiled
         | Event::Held { .. }
         | Event::Rounded { .. } => {}
     }

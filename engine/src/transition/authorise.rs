@@ -2,6 +2,7 @@
 
 use crate::message::command::Command;
 use crate::message::command::SubmitJob;
+use crate::message::envelope::Envelope;
 use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
@@ -10,28 +11,45 @@ use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
+use crate::workspace::key::KeyId;
 use crate::workspace::may::Denied;
 use crate::workspace::may::Operation;
 use crate::workspace::may::Relation;
 use crate::workspace::may::may_change;
 use crate::workspace::may::one_may;
+use crate::workspace::role::Role;
 use crate::workspace::role::RoleSet;
 use crate::workspace::space::Workspace;
 
 /// Who sends a command, as whoever let them in knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sender {
-    /// An administrator of the cluster.
-    ClusterAdministrator,
-    /// Somebody who may do what their roles allow.
-    User(UserId),
+pub struct Sender {
+    /// Their name: what the log says of who it was.
+    pub user: UserId,
+    /// Whether they administer the cluster. Everybody else may do what their roles allow.
+    pub administers: bool,
+}
+
+impl Sender {
+    /// The envelope as sent by them: theirs is what has no other name on it.
+    #[must_use]
+    pub fn sign(&self, mut envelope: Envelope) -> Envelope {
+        if let Command::SubmitJob(command) = &mut envelope.command
+            && !self.administers
+        {
+            command.user.get_or_insert_with(|| self.user.clone());
+        }
+        Envelope { by: Some(self.user.clone()), ..envelope }
+    }
 }
 
 /// Whether the sender may send the command. What does not exist is left to the decision; what belongs to a workspace
 /// that the sender is no member of is treated as if it did not exist.
 pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<(), Rejection> {
-    let Sender::User(user) = sender else { return Ok(()) };
-    let visitor = Visitor { state, user };
+    if sender.administers {
+        return Ok(());
+    }
+    let visitor = Visitor { state, user: &sender.user };
     match command {
         Command::SubmitJob(command) => visitor.submit(command),
         Command::CancelJob(command) => visitor.on_job(&command.job, Operation::CancelJob),
@@ -56,6 +74,9 @@ pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<()
         Command::RemoveMember(command) => {
             visitor.on_member(&command.workspace, &command.user, Operation::RemoveMember, RoleSet::default())
         }
+        Command::CreateKey(command) => visitor.on_key(&command.user, command.administers),
+        Command::RotateKey(command) => visitor.on_known_key(&command.key),
+        Command::RevokeKey(command) => visitor.on_known_key(&command.key),
         Command::CreateCluster(_)
         | Command::PutGroup(_)
         | Command::PutNode(_)
@@ -70,10 +91,18 @@ pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<()
 
 /// Whether the sender may see a job with its name, its user and its story.
 pub fn may_see(state: &State, sender: &Sender, job: &JobId) -> Result<(), Rejection> {
-    match sender {
-        Sender::ClusterAdministrator => Ok(()),
-        Sender::User(user) => Visitor { state, user }.on_job(job, Operation::SeeJob),
+    if sender.administers {
+        return Ok(());
     }
+    Visitor { state, user: &sender.user }.on_job(job, Operation::SeeJob)
+}
+
+/// Whether the sender may do what is about the cluster as a whole: see its amounts or its log, run it.
+pub fn may_on_cluster(state: &State, sender: &Sender, operation: Operation) -> Result<(), Rejection> {
+    if sender.administers {
+        return Ok(());
+    }
+    Visitor { state, user: &sender.user }.on_cluster(operation)
 }
 
 /// Somebody who is judged by their roles.
@@ -148,9 +177,28 @@ impl Visitor<'_> {
 
     /// Whatever roles somebody has somewhere, none of them is one of the cluster.
     fn on_cluster(&self, operation: Operation) -> Result<(), Rejection> {
-        let roles =
-            self.state.workspaces.values().flat_map(|workspace| workspace.roles(self.user).iter().collect::<Vec<_>>());
-        self.check(roles.collect(), operation, Relation::Elsewhere)
+        self.check(self.all_roles(), operation, Relation::Elsewhere)
+    }
+
+    fn on_key(&self, owner: &UserId, administers: bool) -> Result<(), Rejection> {
+        let relation = if owner == self.user { Relation::Own } else { Relation::Elsewhere };
+        self.check(self.all_roles(), Operation::ManageKey, relation)?;
+        if administers {
+            let (role, highest) = (Role::ClusterAdministrator, self.all_roles().highest());
+            return self.denied(Denied::AboveOwn { role, highest });
+        }
+        Ok(())
+    }
+
+    /// Keys of others are treated as if they did not exist.
+    fn on_known_key(&self, id: &KeyId) -> Result<(), Rejection> {
+        let key = self.state.keys.get(id).filter(|key| key.owner == *self.user);
+        let key = key.ok_or_else(|| Rejection::Unknown { noun: Noun::Key, name: id.to_string() })?;
+        self.on_key(&key.owner, key.administers)
+    }
+
+    fn all_roles(&self) -> RoleSet {
+        self.state.workspaces.values().flat_map(|workspace| workspace.roles(self.user).iter()).collect()
     }
 
     fn check(&self, roles: RoleSet, operation: Operation, relation: Relation) -> Result<(), Rejection> {

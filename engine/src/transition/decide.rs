@@ -9,6 +9,7 @@ use crate::state::world::State;
 use crate::transition::bill;
 use crate::transition::execution;
 use crate::transition::job;
+use crate::transition::key;
 use crate::transition::machines;
 use crate::transition::market;
 use crate::transition::quota;
@@ -54,6 +55,9 @@ fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>,
         Command::DetachQuota(command) => workspace::detach(state, command),
         Command::PutMember(command) => workspace::put_member(state, command, now),
         Command::RemoveMember(command) => workspace::remove_member(state, command),
+        Command::CreateKey(command) => key::create(state, command, now),
+        Command::RotateKey(command) => key::rotate(state, command, now),
+        Command::RevokeKey(command) => key::revoke(state, command, now),
         Command::Round(command) => round::round(state, *command, now),
     }
 }

@@ -61,6 +61,11 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         checkpoint_ms,
     } = command;
     let what = format_args!("job {job}");
+    if job.is_elsewhere() {
+        return Err(Rejection::Structure {
+            reason: format!("{what} has a name that stands for jobs of other workspaces; choose another one"),
+        });
+    }
     if *module == Module::Eas && *idle == IdlePolicy::Only {
         return Err(Rejection::Structure {
             reason: format!("{what} is an inference service; services do not run on idle amounts only"),

@@ -18,6 +18,8 @@ use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::WorkspaceId;
 use crate::unit::limit;
+use crate::workspace::key::AccessKey;
+use crate::workspace::key::KeyId;
 use crate::workspace::space::Workspace;
 
 pub(super) fn quota(state: &State, id: &QuotaId) -> Result<QuotaNo, Rejection> {
@@ -30,6 +32,10 @@ pub(super) fn group(state: &State, id: &GroupId) -> Result<GroupNo, Rejection> {
 
 pub(super) fn workspace<'a>(state: &'a State, id: &WorkspaceId) -> Result<&'a Workspace, Rejection> {
     state.workspaces.get(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Workspace, name: id.to_string() })
+}
+
+pub(super) fn key<'a>(state: &'a State, id: &KeyId) -> Result<&'a AccessKey, Rejection> {
+    state.keys.get(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Key, name: id.to_string() })
 }
 
 pub(super) fn job(state: &State, id: &JobId) -> Result<JobNo, Rejection> {

@@ -146,6 +146,8 @@ pub(super) fn apply(state: &mut State, event: &Event) {
         }),
         Event::ClusterCreated { .. }
         | Event::GroupPut { .. }
+        | Event::KeyPut { .. }
+        | Event::Veiled
         | Event::NodePut { .. }
         | Event::QuotaCreated { .. }
         | Event::QuotaUpdated { .. }

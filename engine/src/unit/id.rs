@@ -96,6 +96,31 @@ impl JobId {
     }
 }
 
+/// How the names of jobs begin that one may not know.
+const ELSEWHERE: &str = "another workspace's job";
+
+impl JobId {
+    /// The name that stands for a job of another workspace.
+    #[must_use]
+    pub fn elsewhere(no: JobNo) -> Self {
+        if no.is_none() { Self(ELSEWHERE.into()) } else { Self(format!("{ELSEWHERE} {}", no.0).into()) }
+    }
+
+    /// Whether it stands for a job of another workspace; nobody may submit one under it.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        self.0.starts_with(ELSEWHERE)
+    }
+}
+
+impl CommandId {
+    /// The name that stands for a command that one may not know.
+    #[must_use]
+    pub fn elsewhere(revision: u64) -> Self {
+        Self(format!("elsewhere:{revision}").into())
+    }
+}
+
 /// A name that is compared often: its first bytes are at hand, and mostly they decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spelling<'a> {

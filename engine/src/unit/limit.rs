@@ -16,6 +16,12 @@ pub const GROUPS_MAX: usize = 1_000;
 pub const WORKSPACES_MAX: usize = 10_000;
 /// Members of one workspace.
 pub const MEMBERS_MAX: usize = 10_000;
+/// Access keys of a cluster, revoked ones included.
+pub const KEYS_MAX: usize = 10_000;
+/// Access keys of one user that have not been revoked.
+pub const KEYS_OF_USER_MAX: usize = 20;
+/// How long the secret before the newest may still serve: a week.
+pub const KEY_OVERLAP_MS_MAX: i64 = 7 * 24 * 3_600_000;
 /// Jobs that the state holds, ended ones included.
 pub const JOBS_MAX: usize = 1_000_000;
 /// Pods of one job.

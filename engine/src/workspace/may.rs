@@ -43,13 +43,17 @@ pub enum Operation {
     ShapeQuota,
     /// Attach a quota to a workspace, or detach it.
     AttachQuota,
+    /// See how the cluster is kept: its digest, what is published.
+    SeeLog,
+    /// Create an access key, rotate it or revoke it.
+    ManageKey,
     /// Declare the cluster, change its machines and its offers, run a round.
     RunCluster,
 }
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::SeeAmounts,
         Self::SeeJob,
         Self::SeeWorkspace,
@@ -65,6 +69,8 @@ impl Operation {
         Self::UpdateQuota,
         Self::ShapeQuota,
         Self::AttachQuota,
+        Self::SeeLog,
+        Self::ManageKey,
         Self::RunCluster,
     ];
 }
@@ -130,11 +136,13 @@ fn reaches(operation: Operation) -> &'static [(Role, Relation)] {
         Operation::PutMember | Operation::UpdateWorkspace | Operation::UpdateQuota => {
             &[(Administrator, Workspace), (Owner, Workspace)]
         }
+        Operation::ManageKey => &[(Guest, Own), (Developer, Own), (Operator, Own), (Administrator, Own), (Owner, Own)],
         Operation::DeleteWorkspace => &[(Owner, Workspace)],
         Operation::ReportJob
         | Operation::CreateWorkspace
         | Operation::ShapeQuota
         | Operation::AttachQuota
+        | Operation::SeeLog
         | Operation::RunCluster => &[],
     }
 }
@@ -250,6 +258,9 @@ fn deed(operation: Operation, relation: Relation) -> String {
         Operation::UpdateQuota => format!("change the settings of {quota}"),
         Operation::ShapeQuota => format!("create, scale or delete {quota}"),
         Operation::AttachQuota => format!("attach or detach {quota}"),
+        Operation::SeeLog => "see how the cluster is kept".to_owned(),
+        Operation::ManageKey if relation == Relation::Own => "manage their own keys".to_owned(),
+        Operation::ManageKey => "manage keys of others".to_owned(),
         Operation::RunCluster => "change machines or offers, or run rounds".to_owned(),
     }
 }

@@ -15,7 +15,7 @@ use crate::teams::teams;
 const SENDERS: [&str; 7] = ["guest", "developer", "operator", "administrator", "owner", "stranger", "cluster"];
 
 fn sender(name: &str) -> Sender {
-    if name == "cluster" { Sender::ClusterAdministrator } else { Sender::User(UserId::new(name).unwrap()) }
+    Sender { user: UserId::new(name).unwrap(), administers: name == "cluster" }
 }
 
 /// `+` for allowed, `-` for denied, `?` for "there is no such thing".
@@ -205,4 +205,29 @@ fn several_roles_allow_what_one_of_them_allows() {
     send(&mut state, roles).unwrap();
     assert_eq!(marks(&state, r#"{"cancel_job":{"job":"USER-job"}}"#), "+++++?+");
     assert_eq!(marks(&state, r#"{"cancel_job":{"job":"owner-job"}}"#), "--+++?+");
+}
+
+#[test]
+fn keys_are_ones_own() {
+    let mut state = teams();
+    let create = |user: &str, administers: bool| {
+        format!(r#"{{"create_key":{{"key":"new","user":"{user}","administers":{administers}}}}}"#)
+    };
+    assert_eq!(marks(&state, &create("USER", false)), "+++++-+");
+    assert_eq!(marks(&state, &create("carol", false)), "------+");
+    assert_eq!(marks(&state, &create("USER", true)), "------+");
+    for (key, user, administers) in
+        [("owner-key", "owner", false), ("carol-key", "carol", false), ("root", "owner", true)]
+    {
+        let text = format!(r#"{{"create_key":{{"key":"{key}","user":"{user}","administers":{administers}}}}}"#);
+        send(&mut state, &text).unwrap();
+    }
+    for deed in ["rotate_key", "revoke_key"] {
+        let marks = |key: &str| marks(&state, &format!(r#"{{"{deed}":{{"key":"{key}"}}}}"#));
+        assert_eq!(marks("owner-key"), "????+?+");
+        assert_eq!(marks("carol-key"), "??????+");
+        assert_eq!(marks("no-such-key"), "??????+");
+        // Whoever got at its secret would administer the cluster.
+        assert_eq!(marks("root"), "????-?+");
+    }
 }

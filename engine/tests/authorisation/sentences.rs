@@ -9,7 +9,7 @@ use crate::teams::send;
 use crate::teams::teams;
 
 fn told(user: &str, text: &str) -> String {
-    let sender = Sender::User(UserId::new(user).unwrap());
+    let sender = Sender { user: UserId::new(user).unwrap(), administers: false };
     authorise(&teams(), &sender, &command(text)).unwrap_err().to_string()
 }
 
@@ -124,4 +124,27 @@ fn a_command_that_changes_nothing_is_accepted() {
     ] {
         assert_eq!(send(&mut state, text), Ok(0), "{text}");
     }
+}
+
+#[test]
+fn a_key_that_has_ended_stays_so() {
+    let mut state = teams();
+    let create = |key: &str, more: &str| format!(r#"{{"create_key":{{"key":"{key}","user":"owner"{more}}}}}"#);
+    assert_eq!(send(&mut state, &create("k", "")), Ok(1));
+    assert_eq!(send(&mut state, &create("k", "")), Ok(0));
+    assert_eq!(
+        send(&mut state, &create("k", r#","administers":true"#)),
+        Err("key k exists and is different; choose another name, or repeat exactly what was sent first".to_owned())
+    );
+    assert_eq!(send(&mut state, r#"{"rotate_key":{"key":"k"}}"#), Ok(1));
+    assert_eq!(send(&mut state, r#"{"revoke_key":{"key":"k"}}"#), Ok(1));
+    assert_eq!(send(&mut state, r#"{"revoke_key":{"key":"k"}}"#), Ok(0));
+    let over = "key k has been revoked or has expired; create another one";
+    assert_eq!(send(&mut state, r#"{"rotate_key":{"key":"k"}}"#), Err(over.to_owned()));
+    assert!(send(&mut state, &create("k", "")).is_err());
+    assert!(send(&mut state, &create("late", r#","expires":7"#)).is_err());
+    for at in 0..20 {
+        assert_eq!(send(&mut state, &create(&format!("k{at}"), "")), Ok(1));
+    }
+    assert_eq!(send(&mut state, &create("k20", "")), Err("21 keys of owner are more than the 20 allowed".to_owned()));
 }

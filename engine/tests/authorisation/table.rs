@@ -27,6 +27,8 @@ create_workspace   -          -          -          -             -          els
 update_quota       -          -          -          workspace     workspace  elsewhere
 shape_quota        -          -          -          -             -          elsewhere
 attach_quota       -          -          -          -             -          elsewhere
+see_log            -          -          -          -             -          elsewhere
+manage_key         own        own        own        own           own        elsewhere
 run_cluster        -          -          -          -             -          elsewhere
 ";
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use engine::explain;
 use engine::host::authority;
+use engine::host::veil::Veil;
 use engine::job::hold::Blocker;
 use engine::job::phase::Phase;
 use engine::job::phase::Source;
@@ -13,6 +14,7 @@ use engine::message;
 use engine::message::command::Command;
 use engine::message::command::Round;
 use engine::message::envelope::Envelope;
+use engine::message::envelope::Receipt;
 use engine::message::event::Event;
 use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
@@ -22,9 +24,11 @@ use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::transition::Sender;
 use engine::transition::authorise;
+use engine::unit::id::CommandId;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use engine::unit::id::UserId;
+use engine::unit::id::WorkspaceId;
 use engine::unit::limit;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -85,6 +89,8 @@ impl All {
             | Event::QuotaDetached { .. }
             | Event::MemberPut { .. }
             | Event::MemberRemoved { .. }
+            | Event::KeyPut { .. }
+            | Event::Veiled
             | Event::JobSubmitted { .. }
             | Event::PriorityChanged { .. }
             | Event::Promoted { .. }
@@ -196,7 +202,7 @@ fn rare_rejections(all: &mut All) {
         let envelope: Envelope = message::read(envelope.as_bytes()).unwrap();
         see(&mut all.rejections, &authority::handle(&mut state, &envelope, Timestamp(0)).unwrap_err());
     }
-    let stranger = Sender::User(UserId::new("stranger").unwrap());
+    let stranger = Sender { user: UserId::new("stranger").unwrap(), administers: false };
     see(&mut all.rejections, &authorise(&state, &stranger, &Command::Round(Round::default())).unwrap_err());
     let roles = vec![r#"{"amount":{"gpu":1000}}"#; limit::ROLES_MAX + 1].join(",");
     for command in [
@@ -229,4 +235,13 @@ fn rare_events(all: &mut All) {
     run.state = snapshot.restore().unwrap();
     let command: Command = message::read(br#"{"round":{}}"#).unwrap();
     all.see_outcome(authority::step(&mut run.state, &command, run.now));
+    // What a stranger sees of a new workspace.
+    let receipt = Receipt {
+        id: CommandId::new("a").unwrap(),
+        revision: 1,
+        at: run.now,
+        events: vec![Event::WorkspaceDeleted { workspace: WorkspaceId::new("w").unwrap() }],
+    };
+    let stranger = Sender { user: UserId::new("stranger").unwrap(), administers: false };
+    all.see_outcome(Ok(Veil::new(&run.state, &stranger).receipt(receipt).events));
 }

@@ -116,6 +116,7 @@ fn what_is_sent_again_at_once_changes_nothing() {
                     | Command::DeleteOffer(_)
                     | Command::DeleteWorkspace(_)
                     | Command::RemoveMember(_)
+                    | Command::RotateKey(_)
             );
             if outcome.is_ok() && is_repeatable {
                 let again = authority::step(&mut run.state, &command, now);

@@ -23,6 +23,7 @@ use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
 use engine::unit::time::Period;
 use engine::unit::time::Timestamp;
+use engine::workspace::key::KeyId;
 use engine::workspace::role::Role;
 
 use crate::bids;
@@ -296,7 +297,11 @@ impl Run {
         let workspace = random.pick(&["red", "blue"].map(|name| WorkspaceId::new(name).unwrap()));
         let user = random.pick(&["ann", "bob"].map(|name| UserId::new(name).unwrap()));
         let quota = random.pick(&self.layout.quotas).quota;
-        match random.below(10) {
+        let key = random.pick(&["one", "two"].map(|name| KeyId::new(name).unwrap()));
+        match random.below(13) {
+            10 => Command::CreateKey(CreateKey { key, user, administers: false, expires: None }),
+            11 => Command::RotateKey(RotateKey { key, overlap_ms: Millis::MINUTE }),
+            12 => Command::RevokeKey(RevokeKey { key }),
             0..2 => Command::PutWorkspace(PutWorkspace { workspace, name: None, description: None }),
             2..5 => Command::AttachQuota(AttachQuota { workspace, quota }),
             5 => Command::DetachQuota(DetachQuota { workspace, quota }),

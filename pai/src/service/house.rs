@@ -25,28 +25,28 @@ impl Caller {
     /// Somebody who looks after the whole cluster.
     #[must_use]
     pub fn administrator(user: UserId) -> Self {
-        Self { user, sender: Sender::ClusterAdministrator }
+        Self { sender: Sender { user: user.clone(), administers: true }, user }
     }
 
     /// Somebody who may do what their roles allow.
     #[must_use]
     pub fn user(user: UserId) -> Self {
-        Self { sender: Sender::User(user.clone()), user }
+        Self { sender: Sender { user: user.clone(), administers: false }, user }
     }
 
     /// Whether they look after the whole cluster.
     #[must_use]
     pub fn administers(&self) -> bool {
-        self.sender == Sender::ClusterAdministrator
+        self.sender.administers
     }
 
     /// Their roles in a workspace.
     #[must_use]
     pub fn roles(&self, workspace: &Workspace) -> RoleSet {
-        match &self.sender {
-            Sender::ClusterAdministrator => RoleSet::from_iter([Role::ClusterAdministrator]),
-            Sender::User(user) => workspace.roles(user),
+        if self.sender.administers {
+            return RoleSet::from_iter([Role::ClusterAdministrator]);
         }
+        workspace.roles(&self.sender.user)
     }
 }
 

@@ -45,6 +45,7 @@ fn word(noun: Noun) -> &'static str {
         Noun::Offer => "InstanceType",
         Noun::Workspace => "Workspace",
         Noun::Member => "Member",
+        Noun::Key => "AccessKey",
     }
 }
 

@@ -10,6 +10,8 @@ use engine::message::event::Event;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::state::world::State;
+use engine::transition::Sender;
+use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
 use protocol::cluster::Done;
@@ -61,8 +63,12 @@ pub(crate) fn name() -> ClusterName {
 }
 
 pub(crate) fn envelope(id: &str, command: &serde_json::Value) -> Envelope {
-    let value = json!({ "format": 1, "id": id, "command": command });
+    let value = json!({ "format": 1, "id": id, "by": sender().user, "command": command });
     serde_json::from_value(value).expect("a good envelope")
+}
+
+fn sender() -> Sender {
+    Sender { user: UserId::new("administrator").expect("a good name"), administers: true }
 }
 
 /// The commands that make a cluster with three quotas.
@@ -108,7 +114,7 @@ impl World {
             n_heads: 0,
         };
         for envelope in founding() {
-            let receipt = world.cluster.submit(&envelope, world.now).expect("the founding works").receipt;
+            let receipt = world.cluster.submit(&envelope, &sender(), world.now).expect("the founding works").receipt;
             world.acknowledged.insert(envelope.id.to_string(), receipt);
             world.sent.push(envelope);
         }
@@ -192,7 +198,7 @@ impl World {
             return;
         };
         let envelope = envelope(id, &json!({ "cancel_job": { "job": "somebody-else" } }));
-        let outcome = self.cluster.submit(&envelope, self.now);
+        let outcome = self.cluster.submit(&envelope, &sender(), self.now);
         assert_eq!(
             outcome,
             Err(Failure::Refused(Rejection::Taken { noun: Noun::Command, name: envelope.id.to_string() }))
@@ -203,7 +209,7 @@ impl World {
         let (plan, now) = (self.plan_fault(), self.clock());
         let before = self.disk.n_added();
         let notes: Vec<NoteChange> = note_change(envelope).into_iter().collect();
-        let outcome = self.cluster.submit_noted(envelope, &notes, now);
+        let outcome = self.cluster.submit_noted(envelope, &sender(), &notes, now);
         self.disk.plan(Plan::Work);
         let stored = self.disk.n_added() - before;
         match outcome {
@@ -366,7 +372,7 @@ impl World {
         assert_eq!(notes(&copy), self.notes, "KV alone gives the notes");
         for envelope in &self.sent {
             let Some(first) = self.acknowledged.get(envelope.id.as_str()) else { continue };
-            let again = copy.submit(envelope, self.now).expect("a retry is answered");
+            let again = copy.submit(envelope, &sender(), self.now).expect("a retry is answered");
             assert_eq!((&again.receipt, again.record), (first, None), "I1: the restored cluster knows {}", envelope.id);
         }
     }

@@ -2,19 +2,11 @@
 
 use std::time::Duration;
 
-use engine::explain;
+use engine::host::veil::Veil;
 use engine::message;
-use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
-use engine::message::rejection::Noun;
-use engine::message::rejection::Rejection;
-use engine::message::snapshot::Snapshot;
-use engine::unit::id::JobId;
-use engine::unit::id::UserId;
 use protocol::cluster::Cluster;
-use protocol::cluster::Position;
 use protocol::history;
-use protocol::log::decode;
 use protocol::log::encode;
 use protocol::name::ClusterName;
 use protocol::note;
@@ -28,17 +20,21 @@ use worker::Request;
 use worker::Response;
 use worker::WebSocketPair;
 
+use crate::access;
+use crate::access::Principal;
 use crate::answer;
 use crate::answer::Origin;
 use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
 use crate::bindings::Kv;
-use crate::front;
 use crate::gate::SUBPROTOCOL;
-use crate::market;
-use crate::metrics;
 use crate::object::Core;
+use crate::object::keys;
+use crate::object::reads;
+use crate::object::reads::unknown_cluster;
+use crate::proof::PROOF_HEADER;
+use crate::proof::Proof;
 use crate::query::Query;
 use crate::routes;
 use crate::routes::Call;
@@ -59,36 +55,53 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         return Err(Problem::NoRoute);
     };
     core.open(&cluster)?;
+    if let Call::Slot(slot) = call {
+        return run_slot(core, slot).await;
+    }
+    if call == Call::Session {
+        return keys::open_session(core, request).await;
+    }
+    let proof = request.headers().get(PROOF_HEADER)?.and_then(|text| Proof::read(&text));
+    let principal = keys::principal(core, proof.as_ref())?;
+    core.with(|cluster| cluster.with_state(|state| access::admit(state, &principal.sender, &call)))??;
+    let query = Query::of(&request)?;
     match call {
-        Call::Command => command(core, &cluster, request).await,
-        Call::Slot(slot) => run_slot(core, slot).await,
-        Call::Restore => restore(core, &cluster, &Query::of(&request)?).await,
+        Call::Command => command(core, &cluster, request, &principal).await,
+        Call::Restore => restore(core, &cluster, &query).await,
         Call::Flush => flush(core).await,
-        Call::Events => events(core, &request),
+        Call::Events => events(core, &request, proof.as_ref()),
+        Call::Me => Ok(Response::from_json(&keys::me(&principal))?),
+        Call::Keys => Ok(Response::from_json(&keys::list(core, &principal)?)?),
         Call::Snapshot
         | Call::Head
         | Call::Entries
+        | Call::Audit
         | Call::Rounds
         | Call::RoundAt(_)
         | Call::Why(_)
         | Call::Market(_)
         | Call::Metrics
-        | Call::Hash => read_state(core, &cluster, &call, &Query::of(&request)?),
+        | Call::Hash => reads::answer(core, &cluster, &call, &query, &principal.sender),
+        Call::Slot(_) | Call::Session => Err(Problem::NoRoute),
     }
 }
 
-async fn command(core: &Core, cluster: &ClusterName, mut request: Request) -> Reply {
-    let sender = request.headers().get(front::SENDER_HEADER)?.and_then(|name| UserId::new(&name).ok());
-    let bytes = request.bytes().await?;
-    let mut envelope: Envelope = message::read(&bytes)?;
-    envelope.by = Some(sender.ok_or(Problem::Unauthorised)?);
+async fn command(core: &Core, cluster: &ClusterName, mut request: Request, principal: &Principal) -> Reply {
+    let envelope: Envelope = message::read(&request.bytes().await?)?;
+    keys::check_name(&envelope, cluster)?;
     // Before the first commit, so that no cluster with a log is without rounds.
     core.enter(cluster).await?;
-    let done = core.with(|cluster| cluster.submit(&envelope, bindings::now()))?;
-    core.push(&done);
+    let sender = &principal.sender;
+    let done = core.with(|cluster| cluster.submit(&envelope, sender, bindings::now()))?;
+    core.push(&done)?;
     core.publish_soon().await?;
     let revision = done.receipt.revision;
-    answer::json_text(encode(&done.receipt)?, Origin::object(revision))
+    let receipt = core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).receipt(done.receipt)))?;
+    let response = answer::json_text(encode(&receipt)?, Origin::object(revision))?;
+    if done.record.is_some() {
+        keys::show_secret(core, &envelope.command, response.headers())?;
+    }
+    Ok(response)
 }
 
 async fn run_slot(core: &Core, slot: i64) -> Reply {
@@ -97,7 +110,7 @@ async fn run_slot(core: &Core, slot: i64) -> Reply {
     }
     let outcome = core.with(|cluster| cluster.run_slot(slot, bindings::now()));
     if let Ok(done) = &outcome {
-        core.push(done);
+        core.push(done)?;
     }
     // A slot that had been decided is a good moment for what has not been published yet all the same.
     core.publish_or_retry(Occasion::Round).await?;
@@ -148,120 +161,21 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query) -> Reply {
     }
     core.publish_soon().await?;
     let here = core.with(Cluster::position)?;
-    let answer = json!({ "outcome": outcome, "from": from.as_str(), "kv": position(&restored.position()), "object": position(&here) });
+    let answer = json!({ "outcome": outcome, "from": from.as_str(), "kv": reads::position(&restored.position()), "object": reads::position(&here) });
     Ok(Response::from_json(&answer)?)
 }
 
-fn position(position: &Position) -> serde_json::Value {
-    let Position { seq, revision, hash } = position;
-    json!({ "seq": seq, "revision": revision, "hash": hash })
-}
-
-fn events(core: &Core, request: &Request) -> Reply {
+fn events(core: &Core, request: &Request, proof: Option<&Proof>) -> Reply {
     if request.headers().get("upgrade")?.is_none_or(|value| !value.eq_ignore_ascii_case("websocket")) {
         return Err(Problem::NoUpgrade);
     }
     let pair = WebSocketPair::new()?;
-    core.state.accept_web_socket(&pair.server);
+    let tag = proof.map(Proof::text).unwrap_or_default();
+    core.state.accept_websocket_with_tags(&pair.server, &[&tag]);
     let mut response = Response::from_websocket(pair.client)?;
     let offered = request.headers().get("sec-websocket-protocol")?.unwrap_or_default();
     if offered.split(',').any(|word| word.trim() == SUBPROTOCOL) {
         response.headers_mut().set("sec-websocket-protocol", SUBPROTOCOL)?;
     }
     Ok(response)
-}
-
-/// Reads that need the newest state.
-fn read_state(core: &Core, cluster: &ClusterName, call: &Call, query: &Query) -> Reply {
-    let mark = core.with(Cluster::mark)?;
-    if mark.seq == 0 {
-        return Err(unknown_cluster(cluster));
-    }
-    let origin = Origin::object(mark.revision);
-    let text = match call {
-        Call::Snapshot => core.with(|cluster| cluster.with_state(|state| encode(&Snapshot::of(state))))??,
-        Call::Head => encode(&core.with(Cluster::published)?.ok_or_else(|| unknown_cluster(cluster))?)?,
-        Call::Entries => {
-            let after: u64 = query.value("after")?.unwrap_or_default();
-            let records = core.with(|cluster| cluster.records_after(after))?.ok_or(Problem::Gone)?;
-            let entries: Vec<String> = records.into_iter().map(|record| record.entry).collect();
-            format!("[{}]", entries.join(","))
-        }
-        Call::Rounds => encode(&rounds(core, front::count(query)?)?)?,
-        Call::RoundAt(revision) => encode(&entry_at(core, *revision)?)?,
-        Call::Why(job) => why(core, job)?,
-        Call::Hash => position(&core.with(Cluster::position)?).to_string(),
-        Call::Metrics => {
-            let text = core.with(|cluster| cluster.with_state(|state| metrics::text(state, mark.seq)))?;
-            return answer::typed(text, metrics::CONTENT_TYPE, origin);
-        }
-        Call::Market(call) => {
-            let entries = entries(core)?;
-            let is_whole = mark.seq == entries.len() as u64;
-            let answer = core.with(|cluster| {
-                cluster.with_state(|state| market::answer(state, &entries, is_whole, call, query, bindings::now()))
-            })??;
-            return answer::typed(answer.text, answer.content_type, origin);
-        }
-        Call::Command | Call::Events | Call::Restore | Call::Flush | Call::Slot(_) => return Err(Problem::NoRoute),
-    };
-    answer::json_text(text, origin)
-}
-
-/// Every entry that the object still has.
-fn entries(core: &Core) -> Result<Vec<Entry>, Problem> {
-    let records = core.with(|cluster| cluster.records())?;
-    Ok(records.iter().map(|record| decode("an entry of the log", &record.entry)).collect::<Result<_, _>>()?)
-}
-
-fn rounds(core: &Core, count: usize) -> Result<Vec<Entry>, Problem> {
-    let mut found = Vec::new();
-    for record in core.with(|cluster| cluster.records())?.iter().rev() {
-        let entry: Entry = decode("an entry of the log", &record.entry)?;
-        if history::is_round(&entry) {
-            found.push(entry);
-        }
-        if found.len() == count {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-fn entry_at(core: &Core, revision: u64) -> Result<Entry, Problem> {
-    let records = core.with(|cluster| cluster.records())?;
-    let record = records.iter().find(|record| record.revision == revision).ok_or(Problem::Gone)?;
-    Ok(decode("an entry of the log", &record.entry)?)
-}
-
-/// Why a job waits, as data and as sentences; what is none of that is null. A job that does not wait has a status only.
-fn why(core: &Core, job: &str) -> Result<String, Problem> {
-    let unknown = || Rejection::Unknown { noun: Noun::Job, name: job.to_owned() };
-    let id = JobId::new(job).map_err(|_| unknown())?;
-    let now = bindings::now();
-    let answer = core.with(|cluster| {
-        cluster.with_state(|state| {
-            let no = state.jobs.find(&id)?;
-            let status = explain::status(state.jobs.get(no)?).as_str();
-            let Some(why) = explain::why(state, no, now) else { return Some(json!({ "job": job, "status": status })) };
-            let others: Vec<_> =
-                why.others.iter().map(|(source, reason)| json!({ "source": source, "reason": reason })).collect();
-            let help = why.help.map(|help| json!({ "sentence": help.sentence, "command": help.command }));
-            Some(json!({
-                "job": job,
-                "status": status,
-                "reason": why.binding,
-                "others": others,
-                "position": why.position,
-                "help": help,
-                "estimate": why.estimate,
-                "hold": why.hold,
-            }))
-        })
-    })?;
-    Ok(answer.ok_or_else(unknown)?.to_string())
-}
-
-fn unknown_cluster(cluster: &ClusterName) -> Problem {
-    Rejection::Unknown { noun: Noun::Cluster, name: cluster.to_string() }.into()
 }

@@ -1,4 +1,4 @@
-//! Commands about workspaces and who belongs to them (semantics section 9).
+//! Commands about workspaces, who belongs to them, and the keys by which people are known (semantics section 9).
 
 use std::sync::Arc;
 
@@ -8,6 +8,9 @@ use serde::Serialize;
 use crate::unit::id::QuotaId;
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
+use crate::workspace::key::KeyId;
 use crate::workspace::role::RoleSet;
 
 /// Adds or changes a workspace.
@@ -72,4 +75,39 @@ pub struct RemoveMember {
     pub workspace: WorkspaceId,
     /// Who.
     pub user: UserId,
+}
+
+/// Creates an access key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CreateKey {
+    /// Its name, chosen by the sender; no key has it again.
+    pub key: KeyId,
+    /// Whose it is.
+    pub user: UserId,
+    /// Whether it administers the cluster.
+    #[serde(default)]
+    pub administers: bool,
+    /// When it ends, if it is a temporary one.
+    #[serde(default)]
+    pub expires: Option<Timestamp>,
+}
+
+/// Gives an access key a new secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RotateKey {
+    /// The key.
+    pub key: KeyId,
+    /// How much longer the secret before the new one serves; at most a week.
+    #[serde(default)]
+    pub overlap_ms: Millis,
+}
+
+/// Ends an access key for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeKey {
+    /// The key.
+    pub key: KeyId,
 }

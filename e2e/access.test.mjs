@@ -1,0 +1,134 @@
+// Ways in: sessions of access keys, tokens of Cloudflare Access, and how each of them ends.
+import assert from "node:assert/strict";
+import { generateKeyPairSync, sign } from "node:crypto";
+import { after, before, test } from "node:test";
+import { start } from "../worker/serve.mjs";
+import { Cluster } from "./server.mjs";
+
+const TEAM = "https://team.cloudflareaccess.com";
+const pair = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
+const team = pair();
+const ACCESS_KEYS = JSON.stringify({ keys: [{ ...team.publicKey.export({ format: "jwk" }), kid: "k1", alg: "RS256", use: "sig" }] });
+const variables = { ACCESS_TEAM: TEAM, ACCESS_AUDIENCE: "app", ACCESS_KEYS, ACCESS_ADMINISTRATORS: "root@example.com, other@example.com" };
+
+let runtime;
+let cluster;
+before(async () => {
+  runtime = await start({ variables });
+  cluster = await new Cluster({ url: runtime.url, key: runtime.adminKey }, "access").found();
+});
+after(() => runtime.stop());
+
+let sent = 0;
+async function accepted(command) {
+  const answer = await cluster.send(`access-${(sent += 1)}`, command);
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return answer;
+}
+
+const signIn = (key, secret) => cluster.request("POST", "sessions", JSON.stringify({ key, secret }), {});
+const as = (token) => new Cluster({ url: runtime.url, key: token }, "access");
+const create = (key, user, more = {}) => accepted({ create_key: { key: `access.${key}`, user, ...more } });
+const secretOf = (answer) => answer.headers.get("x-tidegate-secret");
+
+test("a secret is shown once, opens a session, and nothing else does", async () => {
+  const made = await create("ann", "ann");
+  const secret = secretOf(made);
+  assert.match(secret, /^[0-9a-f]{64}$/);
+  const again = await cluster.send(made.body.id, { create_key: { key: "access.ann", user: "ann" } });
+  assert.deepEqual([again.status, secretOf(again)], [200, null]);
+  assert.doesNotMatch(JSON.stringify((await cluster.get("snapshot")).body), new RegExp(secret));
+  const session = await signIn("access.ann", secret);
+  assert.equal(session.status, 200, JSON.stringify(session.body));
+  assert.deepEqual([session.body.user, session.body.administers], ["ann", false]);
+  const me = await as(session.body.token).get("me");
+  assert.deepEqual(me.body, { user: "ann", administers: false, key: "access.ann" });
+  for (const [key, wrong] of [["access.ann", secret.replace(/./, (c) => (c === "0" ? "1" : "0"))], ["access.bob", secret], ["no key", secret]]) {
+    assert.equal((await signIn(key, wrong)).status, 401, key);
+  }
+  const { token } = session.body;
+  for (const forged of [`${token}0`, token.slice(0, -1), token.replace("access.ann", "access.bob"), token.replace(/\.1\./, ".2."), "", "x"]) {
+    assert.equal((await as(forged).get("me")).status, 401, forged);
+  }
+});
+
+test("a session ends with its secret, and what the log says of its commands is who sent them", async () => {
+  await accepted({ put_workspace: { workspace: "w" } });
+  await accepted({ attach_quota: { workspace: "w", quota: "team" } });
+  await accepted({ put_member: { workspace: "w", user: "bob", roles: ["developer"] } });
+  const secret = secretOf(await create("bob", "bob"));
+  const { token } = (await signIn("access.bob", secret)).body;
+  const job = { job: "bobs", quota: "team", workspace: "w", pods: [{ amount: { gpu: 1000 } }] };
+  const answer = await as(token).send("bobs-command", { submit_job: job }, { by: "administrator" });
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  const [entry] = (await cluster.get("audit?count=1&min_revision=1000")).body;
+  assert.deepEqual([entry.envelope.by, entry.envelope.command.submit_job.user], ["bob", "bob"]);
+  const [key] = (await as(token).get("keys")).body;
+  assert.equal(key.key, "access.bob");
+  assert.ok(Math.abs(key.last_used - Date.now()) < 120_000, JSON.stringify(key));
+  const rotated = await as(token).send("rotate-bob", { rotate_key: { key: "access.bob", overlap_ms: 0 } });
+  assert.equal(rotated.status, 200, JSON.stringify(rotated.body));
+  assert.equal((await as(token).get("me")).status, 401);
+  assert.equal((await signIn("access.bob", secret)).status, 401);
+  assert.equal((await signIn("access.bob", secretOf(rotated))).status, 200);
+});
+
+test("a key is named after its cluster", async () => {
+  const answer = await cluster.send("foreign-key", { create_key: { key: "other.ann", user: "ann" } });
+  assert.deepEqual([answer.status, answer.body.code], [422, "structure"]);
+  const { token } = (await signIn("access.root", secretOf(await create("root", "root", { administers: true })))).body;
+  const other = new Cluster({ url: runtime.url, key: token }, "another-cluster");
+  assert.equal((await other.get("me")).status, 401);
+});
+
+test("who goes too fast is told to wait", async () => {
+  const { token } = (await signIn("access.fast", secretOf(await create("fast", "fast")))).body;
+  const statuses = [];
+  for (let round = 0; round < 30 && !statuses.includes(429); round += 1) {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => as(token).get("me")));
+    statuses.push(...answers.map(({ status }) => status));
+    const refused = answers.find(({ status }) => status === 429);
+    if (refused) assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+  }
+  assert.ok(statuses.includes(429) && statuses.filter((status) => status === 200).length >= 900, `${statuses.length}`);
+});
+
+const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+function jwt(claims, { header = { alg: "RS256", kid: "k1" }, key = team.privateKey } = {}) {
+  const expires = Math.floor(Date.now() / 1000) + 600;
+  const signed = `${part(header)}.${part({ iss: TEAM, aud: ["app"], exp: expires, email: "ann@example.com", ...claims })}`;
+  return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
+}
+
+const vouched = (token, more = {}) => cluster.request("GET", "me", undefined, { "cf-access-jwt-assertion": token, ...more });
+
+test("Cloudflare Access is a second way in", async () => {
+  assert.deepEqual((await vouched(jwt({}))).body, { user: "ann@example.com", administers: false, key: null });
+  assert.deepEqual((await vouched(jwt({ email: "root@example.com" }))).body.administers, true);
+  const refused = {
+    "another signer": jwt({}, { key: pair().privateKey }),
+    "another key's name": jwt({}, { header: { alg: "RS256", kid: "k2" } }),
+    "no algorithm": jwt({}, { header: { alg: "none", kid: "k1" } }),
+    "another audience": jwt({ aud: ["other"] }),
+    "another team": jwt({ iss: "https://other.cloudflareaccess.com" }),
+    expired: jwt({ exp: Math.floor(Date.now() / 1000) - 1 }),
+    "nobody": jwt({ email: undefined }),
+    "changed claims": jwt({}).replace(/\.[^.]+\./, `.${part({ iss: TEAM, aud: ["app"], exp: 9e9, email: "root@example.com" })}.`),
+    nothing: "",
+  };
+  for (const [name, token] of Object.entries(refused)) assert.equal((await vouched(token)).status, 401, name);
+  // Another site cannot use what the browser adds by itself.
+  assert.equal((await vouched(jwt({}), { origin: "https://elsewhere.example" })).status, 401);
+  assert.equal((await vouched(jwt({}), { origin: runtime.url })).status, 200);
+});
+
+test("what claims to be proved is not believed", async () => {
+  const { token } = (await signIn("access.eve", secretOf(await create("eve", "eve")))).body;
+  for (const proof of ["root", "access 9999999999999 true root"]) {
+    const anonymous = await cluster.request("GET", "me", undefined, { "x-tidegate-proof": proof });
+    assert.equal(anonymous.status, 401);
+    const mixed = await cluster.request("GET", "me", undefined, { authorization: `Bearer ${token}`, "x-tidegate-proof": proof });
+    assert.equal(mixed.body.user, "eve");
+  }
+});

@@ -1,0 +1,292 @@
+//! What somebody may see: members see other workspaces only as amounts (semantics section 9).
+//!
+//! A veiled snapshot or entry has everything that the rules look at, so a replica of it shows the same amounts, reasons
+//! and previews; names, users, commands and networks of other workspaces are not in it. An entry keeps as many events
+//! as it has, since a revision counts them.
+
+use std::sync::Arc;
+
+use crate::job::hold::Blocker;
+use crate::job::hold::Hold;
+use crate::job::phase::AfterStop;
+use crate::job::phase::Outcome;
+use crate::job::phase::Phase;
+use crate::job::spec::JobSpec;
+use crate::job::story::Cause;
+use crate::job::story::Episode;
+use crate::market::bid::Network;
+use crate::market::bill::Bill;
+use crate::message::command::Command;
+use crate::message::envelope::Entry;
+use crate::message::envelope::Envelope;
+use crate::message::envelope::Receipt;
+use crate::message::event::Event;
+use crate::message::snapshot::Snapshot;
+use crate::state::jobs::Job;
+use crate::state::world::State;
+use crate::transition::Sender;
+use crate::unit::id::CommandId;
+use crate::unit::id::JobId;
+use crate::unit::id::JobNo;
+use crate::unit::id::UserId;
+use crate::unit::id::WorkspaceId;
+
+/// What one sender may see of a state and its log.
+#[derive(Clone, Copy, Debug)]
+pub struct Veil<'a> {
+    state: &'a State,
+    sender: &'a Sender,
+}
+
+impl<'a> Veil<'a> {
+    /// What `sender` may see, by the roles that they have in `state`.
+    #[must_use]
+    pub fn new(state: &'a State, sender: &'a Sender) -> Self {
+        Self { state, sender }
+    }
+
+    /// The state behind it.
+    #[must_use]
+    pub fn state(&self) -> &'a State {
+        self.state
+    }
+
+    /// Whether they see what belongs to a workspace; what belongs to none is seen by administrators of the cluster.
+    #[must_use]
+    pub fn sees(&self, workspace: Option<&WorkspaceId>) -> bool {
+        let is_member =
+            |id| self.state.workspaces.get(id).is_some_and(|known| known.members.contains_key(&self.sender.user));
+        self.sender.administers || workspace.is_some_and(is_member)
+    }
+
+    /// Whether they may know that somebody has sent something: themselves, and members of their workspaces.
+    fn knows(&self, user: &UserId) -> bool {
+        let has_both = |id: &WorkspaceId| self.state.workspaces[id].members.contains_key(user) && self.sees(Some(id));
+        *user == self.sender.user || self.state.workspaces.keys().any(has_both)
+    }
+
+    /// A job's name as they may know it.
+    #[must_use]
+    pub fn job(&self, id: &JobId) -> JobId {
+        match self.state.jobs.find(id) {
+            Some(no) if self.sees(self.state.jobs[no].spec.workspace.as_ref()) => id.clone(),
+            Some(no) => JobId::elsewhere(no),
+            // It has been forgotten, and with it whose it was.
+            None => JobId::elsewhere(JobNo::NONE),
+        }
+    }
+
+    /// The state.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Snapshot::of(self.state);
+        if self.sender.administers {
+            return snapshot;
+        }
+        for (no, job) in &mut snapshot.jobs {
+            self.cover_job(*no, job);
+        }
+        for (_, hold) in &mut snapshot.holds {
+            self.cover_hold(Arc::make_mut(hold));
+        }
+        snapshot.workspaces.retain(|id, _| self.sees(Some(id)));
+        snapshot.keys.retain(|_, key| key.owner == self.sender.user);
+        snapshot
+    }
+
+    /// An entry of the log; without its command, where that says more than the events may.
+    #[must_use]
+    pub fn entry(&self, entry: &Entry) -> Entry<Option<Command>> {
+        let Entry { format, revision, at, envelope, events } = entry;
+        let Envelope { format: version, id, by, base, dry_run, command } = envelope;
+        let by = by.clone().filter(|user| self.sender.administers || self.knows(user));
+        let is_own = by.as_ref() == Some(&self.sender.user);
+        let command = Some(command.clone()).filter(|command| self.sender.administers || is_own || self.shows(command));
+        let id = if command.is_some() { id.clone() } else { CommandId::elsewhere(*revision) };
+        let envelope = Envelope { format: *version, id, by, base: *base, dry_run: *dry_run, command };
+        let events = events.iter().map(|event| self.event(event.clone())).collect();
+        Entry { format: *format, revision: *revision, at: *at, envelope, events }
+    }
+
+    /// An answer to a command of theirs.
+    #[must_use]
+    pub fn receipt(&self, receipt: Receipt) -> Receipt {
+        let events = receipt.events.into_iter().map(|event| self.event(event)).collect();
+        Receipt { events, ..receipt }
+    }
+
+    /// Whether a command of somebody else is about what they see.
+    fn shows(&self, command: &Command) -> bool {
+        let sees_job = |id: &JobId| {
+            self.state.jobs.find(id).is_some_and(|no| self.sees(self.state.jobs[no].spec.workspace.as_ref()))
+        };
+        match command {
+            Command::CreateCluster(_)
+            | Command::PutGroup(_)
+            | Command::PutNode(_)
+            | Command::CreateQuota(_)
+            | Command::UpdateQuota(_)
+            | Command::ScaleQuotas(_)
+            | Command::DeleteQuota(_)
+            | Command::CreateOffer(_)
+            | Command::UpdateOffer(_)
+            | Command::DeleteOffer(_)
+            | Command::PublishPrice(_)
+            | Command::SetInventory(_)
+            | Command::Round(_) => true,
+            Command::SubmitJob(command) => self.sees(command.workspace.as_ref()),
+            Command::CancelJob(command) => sees_job(&command.job),
+            Command::SetPriority(command) => sees_job(&command.job),
+            Command::Report(command) => sees_job(&command.job),
+            Command::PutWorkspace(command) => self.sees(Some(&command.workspace)),
+            Command::DeleteWorkspace(command) => self.sees(Some(&command.workspace)),
+            Command::AttachQuota(command) => self.sees(Some(&command.workspace)),
+            Command::DetachQuota(command) => self.sees(Some(&command.workspace)),
+            Command::PutMember(command) => self.sees(Some(&command.workspace)),
+            Command::RemoveMember(command) => self.sees(Some(&command.workspace)),
+            Command::CreateKey(_) | Command::RotateKey(_) | Command::RevokeKey(_) => false,
+        }
+    }
+
+    fn event(&self, mut event: Event) -> Event {
+        if self.sender.administers {
+            return event;
+        }
+        let is_own = |user: &UserId| *user == self.sender.user;
+        let is_seen = match &mut event {
+            Event::WorkspacePut { workspace, .. }
+            | Event::WorkspaceDeleted { workspace }
+            | Event::QuotaAttached { workspace, .. }
+            | Event::QuotaDetached { workspace, .. } => self.sees(Some(workspace)),
+            Event::MemberPut { workspace, user, .. } | Event::MemberRemoved { workspace, user } => {
+                self.sees(Some(workspace)) || is_own(user)
+            }
+            Event::KeyPut { is_now, .. } => is_own(&is_now.owner),
+            Event::JobSubmitted { no, spec, .. } => {
+                self.cover_spec(*no, spec);
+                true
+            }
+            Event::Evicted { cause, .. } | Event::Shrunk { cause, .. } => {
+                self.cover_cause(cause);
+                true
+            }
+            Event::Ended { job, outcome, .. } => {
+                self.cover_outcome(*job, outcome);
+                true
+            }
+            Event::Held { hold, .. } => {
+                self.cover_hold(Arc::make_mut(hold));
+                true
+            }
+            Event::Billed { job, bill, .. } => {
+                self.cover_bill(*job, bill);
+                true
+            }
+            Event::ClusterCreated { .. }
+            | Event::GroupPut { .. }
+            | Event::NodePut { .. }
+            | Event::QuotaCreated { .. }
+            | Event::QuotaUpdated { .. }
+            | Event::QuotasScaled { .. }
+            | Event::QuotaDeleted { .. }
+            | Event::OfferCreated { .. }
+            | Event::OfferUpdated { .. }
+            | Event::OfferDeleted { .. }
+            | Event::InventorySet { .. }
+            | Event::Priced { .. }
+            | Event::PriorityChanged { .. }
+            | Event::Promoted { .. }
+            | Event::Granted { .. }
+            | Event::Started { .. }
+            | Event::Grown { .. }
+            | Event::Stopped { .. }
+            | Event::Returned { .. }
+            | Event::Checkpointed { .. }
+            | Event::Forgotten { .. }
+            | Event::Veiled
+            | Event::Rounded { .. } => true,
+        };
+        if is_seen { event } else { Event::Veiled }
+    }
+
+    fn cover_job(&self, no: JobNo, job: &mut Job) {
+        if !self.sees(job.spec.workspace.as_ref()) {
+            self.cover_spec(no, Arc::make_mut(&mut job.spec));
+        }
+        match &mut job.phase {
+            Phase::Stopping { cause, then, .. } => {
+                self.cover_cause(cause);
+                if let AfterStop::End(outcome) = then {
+                    self.cover_outcome(no, outcome);
+                }
+            }
+            Phase::Ended { outcome, .. } => self.cover_outcome(no, outcome),
+            Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } => {}
+        }
+        for (_, episode) in &mut job.story {
+            match episode {
+                Episode::Evicted { cause, .. } | Episode::Shrunk { cause, .. } => self.cover_cause(cause),
+                Episode::Ended(outcome) => self.cover_outcome(no, outcome),
+                Episode::Granted(_)
+                | Episode::Started(..)
+                | Episode::Promoted
+                | Episode::Grown { .. }
+                | Episode::Requeued
+                | Episode::PriorityChanged => {}
+            }
+        }
+    }
+
+    fn cover_spec(&self, no: JobNo, spec: &mut JobSpec) {
+        if self.sees(spec.workspace.as_ref()) {
+            return;
+        }
+        spec.id = JobId::elsewhere(no);
+        (spec.workspace, spec.user, spec.name) = (None, None, None);
+        if let Some(spot) = &mut spec.spot {
+            spot.network = Network::default();
+        }
+    }
+
+    /// What a report says of a failure are its sender's words.
+    fn cover_outcome(&self, no: JobNo, outcome: &mut Outcome) {
+        let workspace = self.state.jobs.get(no).and_then(|job| job.spec.workspace.as_ref());
+        if let Outcome::Failed { reason } = outcome
+            && !self.sees(workspace)
+        {
+            reason.clear();
+        }
+    }
+
+    fn cover_cause(&self, cause: &mut Cause) {
+        match cause {
+            Cause::Reclaimed { by, .. }
+            | Cause::ChildLevel { by, .. }
+            | Cause::SelfLevel { by, .. }
+            | Cause::Outbid { by, .. } => *by = self.job(by),
+            Cause::LendingEnded
+            | Cause::ScaledDown { .. }
+            | Cause::BelowPrice { .. }
+            | Cause::BelowAverage { .. }
+            | Cause::InventoryShrunk { .. } => {}
+        }
+    }
+
+    fn cover_hold(&self, hold: &mut Hold) {
+        for attempt in &mut hold.attempts {
+            if let Blocker::WaitingForRelease { job, .. }
+            | Blocker::BehindHead { job }
+            | Blocker::Reserved { job, .. } = &mut attempt.blocker
+            {
+                *job = self.job(job);
+            }
+        }
+    }
+
+    fn cover_bill(&self, no: JobNo, bill: &mut Bill) {
+        if !self.sees(bill.workspace.as_ref()) {
+            bill.job = JobId::elsewhere(no);
+            bill.workspace = None;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Who sends a request, and whether they may. Deny by default: a call that is not named here reaches nobody.
+
+use engine::message::rejection::Noun;
+use engine::message::rejection::Rejection;
+use engine::state::world::State;
+use engine::transition::Sender;
+use engine::transition::may_on_cluster;
+use engine::transition::may_see;
+use engine::unit::id::JobId;
+use engine::unit::id::UserId;
+use engine::unit::time::Timestamp;
+use engine::workspace::key::KeyId;
+use engine::workspace::may::Operation;
+
+use crate::answer::Problem;
+use crate::proof::Proof;
+use crate::routes::Call;
+
+/// The name of whoever knows `ADMIN_KEY`, in the log.
+const ROOT: &str = "administrator";
+
+/// Somebody who has been let in.
+#[derive(Clone, Debug)]
+pub(crate) struct Principal {
+    pub(crate) sender: Sender,
+    /// The access key that they came with, if they did.
+    pub(crate) key: Option<KeyId>,
+}
+
+/// Whoever knows `ADMIN_KEY`.
+pub(crate) fn root() -> Result<Sender, Problem> {
+    let user = UserId::new(ROOT).map_err(|error| Problem::Internal(error.to_string()))?;
+    Ok(Sender { user, administers: true })
+}
+
+/// Who has proved that, as the state has it now: a session ends with its key.
+pub(crate) fn principal(state: &State, proof: &Proof, now: Timestamp) -> Result<Principal, Problem> {
+    let is_over = |expires: Timestamp| expires <= now;
+    match proof {
+        Proof::Root => Ok(Principal { sender: root()?, key: None }),
+        Proof::Session { expires, .. } | Proof::Access { expires, .. } if is_over(*expires) => {
+            Err(Problem::Unauthorised)
+        }
+        Proof::Session { key, generation, expires: _ } => {
+            let known = state.keys.get(key).ok_or(Problem::Unauthorised)?;
+            if !known.generations(now).any(|serving| serving == *generation) {
+                return Err(Problem::Unauthorised);
+            }
+            of_key(state, key)
+        }
+        Proof::Access { user, administers, expires: _ } => {
+            Ok(Principal { sender: Sender { user: user.clone(), administers: *administers }, key: None })
+        }
+    }
+}
+
+/// The holder of a key that has been proved to serve.
+pub(crate) fn of_key(state: &State, id: &KeyId) -> Result<Principal, Problem> {
+    let key = state.keys.get(id).ok_or(Problem::Unauthorised)?;
+    let sender = Sender { user: key.owner.clone(), administers: key.administers };
+    Ok(Principal { sender, key: Some(id.clone()) })
+}
+
+/// Whether they may make a call. What a command may is judged where it is decided.
+pub(crate) fn admit(state: &State, sender: &Sender, call: &Call) -> Result<(), Problem> {
+    let operation = match call {
+        // Everybody may know who they are and which keys they have, and hear why a command of theirs is refused.
+        Call::Me | Call::Keys | Call::Command => return Ok(()),
+        Call::Why(job) => {
+            let unknown = || Rejection::Unknown { noun: Noun::Job, name: job.clone() };
+            let id = JobId::new(job).map_err(|_| unknown())?;
+            return Ok(may_see(state, sender, &id)?);
+        }
+        Call::Snapshot
+        | Call::Entries
+        | Call::Audit
+        | Call::Rounds
+        | Call::RoundAt(_)
+        | Call::Market(_)
+        | Call::Metrics
+        | Call::Events => Operation::SeeAmounts,
+        Call::Head | Call::Hash => Operation::SeeLog,
+        Call::Restore | Call::Flush => Operation::RunCluster,
+        // The clock does not come this way, and a session is opened before anybody is known.
+        Call::Slot(_) | Call::Session => return Err(Problem::NoRoute),
+    };
+    Ok(may_on_cluster(state, sender, operation)?)
+}

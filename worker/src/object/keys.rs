@@ -1,0 +1,169 @@
+//! Access keys in the object: sessions, the secret that is shown once, when a key was last used, and how fast it goes.
+//!
+//! Which keys there are is part of the state. When one was last used is kept beside the log, in the table `uses`, and
+//! written at most once a minute; it is lost with the object, and nothing else is.
+
+use engine::message::command::Command;
+use engine::message::envelope::Envelope;
+use engine::message::rejection::Rejection;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use engine::workspace::key::AccessKey;
+use engine::workspace::key::KeyId;
+use pai::key::Secret;
+use pai::session::Session;
+use protocol::name::ClusterName;
+use protocol::rate::Bucket;
+use serde::Deserialize;
+use serde_json::json;
+use worker::Headers;
+use worker::Request;
+use worker::Response;
+use worker::SqlStorage;
+use worker::SqlStorageValue;
+
+use crate::access;
+use crate::access::Principal;
+use crate::answer::Problem;
+use crate::answer::Reply;
+use crate::bindings;
+use crate::gate;
+use crate::object::Core;
+use crate::proof::Proof;
+
+/// The header of an answer in which a new secret is shown, this one time.
+const SECRET_HEADER: &str = "x-tidegate-secret";
+/// The header for the security token of a temporary key.
+const TOKEN_HEADER: &str = "x-tidegate-security-token";
+/// How exactly the last use is known.
+const NOTED_EVERY: Millis = Millis::MINUTE;
+/// How many senders' rates are kept before the idle ones are forgotten.
+const RATES_MAX: usize = 10_000;
+
+#[derive(Deserialize)]
+struct Shown {
+    key: String,
+    secret: String,
+}
+
+#[derive(Deserialize)]
+struct UseRow {
+    key: String,
+    at: i64,
+}
+
+/// Opens a session for whoever shows a key's secret.
+pub(super) async fn open_session(core: &Core, mut request: Request) -> Reply {
+    let Shown { key, secret } = engine::message::read(&request.bytes().await?)?;
+    let (master, now) = (bindings::master(&core.env)?, bindings::now());
+    let id = KeyId::new(&key).ok_or(Problem::Unauthorised)?;
+    count(core, &id)?;
+    let opened = core.with(|cluster| {
+        cluster.with_state(|state| {
+            let key = state.keys.get(&id)?;
+            let session = Session::open(&master, &id, key, &Secret::new(&secret), now)?;
+            Some((session, key.owner.clone(), key.administers))
+        })
+    })?;
+    let (session, user, administers) = opened.ok_or(Problem::Unauthorised)?;
+    note_use(core, &id, now)?;
+    let token = session.token(&master);
+    let answer =
+        json!({ "token": token.reveal(), "user": user, "administers": administers, "expires": session.expires });
+    Ok(Response::from_json(&answer)?)
+}
+
+/// Who the sender is.
+pub(super) fn me(principal: &Principal) -> serde_json::Value {
+    let Principal { sender, key } = principal;
+    json!({ "user": sender.user, "administers": sender.administers, "key": key })
+}
+
+/// The sender's keys, or all of them for an administrator.
+pub(super) fn list(core: &Core, principal: &Principal) -> Result<serde_json::Value, Problem> {
+    let rows: Vec<UseRow> = table(core)?.exec("SELECT key, at FROM uses", None)?.to_array()?;
+    let used = |id: &KeyId| rows.iter().find(|row| row.key == id.as_str()).map(|row| row.at);
+    let sender = &principal.sender;
+    let keys = core.with(|cluster| {
+        cluster.with_state(|state| {
+            let is_shown = |(_, key): &(&KeyId, &AccessKey)| sender.administers || key.owner == sender.user;
+            let shown = state.keys.iter().filter(is_shown);
+            shown.map(|(id, key)| json!({ "key": id, "last_used": used(id), "is_now": key })).collect::<Vec<_>>()
+        })
+    })?;
+    Ok(keys.into())
+}
+
+/// Keys are named after their cluster, so that a request that names none finds its way.
+pub(super) fn check_name(envelope: &Envelope, cluster: &ClusterName) -> Result<(), Problem> {
+    if let Command::CreateKey(command) = &envelope.command
+        && !gate::is_of(&command.key, cluster)
+    {
+        let reason = format!("the name of a key of this cluster begins with \"{cluster}.\"; choose another one");
+        return Err(Rejection::Structure { reason }.into());
+    }
+    Ok(())
+}
+
+/// Shows the secret that an accepted command has made. A repeated command shows nothing: rotate the key instead.
+pub(super) fn show_secret(core: &Core, command: &Command, headers: &Headers) -> Result<(), Problem> {
+    let id = if let Command::CreateKey(command) = command {
+        &command.key
+    } else if let Command::RotateKey(command) = command {
+        &command.key
+    } else {
+        return Ok(());
+    };
+    let known = core.with(|cluster| cluster.with_state(|state| state.keys.get(id).cloned()))?;
+    let Some(key) = known else { return Ok(()) };
+    let master = bindings::master(&core.env)?;
+    headers.set(SECRET_HEADER, master.secret(id, key.generation).reveal())?;
+    if key.expires.is_some() {
+        headers.set(TOKEN_HEADER, master.security_token(id, key.generation).reveal())?;
+    }
+    Ok(())
+}
+
+/// Counts a request of a key, and notes that it was used; refuses when there are too many.
+pub(super) fn admit(core: &Core, principal: &Principal) -> Result<(), Problem> {
+    let Some(key) = &principal.key else { return Ok(()) };
+    count(core, key)?;
+    note_use(core, key, bindings::now())
+}
+
+fn count(core: &Core, key: &KeyId) -> Result<(), Problem> {
+    let now = bindings::now();
+    let mut rates = core.rates.borrow_mut();
+    if rates.len() >= RATES_MAX {
+        rates.retain(|_, (bucket, _)| !bucket.is_full(now));
+    }
+    let (bucket, _) = rates.entry(key.clone()).or_insert_with(|| (Bucket::new(now), None));
+    bucket.take(now).map_err(Problem::TooMany)
+}
+
+fn note_use(core: &Core, key: &KeyId, now: Timestamp) -> Result<(), Problem> {
+    let mut rates = core.rates.borrow_mut();
+    let Some((_, noted)) = rates.get_mut(key) else { return Ok(()) };
+    if noted.is_some_and(|noted| now - noted < NOTED_EVERY) {
+        return Ok(());
+    }
+    let values = vec![key.as_str().into(), SqlStorageValue::Integer(now.0)];
+    table(core)?.exec("INSERT OR REPLACE INTO uses VALUES (?, ?)", values)?;
+    *noted = Some(now);
+    Ok(())
+}
+
+fn table(core: &Core) -> Result<SqlStorage, Problem> {
+    let sql = core.state.storage().sql();
+    sql.exec("CREATE TABLE IF NOT EXISTS uses (key TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID", None)?;
+    Ok(sql)
+}
+
+/// Who sends a request that the front has handed on, if they still are who they were.
+pub(super) fn principal(core: &Core, proof: Option<&Proof>) -> Result<Principal, Problem> {
+    let proof = proof.ok_or(Problem::Unauthorised)?;
+    let now = bindings::now();
+    let principal = core.with(|cluster| cluster.with_state(|state| access::principal(state, proof, now)))??;
+    admit(core, &principal)?;
+    Ok(principal)
+}

@@ -1,0 +1,188 @@
+//! Reads of the cluster's object.
+
+use engine::explain;
+use engine::host::veil::Veil;
+use engine::message::envelope::Entry;
+use engine::message::rejection::Noun;
+use engine::message::rejection::Rejection;
+use engine::state::world::State;
+use engine::transition::Sender;
+use engine::unit::id::JobId;
+use engine::unit::time::Timestamp;
+use protocol::cluster::Cluster;
+use protocol::cluster::Position;
+use protocol::fault::Fault;
+use protocol::history;
+use protocol::log::Record;
+use protocol::log::decode;
+use protocol::log::encode;
+use protocol::name::ClusterName;
+use serde_json::json;
+
+use crate::answer;
+use crate::answer::Origin;
+use crate::answer::Problem;
+use crate::answer::Reply;
+use crate::bindings;
+use crate::front;
+use crate::market;
+use crate::metrics;
+use crate::object::Core;
+use crate::query::Query;
+use crate::routes::Call;
+
+/// Answers a read of the state as it is, with what the sender may see of it.
+pub(super) fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Query, sender: &Sender) -> Reply {
+    let mark = core.with(Cluster::mark)?;
+    if mark.seq == 0 {
+        return Err(unknown_cluster(cluster));
+    }
+    let origin = Origin::object(mark.revision);
+    let text = match call {
+        Call::Snapshot => {
+            core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).snapshot())))??
+        }
+        Call::Head => encode(&core.with(Cluster::published)?.ok_or_else(|| unknown_cluster(cluster))?)?,
+        Call::Entries => {
+            let after: u64 = query.value("after")?.unwrap_or_default();
+            let records = core.with(|cluster| cluster.records_after(after))?.ok_or(Problem::Gone)?;
+            if sender.administers {
+                let entries: Vec<String> = records.into_iter().map(|record| record.entry).collect();
+                format!("[{}]", entries.join(","))
+            } else {
+                as_seen(core, sender, &decoded(&records)?)?
+            }
+        }
+        Call::Rounds => as_seen(core, sender, &rounds(core, front::count(query)?)?)?,
+        Call::Audit => audit(core, sender, query)?,
+        Call::RoundAt(revision) => {
+            let entry = entry_at(core, *revision)?;
+            core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).entry(&entry))))??
+        }
+        Call::Why(job) => why(core, job, sender)?,
+        Call::Hash => position(&core.with(Cluster::position)?).to_string(),
+        Call::Metrics => {
+            let text = core.with(|cluster| cluster.with_state(|state| metrics::text(state, mark.seq)))?;
+            return answer::typed(text, metrics::CONTENT_TYPE, origin);
+        }
+        Call::Market(call) => {
+            let entries = entries(core)?;
+            let is_whole = mark.seq == entries.len() as u64;
+            let answer = core.with(|cluster| {
+                cluster.with_state(|state| {
+                    market::answer(Veil::new(state, sender), &entries, is_whole, call, query, bindings::now())
+                })
+            })??;
+            return answer::typed(answer.text, answer.content_type, origin);
+        }
+        Call::Command
+        | Call::Session
+        | Call::Me
+        | Call::Keys
+        | Call::Events
+        | Call::Restore
+        | Call::Flush
+        | Call::Slot(_) => return Err(Problem::NoRoute),
+    };
+    answer::json_text(text, origin)
+}
+
+/// Every entry that the object still has.
+fn entries(core: &Core) -> Result<Vec<Entry>, Problem> {
+    decoded(&core.with(|cluster| cluster.records())?)
+}
+
+fn decoded(records: &[Record]) -> Result<Vec<Entry>, Problem> {
+    Ok(records.iter().map(|record| decode("an entry of the log", &record.entry)).collect::<Result<_, _>>()?)
+}
+
+fn as_seen(core: &Core, sender: &Sender, entries: &[Entry]) -> Result<String, Problem> {
+    let encoded = core.with(|cluster| {
+        cluster.with_state(|state| {
+            let veil = Veil::new(state, sender);
+            encode(&entries.iter().map(|entry| veil.entry(entry)).collect::<Vec<_>>())
+        })
+    })?;
+    Ok(encoded?)
+}
+
+/// Who sent which command when, the newest first, as far as the sender may know and the object remembers.
+fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Problem> {
+    let before: u64 = query.value("before")?.unwrap_or(u64::MAX);
+    let entries = entries(core)?;
+    let seen = core.with(|cluster| {
+        cluster.with_state(|state| {
+            let veil = Veil::new(state, sender);
+            let is_sent = |entry: &&Entry| entry.revision < before && entry.envelope.by.is_some();
+            let seen = entries.iter().rev().filter(is_sent).map(|entry| veil.entry(entry));
+            let known = seen.filter(|entry| entry.envelope.command.is_some());
+            Ok::<_, Fault>(front::count(query).map(|count| known.take(count).collect::<Vec<_>>()))
+        })
+    })??;
+    Ok(encode(&seen?)?)
+}
+
+fn rounds(core: &Core, count: usize) -> Result<Vec<Entry>, Problem> {
+    let mut found = Vec::new();
+    for record in core.with(|cluster| cluster.records())?.iter().rev() {
+        let entry: Entry = decode("an entry of the log", &record.entry)?;
+        if history::is_round(&entry) {
+            found.push(entry);
+        }
+        if found.len() == count {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn entry_at(core: &Core, revision: u64) -> Result<Entry, Problem> {
+    let records = core.with(|cluster| cluster.records())?;
+    let record = records.iter().find(|record| record.revision == revision).ok_or(Problem::Gone)?;
+    Ok(decode("an entry of the log", &record.entry)?)
+}
+
+/// Why a job waits, as data and as sentences; what is none of that is null. A job that does not wait has a status only.
+/// Sentences name other jobs, so they are made from what the sender may see.
+fn why(core: &Core, job: &str, sender: &Sender) -> Result<String, Problem> {
+    let unknown = || Rejection::Unknown { noun: Noun::Job, name: job.to_owned() };
+    let id = JobId::new(job).map_err(|_| unknown())?;
+    let now = bindings::now();
+    let answer = core.with(|cluster| {
+        cluster.with_state(|state| {
+            if sender.administers {
+                return Ok(why_in(state, &id, now));
+            }
+            Ok::<_, Problem>(why_in(&Veil::new(state, sender).snapshot().restore()?, &id, now))
+        })
+    })??;
+    Ok(answer.ok_or_else(unknown)?.to_string())
+}
+
+fn why_in(state: &State, id: &JobId, now: Timestamp) -> Option<serde_json::Value> {
+    let no = state.jobs.find(id)?;
+    let status = explain::status(state.jobs.get(no)?).as_str();
+    let Some(why) = explain::why(state, no, now) else { return Some(json!({ "job": id, "status": status })) };
+    let others: Vec<_> =
+        why.others.iter().map(|(source, reason)| json!({ "source": source, "reason": reason })).collect();
+    let help = why.help.map(|help| json!({ "sentence": help.sentence, "command": help.command }));
+    Some(json!({
+        "job": id,
+        "status": status,
+        "reason": why.binding,
+        "others": others,
+        "position": why.position,
+        "help": help,
+        "estimate": why.estimate,
+        "hold": why.hold,
+    }))
+}
+
+pub(super) fn unknown_cluster(cluster: &ClusterName) -> Problem {
+    Rejection::Unknown { noun: Noun::Cluster, name: cluster.to_string() }.into()
+}
+
+pub(super) fn position(position: &Position) -> serde_json::Value {
+    let Position { seq, revision, hash } = position;
+    json!({ "seq": seq, "revision": revision, "hash": hash })
+}
