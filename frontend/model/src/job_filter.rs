@@ -110,7 +110,9 @@ pub fn select(state: &State, filter: &JobFilter) -> Vec<JobNo> {
 }
 
 fn matches(state: &State, job: &Job, filter: &JobFilter, search: &str, quota: Option<QuotaNo>) -> bool {
-    filter.module.is_none_or(|module| job.spec.module == module)
+    // Of a job of another workspace there is nothing to show but its amount, which the quotas' pages do.
+    !job.spec.id.is_elsewhere()
+        && filter.module.is_none_or(|module| job.spec.module == module)
         && filter.state.is_none_or(|wanted| JobState::of(job) == wanted)
         && quota.is_none_or(|ancestor| is_within(&state.quotas, job.spec.quota, ancestor))
         && (search.is_empty() || names(job).any(|name| name.to_lowercase().contains(search)))

@@ -68,6 +68,30 @@ pub fn bills(cluster: &str) -> String {
     format!("{}/bills", self::cluster(cluster))
 }
 
+/// The workspaces.
+#[must_use]
+pub fn workspaces(cluster: &str) -> String {
+    format!("{}/workspaces", self::cluster(cluster))
+}
+
+/// A workspace's page.
+#[must_use]
+pub fn workspace(cluster: &str, workspace: &str) -> String {
+    format!("{}/{}", workspaces(cluster), escape(workspace))
+}
+
+/// Access keys.
+#[must_use]
+pub fn keys(cluster: &str) -> String {
+    format!("{}/keys", self::cluster(cluster))
+}
+
+/// Who did what.
+#[must_use]
+pub fn audit(cluster: &str) -> String {
+    format!("{}/audit", self::cluster(cluster))
+}
+
 /// The last rounds.
 #[must_use]
 pub fn rounds(cluster: &str) -> String {

@@ -7,6 +7,11 @@ use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::message::snapshot::Snapshot;
+use engine::transition::Sender;
+use engine::unit::id::UserId;
+use engine::unit::time::Timestamp;
+use engine::workspace::key::AccessKey;
+use engine::workspace::key::KeyId;
 use gloo::net::http::Request;
 use gloo::net::http::RequestBuilder;
 use gloo::net::http::Response;
@@ -49,6 +54,40 @@ pub(crate) async fn bills(cluster: &str, by: &str, min_revision: u64) -> Result<
     Ok((statement, csv.text().await.map_err(|_| Failure::Unreachable)?))
 }
 
+/// Who whoever looks is.
+pub(crate) async fn me(cluster: &str) -> Result<Sender, Failure> {
+    let me: Me = read(signed(Request::get(&path::api(cluster, "me"))).send().await).await?;
+    Ok(Sender { user: me.user, administers: me.administers })
+}
+
+/// A session's token for a key and its secret.
+pub(crate) async fn open_session(cluster: &str, key: &str, secret: &str) -> Result<String, Failure> {
+    let shown = serde_json::json!({ "key": key, "secret": secret });
+    let request = Request::post(&path::api(cluster, "sessions")).json(&shown);
+    let request = request.map_err(|error| Failure::Unreadable(error.to_string()))?;
+    Ok(read::<Opened>(request.send().await).await?.token)
+}
+
+/// Access keys: one's own, or all of them for an administrator of the cluster.
+pub(crate) async fn keys(cluster: &str) -> Result<Vec<KeyLine>, Failure> {
+    read(signed(Request::get(&path::api(cluster, "keys"))).send().await).await
+}
+
+/// Who sent which command when, the newest first.
+pub(crate) async fn audit(cluster: &str) -> Result<Vec<Entry<Deed>>, Failure> {
+    read(signed(Request::get(&path::api(cluster, "audit?count=200"))).send().await).await
+}
+
+/// Sends a command that makes a secret; the answer shows it once.
+pub(crate) async fn make_secret(cluster: &str, envelope: &Envelope) -> Result<Option<String>, Failure> {
+    let request = signed(Request::post(&path::api(cluster, "commands"))).json(envelope);
+    let request = request.map_err(|error| Failure::Unreadable(error.to_string()))?;
+    let answer = request.send().await.map_err(|_| Failure::Unreachable)?;
+    let secret = answer.headers().get("x-tidegate-secret");
+    read::<Receipt>(Ok(answer)).await?;
+    Ok(secret)
+}
+
 /// Sends the commands of the three-team example. They carry ids, so sending them again changes nothing.
 pub(crate) async fn load_example(cluster: &str) -> Result<(), Failure> {
     let file = Request::get("/examples/three-teams.jsonl").send().await.map_err(|_| Failure::Unreachable)?;
@@ -68,6 +107,25 @@ pub(crate) async fn command(cluster: &str, envelope: &Envelope) -> Result<Receip
         Ok(request) => read(request.send().await).await,
         Err(error) => Err(Failure::Unreadable(error.to_string())),
     }
+}
+
+#[derive(Deserialize)]
+struct Me {
+    user: UserId,
+    administers: bool,
+}
+
+#[derive(Deserialize)]
+struct Opened {
+    token: String,
+}
+
+/// An access key with its last use.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct KeyLine {
+    pub(crate) key: KeyId,
+    pub(crate) last_used: Option<Timestamp>,
+    pub(crate) is_now: AccessKey,
 }
 
 fn signed(request: RequestBuilder) -> RequestBuilder {

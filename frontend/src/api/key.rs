@@ -1,4 +1,5 @@
-//! The bearer key: it arrives in the URL's fragment, which no server sees, and is kept for this tab only.
+//! The bearer token: a session's, or the key that arrives in the URL's fragment, which no server sees. It is kept for this
+//! tab only.
 
 use gloo::storage::SessionStorage;
 use gloo::storage::Storage;
@@ -23,6 +24,11 @@ pub(crate) fn take_from_address() {
 pub(crate) fn store(key: &str) {
     // Without storage the key lasts until the page is left.
     let _ = SessionStorage::set(NAME, key.trim());
+}
+
+/// Forgets the key.
+pub(crate) fn forget() {
+    SessionStorage::delete(NAME);
 }
 
 /// The key, if there is one.

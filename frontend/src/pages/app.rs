@@ -28,6 +28,10 @@ pub(crate) fn App() -> impl IntoView {
                     <Route path=path!("submit") view=|| later(|pages| pages.submit) />
                     <Route path=path!("rounds") view=|| later(|pages| pages.rounds) />
                     <Route path=path!("market") view=|| later(|pages| pages.market) />
+                    <Route path=path!("workspaces") view=|| later(|pages| pages.workspaces) />
+                    <Route path=path!("workspaces/:workspace") view=|| later(|pages| pages.workspace) />
+                    <Route path=path!("keys") view=|| later(|pages| pages.keys) />
+                    <Route path=path!("audit") view=|| later(|pages| pages.audit) />
                     <Route path=path!("bills") view=|| later(|pages| pages.bills) />
                 </ParentRoute>
             </Routes>

@@ -9,6 +9,7 @@ use leptos_router::components::Outlet;
 use leptos_router::hooks::use_location;
 
 use crate::api::browser;
+use crate::api::client;
 use crate::api::failure::Failure;
 use crate::api::key;
 use crate::pages::app::parameter;
@@ -18,6 +19,7 @@ use crate::pages::later::Missing;
 use crate::pages::start::LAST_CLUSTER;
 use crate::session::Known;
 use crate::session::Session;
+use crate::session::notices::Tone;
 use crate::widgets::empty_cluster::EmptyCluster;
 use crate::widgets::empty_cluster::Example;
 use crate::widgets::key_form::KeyForm;
@@ -62,9 +64,30 @@ fn OpenCluster(name: String) -> impl IntoView {
         });
     });
     let enter = Callback::new(move |text: String| {
-        key::store(&text);
-        session.known.set(Known::Loading);
-        session.look_again();
+        spawn_local(async move {
+            let token = match text.trim().split_once(':') {
+                Some((id, secret)) => client::open_session(&session.name(), id, secret).await,
+                None => Ok(text),
+            };
+            match token {
+                Ok(token) => {
+                    key::store(&token);
+                    session.me.set(None);
+                    session.known.set(Known::Loading);
+                    session.look_again();
+                }
+                Err(Failure::NoKey) => {
+                    session.notices.show(
+                        Tone::Refused,
+                        "The key or its secret is wrong, or it has ended.".to_owned(),
+                        None,
+                    );
+                }
+                Err(failure) => {
+                    session.notices.show(Tone::Refused, sentence(&failure.to_string()), None);
+                }
+            }
+        });
     });
     let shown = Memo::new(move |_| {
         session.known.with(|known| match known {

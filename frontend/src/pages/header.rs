@@ -56,6 +56,7 @@ pub(crate) fn Header() -> impl IntoView {
                 {link(path::rounds(&name), "Rounds")}
                 {link(path::market(&name), "Market")}
                 {link(path::bills(&name), "Bills")}
+                {link(path::workspaces(&name), "Workspaces")}
                 {link(path::submit(&name), "Submit a job")}
             </nav>
             <SearchBox search=search />

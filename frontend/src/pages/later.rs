@@ -15,13 +15,17 @@ use leptos::wasm_split::wasm_split;
 use crate::api::browser;
 use crate::api::client;
 use crate::api::failure::Failure;
+use crate::pages::audit::AuditPage;
 use crate::pages::bills::BillsPage;
 use crate::pages::job::JobPage;
 use crate::pages::jobs::JobsPage;
+use crate::pages::keys::KeysPage;
 use crate::pages::market::MarketPage;
 use crate::pages::quota::QuotaPage;
 use crate::pages::rounds::RoundsPage;
 use crate::pages::submit::SubmitPage;
+use crate::pages::workspace::WorkspacePage;
+use crate::pages::workspaces::WorkspacesPage;
 use crate::session::Session;
 use crate::session::follow::Follow;
 use crate::session::follow::follow;
@@ -40,6 +44,10 @@ pub(crate) struct Pages {
     pub(crate) quota: Page,
     pub(crate) rounds: Page,
     pub(crate) submit: Page,
+    pub(crate) workspaces: Page,
+    pub(crate) workspace: Page,
+    pub(crate) keys: Page,
+    pub(crate) audit: Page,
     pub(crate) follow: Follow,
     pub(crate) load_example: LoadExample,
 }
@@ -64,6 +72,10 @@ pub(crate) fn load() -> Result<Pages, Missing> {
         quota: || view! { <QuotaPage /> }.into_any(),
         rounds: || view! { <RoundsPage /> }.into_any(),
         submit: || view! { <SubmitPage /> }.into_any(),
+        workspaces: || view! { <WorkspacesPage /> }.into_any(),
+        workspace: || view! { <WorkspacePage /> }.into_any(),
+        keys: || view! { <KeysPage /> }.into_any(),
+        audit: || view! { <AuditPage /> }.into_any(),
         follow: |session, open| Box::pin(follow(session, open)),
         load_example: |session| Box::pin(async move { client::load_example(&session.name()).await }),
     })

@@ -1,12 +1,14 @@
 //! Wiring: a page reads its address, asks the session, and composes widgets.
 
 pub(crate) mod app;
+pub(crate) mod audit;
 pub(crate) mod bills;
 pub(crate) mod cluster;
 pub(crate) mod header;
 pub(crate) mod job;
 pub(crate) mod job_remedy;
 pub(crate) mod jobs;
+pub(crate) mod keys;
 pub(crate) mod later;
 pub(crate) mod market;
 pub(crate) mod quota;
@@ -16,3 +18,5 @@ pub(crate) mod quotas;
 pub(crate) mod rounds;
 pub(crate) mod start;
 pub(crate) mod submit;
+pub(crate) mod workspace;
+pub(crate) mod workspaces;

@@ -49,8 +49,9 @@ pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
             }
         });
     });
+    let denied = Signal::derive(move || session.denied(&command()?));
     let curl = Callback::new(move |()| command().map(|command| as_curl(&session.name(), &command)));
-    view! { <PolicyForm draft=draft child_text=child_text self_text=self_text is_changed=is_changed apply=apply curl=curl /> }.into_any()
+    view! { <PolicyForm draft=draft child_text=child_text self_text=self_text is_changed=is_changed denied=denied apply=apply curl=curl /> }.into_any()
 }
 
 /// What the engine says of both drafts.

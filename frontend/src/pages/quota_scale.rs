@@ -1,6 +1,10 @@
 //! A quota's amounts, with what changing them would do.
 
+use engine::message::command::AmountByName;
 use engine::message::command::Command;
+use engine::message::command::ScaleMode;
+use engine::message::command::ScaleQuotas;
+use engine::message::command::ScaleTarget;
 use engine::unit::id::QuotaNo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -70,6 +74,11 @@ pub(crate) fn QuotaScale(no: QuotaNo) -> impl IntoView {
             .collect(),
         None => Vec::new(),
     });
+    let denied = Signal::derive(move || {
+        let target =
+            session.ask(|state| ScaleTarget { quota: state.quotas[no.at()].id.clone(), min: AmountByName::new() })?;
+        session.denied(&Command::ScaleQuotas(ScaleQuotas { targets: vec![target], mode: ScaleMode::default() }))
+    });
     let href = Callback::new(move |job: String| path::job(&session.name(), &job));
-    view! { <ScaleForm draft=draft units=units.unwrap_or_default() siblings=siblings.unwrap_or_default() preview=preview is_changed=is_changed apply=apply curl=curl href=href /> }
+    view! { <ScaleForm draft=draft units=units.unwrap_or_default() siblings=siblings.unwrap_or_default() preview=preview is_changed=is_changed denied=denied apply=apply curl=curl href=href /> }
 }

@@ -6,6 +6,8 @@ use std::pin::Pin;
 use engine::host::replica::Taken;
 use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
+use engine::message::event::Event;
+use engine::unit::id::UserId;
 use engine::unit::sort;
 use leptos::prelude::*;
 
@@ -36,7 +38,9 @@ pub(crate) async fn follow(session: Session, open: Open) -> bool {
                     break;
                 }
                 let revision = entry.revision;
-                if receive(session, entry) && reload(session, &open, revision).await.is_err() {
+                // Who gets into a workspace, or out of it, sees another state.
+                let is_moved = moves(session, &entry);
+                if (receive(session, entry) || is_moved) && reload(session, &open, revision).await.is_err() {
                     break;
                 }
             }
@@ -58,6 +62,10 @@ async fn connect(session: Session, open: &Open) -> Result<Option<Events>, Failur
     let Some(mut events) = Events::open(&session.name()) else { return Ok(None) };
     if !events.is_connected().await {
         return Ok(None);
+    }
+    if session.me.with_untracked(Option::is_none) {
+        let me = client::me(&session.name()).await?;
+        session.me.set(Some(me));
     }
     if session.entries.with_untracked(VecDeque::is_empty) {
         remember_past(session, open).await;
@@ -102,6 +110,17 @@ async fn remember_past(session: Session, open: &Open) {
     for entry in past.into_iter().filter(|_| open.is_open()) {
         session.remember(entry);
     }
+}
+
+/// Whether an entry changes what whoever looks may see.
+fn moves(session: Session, entry: &Entry<Deed>) -> bool {
+    let is_me = |user: &UserId| {
+        session.me.with_untracked(|me| me.as_ref().is_some_and(|me| me.user == *user && !me.administers))
+    };
+    entry
+        .events
+        .iter()
+        .any(|event| matches!(event, Event::MemberPut { user, .. } | Event::MemberRemoved { user, .. } if is_me(user)))
 }
 
 /// Takes an entry in. Says whether something before it is missing.

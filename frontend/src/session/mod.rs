@@ -5,6 +5,7 @@
 pub(crate) mod cancel;
 pub(crate) mod follow;
 pub(crate) mod link;
+pub(crate) mod may;
 pub(crate) mod notices;
 pub(crate) mod send;
 pub(crate) mod theme;
@@ -18,6 +19,7 @@ use engine::host::replica::Replica;
 use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
 use engine::state::world::State;
+use engine::transition::Sender;
 use engine::unit::id::JobId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -50,6 +52,8 @@ pub(crate) struct Session {
     pub(crate) cluster: StoredValue<Arc<str>>,
     /// Its state.
     pub(crate) known: RwSignal<Known>,
+    /// Who looks at it, once that is known.
+    pub(crate) me: RwSignal<Option<Sender>>,
     /// The connection.
     pub(crate) link: RwSignal<Link>,
     /// When anything was last heard.
@@ -83,6 +87,7 @@ impl Session {
         let session = Self {
             cluster: StoredValue::new(cluster.into()),
             known,
+            me: RwSignal::new(None),
             link: RwSignal::new(Link::Reconnecting),
             heard: RwSignal::new(browser::now()),
             now: RwSignal::new(browser::now()),

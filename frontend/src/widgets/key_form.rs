@@ -17,11 +17,11 @@ pub(crate) fn KeyForm(
     };
     view! {
         <section class="state-page">
-            <h1>"A key is needed"</h1>
-            <p>"This cluster answers only to a key. It stays in this tab and is forgotten when the tab is closed."</p>
+            <h1>"Sign in"</h1>
+            <p>"Paste your access key and its secret, as they were shown together. The session stays in this tab and ends after twelve hours, or when the tab is closed."</p>
             <form on:submit=submit>
-                <TextField id="key" label="Key" value=key change=Callback::new(move |text| key.set(text)) hint="or open the link that carries it: …#key=…" />
-                <button type="submit" class="primary">"Open the cluster"</button>
+                <TextField id="key" label="Key" value=key change=Callback::new(move |text| key.set(text)) hint="KEY:SECRET" />
+                <button type="submit" class="primary">"Sign in"</button>
             </form>
         </section>
     }

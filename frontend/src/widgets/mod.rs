@@ -4,6 +4,7 @@ pub(crate) mod chart;
 pub(crate) mod choice;
 pub(crate) mod consequences;
 pub(crate) mod copy_button;
+pub(crate) mod deed;
 pub(crate) mod empty_cluster;
 pub(crate) mod field;
 pub(crate) mod freshness_mark;

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use crate::widgets::choice::Choice;
 use crate::widgets::copy_button::CopyButton;
+use crate::widgets::deed::Deed;
 use crate::widgets::pick_set::PickSet;
 use console_model::explained::PolicyText;
 use console_model::policy_draft::PolicyDraft;
@@ -23,6 +24,8 @@ pub(crate) fn PolicyForm(
     self_text: Memo<PolicyText>,
     /// Whether there is anything to apply.
     is_changed: Signal<bool>,
+    /// Why one may not.
+    denied: Signal<Option<String>>,
     /// Applies it.
     apply: Callback<()>,
     /// The same for a terminal.
@@ -64,7 +67,7 @@ pub(crate) fn PolicyForm(
                 {said(self_text)}
             </section>
             <div class="form-row">
-                <button type="submit" class="primary" disabled=is_refused>"Save policies"</button>
+                <Deed id="save-policies" label="Save policies" denied=denied is_idle=Signal::derive(is_refused) is_submit=true />
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </form>

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::widgets::choice::Choice;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::copy_button::CopyButton;
+use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use console_model::preview::Preview;
 use console_model::scale_draft::ScaleDraft;
@@ -22,6 +23,8 @@ pub(crate) fn ScaleForm(
     preview: Memo<Preview>,
     /// Whether there is anything to apply.
     is_changed: Signal<bool>,
+    /// Why one may not.
+    denied: Signal<Option<String>>,
     /// Applies it.
     apply: Callback<()>,
     /// The same for a terminal.
@@ -65,7 +68,7 @@ pub(crate) fn ScaleForm(
             </label>
             {move || is_changed.get().then(|| view! { <Consequences preview=preview href=href /> })}
             <div class="form-row">
-                <button type="submit" class="primary" disabled=is_refused>"Scale"</button>
+                <Deed id="scale" label="Scale" denied=denied is_idle=Signal::derive(is_refused) is_submit=true />
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </form>

@@ -1,0 +1,174 @@
+//! Access keys: created, rotated, revoked; a secret is shown once.
+
+use engine::message::command::Command;
+use engine::message::command::people::CreateKey;
+use engine::message::command::people::RevokeKey;
+use engine::message::command::people::RotateKey;
+use engine::unit::id::UserId;
+use engine::unit::time::Millis;
+use engine::workspace::key::KeyId;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::browser;
+use crate::api::browser::clock;
+use crate::api::client;
+use crate::api::client::KeyLine;
+use crate::pages::app::title;
+use crate::session::Session;
+use crate::session::notices::Tone;
+use crate::session::send::envelope;
+use crate::widgets::copy_button::CopyButton;
+use crate::widgets::deed::Deed;
+use crate::widgets::field::TextField;
+use console_model::explained::sentence;
+
+/// How long the old secret serves beside a new one, so that programs can be told the new one.
+const OVERLAP: Millis = Millis::HOUR;
+
+/// What the page shows and does.
+#[derive(Clone, Copy)]
+struct Keys {
+    session: Session,
+    lines: RwSignal<Vec<KeyLine>>,
+    /// The secret that was made last, with its key.
+    secret: RwSignal<Option<String>>,
+}
+
+/// The page.
+#[component]
+pub(crate) fn KeysPage() -> impl IntoView {
+    let session = Session::here();
+    title(|| "Access keys".to_owned());
+    let keys = Keys { session, lines: RwSignal::new(Vec::new()), secret: RwSignal::new(None) };
+    keys.read();
+    let shown = move || keys.secret.get();
+    view! {
+        <div class="page-head"><h1>"Access keys"</h1></div>
+        <p class="hint">"Programs sign their requests with a key and its secret; people sign in with them."</p>
+        <div role="status">
+            {move || shown().map(|secret| view! {
+                <section class="card" aria-labelledby="secret-title">
+                    <h2 id="secret-title">"Key and secret"</h2>
+                    <p>"Keep this now: it is shown this one time. Whoever has it acts as the key's owner."</p>
+                    <p><code class="secret">{secret.clone()}</code></p>
+                    <CopyButton label="Copy key and secret" text=Callback::new(move |()| Some(secret.clone())) />
+                </section>
+            })}
+        </div>
+        <section class="card" aria-labelledby="keys-title">
+            <h2 id="keys-title">"Keys"</h2>
+            {table(keys)}
+        </section>
+        <section class="card" aria-labelledby="new-key-title">
+            <h2 id="new-key-title">"New key"</h2>
+            {form(keys)}
+        </section>
+    }
+}
+
+impl Keys {
+    /// Reads the list, again after each change.
+    fn read(self) {
+        spawn_local(async move {
+            match client::keys(&self.session.name()).await {
+                Ok(lines) => drop(self.lines.try_set(lines)),
+                Err(failure) => {
+                    self.session.notices.show(Tone::Refused, sentence(&failure.to_string()), None);
+                }
+            }
+        });
+    }
+
+    /// Sends a command; the secret that it makes is shown.
+    fn send(self, key: KeyId, command: Command) {
+        let Some(envelope) = envelope(command) else { return };
+        spawn_local(async move {
+            match client::make_secret(&self.session.name(), &envelope).await {
+                Ok(secret) => {
+                    self.secret.try_set(secret.map(|secret| format!("{key}:{secret}")));
+                    self.read();
+                }
+                Err(failure) => {
+                    self.session.notices.show(Tone::Refused, sentence(&failure.to_string()), None);
+                }
+            }
+        });
+    }
+}
+
+fn table(keys: Keys) -> impl IntoView {
+    let row = move |line: KeyLine| {
+        let KeyLine { key, last_used, is_now } = line;
+        let name = key.to_string();
+        let now = keys.session.now.get_untracked();
+        let state = match is_now.generations(now).count() {
+            0 if is_now.is_revoked => "revoked",
+            0 => "expired",
+            1 => "serves",
+            _ => "serves, with its secret before as well",
+        };
+        let is_over = Signal::stored(is_now.generations(now).next().is_none());
+        let rotate = Command::RotateKey(RotateKey { key: key.clone(), overlap_ms: OVERLAP });
+        let revoke = Command::RevokeKey(RevokeKey { key: key.clone() });
+        let deed = move |id: &str, label: String, command: Command| {
+            let (command, key) = (StoredValue::new(command), key.clone());
+            let denied = Signal::derive(move || command.with_value(|command| keys.session.denied(command)));
+            let act = Callback::new(move |()| keys.send(key.clone(), command.get_value()));
+            view! { <Deed id=id.to_owned() label=label denied=denied is_idle=is_over act=act /> }
+        };
+        view! {
+            <tr>
+                <td>{name.clone()}</td>
+                <td>{is_now.owner.to_string()}{is_now.administers.then_some(", administrator of the cluster")}</td>
+                <td>{state}</td>
+                <td class="num">{clock(is_now.created)}</td>
+                <td class="num">{last_used.map_or_else(|| "never".to_owned(), clock)}</td>
+                <td>{deed(&format!("rotate-{name}"), format!("Rotate {name}"), rotate)}{deed(&format!("revoke-{name}"), format!("Revoke {name}"), revoke)}</td>
+            </tr>
+        }
+    };
+    view! {
+        <div class="plain-table" role="region" tabindex="0" aria-label="Access keys">
+            <table>
+                <caption>"Access keys"</caption>
+                <thead><tr>{["Key", "Owner", "State", "Created", "Last used", "Change"].map(|name| view! { <th scope="col">{name}</th> }).into_iter().collect_view()}</tr></thead>
+                <tbody>{move || keys.lines.get().into_iter().map(row).collect_view()}</tbody>
+            </table>
+            {move || keys.lines.with(Vec::is_empty).then(|| view! { <p class="nothing">"There is none."</p> })}
+        </div>
+    }
+}
+
+fn form(keys: Keys) -> impl IntoView {
+    let session = keys.session;
+    let me = move || session.me.get().map(|me| me.user.to_string()).unwrap_or_default();
+    let typed = RwSignal::new(None::<String>);
+    let user = Signal::derive(move || typed.get().unwrap_or_else(me));
+    let administers = RwSignal::new(false);
+    let command = move |key: KeyId| {
+        let user = UserId::new(user.get().trim()).ok()?;
+        Some(Command::CreateKey(CreateKey { key, user, administers: administers.get(), expires: None }))
+    };
+    let key = move || KeyId::new(&format!("{}.{}", session.name(), browser::unique("key")));
+    let denied = Signal::derive(move || session.denied(&command(KeyId::new("any")?)?));
+    let create = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let Some(key) = key() else { return };
+        if let Some(command) = untrack(|| command(key.clone())) {
+            keys.send(key, command);
+        }
+    };
+    view! {
+        <form class="form" aria-labelledby="new-key-title" on:submit=create>
+            <div class="form-row">
+                <TextField id="key-user" label="Whose it is" value=user change=Callback::new(move |text| typed.set(Some(text))) is_short=true />
+                <label class="check">
+                    <input type="checkbox" prop:checked=administers on:change=move |event| administers.set(event_target_checked(&event)) />
+                    <span>"Administers the cluster"</span>
+                </label>
+                <Deed id="create-key" label="Create key" denied=denied is_submit=true />
+            </div>
+        </form>
+    }
+}

@@ -1,0 +1,101 @@
+//! The workspaces that one may see.
+
+use engine::message::command::Command;
+use engine::message::command::people::PutWorkspace;
+use engine::state::world::State;
+use engine::unit::id::WorkspaceId;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::key;
+use crate::pages::app::title;
+use crate::session::Known;
+use crate::session::Session;
+use crate::widgets::deed::Deed;
+use crate::widgets::field::TextField;
+use crate::widgets::plain_table::Cell;
+use crate::widgets::plain_table::PlainTable;
+use console_model::gpus;
+use console_model::path;
+
+/// The page.
+#[component]
+pub(crate) fn WorkspacesPage() -> impl IntoView {
+    let session = Session::here();
+    title(|| "Workspaces".to_owned());
+    let cluster = session.name();
+    let rows = Signal::derive(move || session.ask(|state| rows(state, session)).unwrap_or_default());
+    let who = move || {
+        session.me.get().map(|me| {
+            let role = if me.administers { ", administrator of the cluster" } else { "" };
+            format!("Signed in as {}{role}.", me.user)
+        })
+    };
+    let name = RwSignal::new(String::new());
+    let command = move |text: &str| {
+        let workspace = WorkspaceId::new(text.trim()).ok()?;
+        Some(Command::PutWorkspace(PutWorkspace { workspace, name: None, description: None }))
+    };
+    // Whether one may create any shows before a name is typed.
+    let denied = Signal::derive(move || session.denied(&command("new")?));
+    let create = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let Some(command) = command(&name.get_untracked()) else { return };
+        spawn_local(async move {
+            if session.send(command).await.is_ok() {
+                name.try_set(String::new());
+            }
+        });
+    };
+    let sign_out = move |_| {
+        key::forget();
+        session.me.set(None);
+        session.known.set(Known::Failed(crate::api::failure::Failure::NoKey));
+    };
+    view! {
+        <div class="page-head">
+            <h1>"Workspaces"</h1>
+            <a class="button" href=path::keys(&cluster)>"Access keys"</a>
+            <a class="button" href=path::audit(&cluster)>"Audit"</a>
+            <button type="button" on:click=sign_out>"Sign out"</button>
+        </div>
+        <p class="hint" role="status">{who}</p>
+        <section class="card" aria-label="Workspaces">
+            <PlainTable caption="Workspaces" columns=vec!["Workspace", "Your roles", "Quotas", "Members", "Jobs that have not ended"] rows=rows empty="You are a member of no workspace." />
+        </section>
+        <section class="card" aria-labelledby="new-title">
+            <h2 id="new-title">"New workspace"</h2>
+            <form class="form" aria-labelledby="new-title" on:submit=create>
+                <div class="form-row">
+                    <TextField id="new-workspace" label="Workspace's name" value=name change=Callback::new(move |text| name.set(text)) is_short=true />
+                    <Deed id="create-workspace" label="Create workspace" denied=denied is_idle=Signal::derive(move || name.with(|name| name.trim().is_empty())) is_submit=true />
+                </div>
+            </form>
+        </section>
+    }
+}
+
+fn rows(state: &State, session: Session) -> Vec<Vec<Cell>> {
+    let me = session.me.get();
+    let row = |(id, workspace): (&WorkspaceId, &engine::workspace::space::Workspace)| {
+        let roles = me.as_ref().map(|me| workspace.roles(&me.user)).unwrap_or_default();
+        let names: Vec<&str> = roles.iter().map(engine::workspace::role::Role::as_str).collect();
+        let quotas: Vec<&str> = workspace.quotas.iter().map(|no| state.quotas[no.at()].id.as_str()).collect();
+        let is_live = |job: &engine::state::jobs::Job| job.spec.workspace.as_ref() == Some(id) && !job.is_ended();
+        let n_jobs = state.jobs.iter().filter(|(_, job)| is_live(job)).count();
+        vec![
+            Cell::Link(id.to_string(), path::workspace(&session.name(), id.as_str())),
+            Cell::Text(names.join(", ")),
+            Cell::Text(quotas.join(", ")),
+            Cell::Number(workspace.members.len().to_string()),
+            Cell::Number(n_jobs.to_string()),
+        ]
+    };
+    state.workspaces.iter().map(row).collect()
+}
+
+/// What a workspace's jobs use of the GPUs, in words.
+pub(crate) fn used(state: &State, id: &WorkspaceId) -> String {
+    let of_it = state.jobs.iter().filter(|(_, job)| job.spec.workspace.as_ref() == Some(id) && job.is_running());
+    gpus::gpus(of_it.map(|(_, job)| state.cluster.gpus(&job.spec.shape.gang_amount())).sum())
+}
