@@ -210,20 +210,18 @@ impl<'a> Veil<'a> {
     }
 
     fn cover_job(&self, no: JobNo, job: &mut Job) {
-        if !self.sees(job.spec.workspace.as_ref()) {
-            self.cover_spec(no, Arc::make_mut(&mut job.spec));
-        }
+        self.cover_spec(no, &mut job.spec);
         match &mut job.phase {
-            Phase::Stopping { cause, then, .. } => {
-                self.cover_cause(cause);
-                if let AfterStop::End(outcome) = then {
+            Phase::Stopping(stopping) => {
+                self.cover_cause(&mut stopping.cause);
+                if let AfterStop::End(outcome) = &mut stopping.then {
                     self.cover_outcome(no, outcome);
                 }
             }
             Phase::Ended { outcome, .. } => self.cover_outcome(no, outcome),
             Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } => {}
         }
-        for (_, episode) in &mut job.story {
+        for (_, episode) in job.story.iter_mut() {
             match episode {
                 Episode::Evicted { cause, .. } | Episode::Shrunk { cause, .. } => self.cover_cause(cause),
                 Episode::Ended(outcome) => self.cover_outcome(no, outcome),

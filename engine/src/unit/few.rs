@@ -1,6 +1,7 @@
 //! A list that mostly is empty, and takes no room of its own then.
 
 use std::ops::Deref;
+use std::ops::DerefMut;
 
 use serde::Deserialize;
 use serde::Deserializer;
@@ -44,6 +45,12 @@ impl<T> Deref for Few<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         self.0.as_deref().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl<T> DerefMut for Few<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.0.as_deref_mut().map_or(&mut [], Vec::as_mut_slice)
     }
 }
 

@@ -103,13 +103,13 @@ impl JobId {
     /// The name that stands for a job of another workspace.
     #[must_use]
     pub fn elsewhere(no: JobNo) -> Self {
-        if no.is_none() { Self(ELSEWHERE.into()) } else { Self(format!("{ELSEWHERE} {}", no.0).into()) }
+        if no.is_none() { Self(ELSEWHERE.into()) } else { Self(format!("{ELSEWHERE} {}", no.0).as_str().into()) }
     }
 
     /// Whether it stands for a job of another workspace; nobody may submit one under it.
     #[must_use]
     pub fn is_elsewhere(&self) -> bool {
-        self.0.starts_with(ELSEWHERE)
+        self.as_str().starts_with(ELSEWHERE)
     }
 }
 
@@ -117,7 +117,7 @@ impl CommandId {
     /// The name that stands for a command that one may not know.
     #[must_use]
     pub fn elsewhere(revision: u64) -> Self {
-        Self(format!("elsewhere:{revision}").into())
+        Self(format!("elsewhere:{revision}").as_str().into())
     }
 }
 
