@@ -299,9 +299,6 @@ impl Run {
         let quota = random.pick(&self.layout.quotas).quota;
         let key = random.pick(&["one", "two"].map(|name| KeyId::new(name).unwrap()));
         match random.below(13) {
-            10 => Command::CreateKey(CreateKey { key, user, administers: false, expires: None }),
-            11 => Command::RotateKey(RotateKey { key, overlap_ms: Millis::MINUTE }),
-            12 => Command::RevokeKey(RevokeKey { key }),
             0..2 => Command::PutWorkspace(PutWorkspace { workspace, name: None, description: None }),
             2..5 => Command::AttachQuota(AttachQuota { workspace, quota }),
             5 => Command::DetachQuota(DetachQuota { workspace, quota }),
@@ -310,7 +307,10 @@ impl Run {
                 let roles = (0..random.between(1, 2)).map(|_| random.pick(&Role::ALL)).collect();
                 Command::PutMember(PutMember { workspace, user, roles })
             }
-            _ => Command::DeleteWorkspace(DeleteWorkspace { workspace }),
+            9 => Command::DeleteWorkspace(DeleteWorkspace { workspace }),
+            10 => Command::CreateKey(CreateKey { key, user, administers: false, expires: None }),
+            11 => Command::RotateKey(RotateKey { key, overlap_ms: Millis::MINUTE }),
+            _ => Command::RevokeKey(RevokeKey { key }),
         }
     }
 
