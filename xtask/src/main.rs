@@ -15,6 +15,7 @@ cargo xtask build [--dev]      the console into dist/, the Worker into build/wor
 cargo xtask dev [--port 8787] [--every SECONDS] [--fresh]
                                build --dev, then serve both on this computer with a running clock
 cargo xtask test               the whole gate, as the continuous integration runs it
+cargo xtask fuzz               5,000 requests that are made up from the document of the native surface
 cargo xtask bench              the engine's figures, native and in Wasm, and how a round grows";
 
 fn main() -> ExitCode {
@@ -35,6 +36,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["build", "--dev"] => bundle::build(bundle::Profile::Dev),
         ["dev", options @ ..] => dev::serve(&dev::Options::parse(options)?),
         ["test"] => gate::run(),
+        ["fuzz"] => gate::fuzz(),
         ["bench"] => bench::run(),
         ["help" | "--help" | "-h"] | [] => {
             println!("{USAGE}");

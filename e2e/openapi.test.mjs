@@ -1,0 +1,61 @@
+// The document of the native surface says what the Worker and the engine know, no more and no less.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+const document = JSON.parse(read("public/openapi.json"));
+
+/** What a value breaks of a schema, in the words that the document uses. */
+function faults(schema, value, at = "") {
+  if (schema.$ref) return faults(document.components.schemas[schema.$ref.split("/").at(-1)], value, at);
+  for (const [word, isEnough] of [["oneOf", (n) => n === 1], ["anyOf", (n) => n > 0]]) {
+    if (schema[word] && !isEnough(schema[word].filter((one) => faults(one, value, at).length === 0).length)) return [`${at}: ${word}`];
+  }
+  const kind = value === null ? "null" : Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value;
+  if (schema.type && schema.type !== kind) return [`${at}: ${kind}, not ${schema.type}`];
+  if (schema.enum && !schema.enum.includes(value)) return [`${at}: ${value}`];
+  if (schema.pattern && !new RegExp(schema.pattern, "u").test(value)) return [`${at}: ${value}`];
+  if (kind === "array") return value.flatMap((one, index) => faults(schema.items ?? {}, one, `${at}/${index}`));
+  if (kind !== "object") return [];
+  const missing = (schema.required ?? []).filter((name) => !(name in value)).map((name) => `${at}: no ${name}`);
+  const inside = Object.entries(value).flatMap(([name, one]) => {
+    const known = schema.properties?.[name] ?? schema.additionalProperties ?? {};
+    return known === false ? [`${at}: ${name}`] : faults(known, one, `${at}/${name}`);
+  });
+  return [...missing, ...inside];
+}
+
+test("every route is in the document, and nothing else", () => {
+  const table = [...read("worker/src/routes.rs").matchAll(/^\/\/! \| (GET|POST) \| `([^`?]+)(?:\?([^`]*))?` \|/gm)];
+  // A slot's round is the clock's alone.
+  const routes = table.filter(([, , path]) => !path.includes("/slots/"));
+  const whole = (path) => path.replace(/^\.\.\./, "/v1/clusters/{cluster}");
+  const known = Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).filter((key) => key !== "parameters").map((method) => `${method.toUpperCase()} ${path}`));
+  assert.deepEqual(known.sort(), routes.map(([, method, path]) => `${method} ${whole(path)}`).sort());
+  for (const [, method, path, query] of routes) {
+    const listed = (document.paths[whole(path)][method.toLowerCase()].parameters ?? []).filter((one) => one.in === "query").map((one) => one.name);
+    for (const name of (query ?? "").split("&").filter(Boolean)) assert.ok(listed.includes(name.replace("=", "")), `${path}: ${name}`);
+  }
+});
+
+test("every stored command, envelope, receipt and entry is as the document says", () => {
+  const kinds = new Set();
+  for (const [file, schema] of [["commands", "Command"], ["envelopes", "Envelope"], ["receipts", "Receipt"], ["entries", "Entry"]]) {
+    for (const line of read(`engine/tests/fixtures/${file}.jsonl`).trim().split("\n")) {
+      const value = JSON.parse(line);
+      if (schema === "Command") kinds.add(Object.keys(value)[0]);
+      assert.deepEqual(faults({ $ref: `#/components/schemas/${schema}` }, value), [], line);
+    }
+  }
+  const listed = document.components.schemas.Command.oneOf.map(({ properties }) => Object.keys(properties)[0]);
+  assert.deepEqual(listed.sort(), [...kinds].sort());
+});
+
+test("every field of a stored command is in the document, and a wrong one is not", () => {
+  for (const line of read("engine/tests/fixtures/commands.jsonl").trim().split("\n")) {
+    const command = JSON.parse(line);
+    const [kind] = Object.keys(command);
+    assert.notDeepEqual(faults({ $ref: "#/components/schemas/Command" }, { [kind]: { ...command[kind], surprise: 1 } }), [], line);
+  }
+});
