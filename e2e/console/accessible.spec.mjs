@@ -17,6 +17,11 @@ const VIEWS = [
   ["jobs/bidding", (page) => page.getByRole("heading", { name: "Bid and cost" })],
   ["market", (page) => page.locator(".chart svg").last()],
   ["bills", (page) => page.getByRole("link", { name: "Export as CSV" })],
+  ["workspaces", (page) => page.getByRole("link", { name: "workspace-b" })],
+  ["workspaces/workspace-b", (page) => page.getByLabel("Role of lead")],
+  ["workspaces/nowhere", (page) => page.getByRole("heading", { name: "There is no workspace nowhere" })],
+  ["keys", (page) => page.getByRole("button", { name: "Revoke" })],
+  ["audit", (page) => page.getByRole("cell", { name: "Key created" })],
   ["rounds", (page) => page.getByRole("list", { name: "Rounds" })],
 ];
 
@@ -38,6 +43,8 @@ for (const colorScheme of ["light", "dark"]) {
     for (const [job, discount_percent] of [["bidding", 20], ["granted", 40]]) {
       await cluster.send({ submit_job: { job, spot: { offer: "gn8", discount_percent, network }, pods: [{ amount: {} }] } });
     }
+    await cluster.send({ put_member: { workspace: "workspace-b", user: "lead", roles: ["administrator"] } });
+    await cluster.send({ create_key: { key: `${cluster.name}.lead`, user: "lead" } });
     for (const [path, seen] of VIEWS) {
       await cluster.open(path);
       await expect(seen(page)).toBeVisible();

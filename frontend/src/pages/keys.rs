@@ -111,27 +111,26 @@ fn table(keys: Keys) -> impl IntoView {
         let is_over = Signal::stored(is_now.generations(now).next().is_none());
         let rotate = Command::RotateKey(RotateKey { key: key.clone(), overlap_ms: OVERLAP });
         let revoke = Command::RevokeKey(RevokeKey { key: key.clone() });
-        let deed = move |id: &str, label: String, command: Command| {
-            let (command, key) = (StoredValue::new(command), key.clone());
+        let deed = move |label: &'static str, command: Command| {
+            let (command, key, name) = (StoredValue::new(command), key.clone(), format!("{label} {key}"));
             let denied = Signal::derive(move || command.with_value(|command| keys.session.denied(command)));
             let act = Callback::new(move |()| keys.send(key.clone(), command.get_value()));
-            view! { <Deed id=id.to_owned() label=label denied=denied is_idle=is_over act=act /> }
+            view! { <Deed id=name.replace(' ', "-") label=label name=name denied=denied is_idle=is_over act=act /> }
         };
         view! {
             <tr>
-                <td>{name.clone()}</td>
+                <td>{name}</td>
                 <td>{is_now.owner.to_string()}{is_now.administers.then_some(", administrator of the cluster")}</td>
                 <td>{state}</td>
                 <td class="num">{clock(is_now.created)}</td>
                 <td class="num">{last_used.map_or_else(|| "never".to_owned(), clock)}</td>
-                <td>{deed(&format!("rotate-{name}"), format!("Rotate {name}"), rotate)}{deed(&format!("revoke-{name}"), format!("Revoke {name}"), revoke)}</td>
+                <td>{deed("Rotate", rotate)}" "{deed("Revoke", revoke)}</td>
             </tr>
         }
     };
     view! {
         <div class="plain-table" role="region" tabindex="0" aria-label="Access keys">
             <table>
-                <caption>"Access keys"</caption>
                 <thead><tr>{["Key", "Owner", "State", "Created", "Last used", "Change"].map(|name| view! { <th scope="col">{name}</th> }).into_iter().collect_view()}</tr></thead>
                 <tbody>{move || keys.lines.get().into_iter().map(row).collect_view()}</tbody>
             </table>

@@ -91,7 +91,6 @@ fn members(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
     view! {
         <div class="plain-table" role="region" tabindex="0" aria-label="Members">
             <table>
-                <caption>"Members"</caption>
                 <thead><tr><th scope="col">"User"</th><th scope="col">"Role"</th><th scope="col">"Change"</th></tr></thead>
                 <tbody>{rows}</tbody>
             </table>
@@ -134,7 +133,7 @@ fn member(session: Session, id: StoredValue<WorkspaceId>, user: &UserId, roles: 
                 <select aria-label=label disabled=move || denied.get().is_some() aria-describedby=move || denied.get().map(|_| described.clone()) on:change=change>{several}{options.collect_view()}</select>
                 {move || denied.get().map(|reason| view! { <span class="hint" id=reason_id.clone()>{reason}</span> })}
             </td>
-            <td><Deed id=format!("remove-{user}") label=format!("Remove {user}") denied=Signal::derive(move || removal.with_value(|command| session.denied(command))) act=act /></td>
+            <td><Deed id=format!("remove-{user}") label="Remove" name=format!("Remove {user}") denied=Signal::derive(move || removal.with_value(|command| session.denied(command))) act=act /></td>
         </tr>
     }
 }
@@ -189,7 +188,7 @@ fn quotas(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
         view! {
             <li>
                 <a href=path::quota(&session.name(), &name)>{name.clone()}</a>" "
-                <Deed id=format!("detach-{name}") label=format!("Detach {name}") denied=Signal::derive(move || detach.with_value(|command| session.denied(command))) act=act />
+                <Deed id=format!("detach-{name}") label="Detach" name=format!("Detach {name}") denied=Signal::derive(move || detach.with_value(|command| session.denied(command))) act=act />
             </li>
         }
     };

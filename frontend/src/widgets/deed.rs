@@ -11,6 +11,9 @@ pub(crate) fn Deed(
     /// What it does.
     #[prop(into)]
     label: String,
+    /// What it does to what, where the label alone does not say so.
+    #[prop(optional, into)]
+    name: Option<String>,
     /// Why one may not.
     #[prop(into)]
     denied: Signal<Option<String>>,
@@ -37,6 +40,7 @@ pub(crate) fn Deed(
                 id=id
                 type=if is_submit { "submit" } else { "button" }
                 class:primary=is_submit
+                aria-label=name
                 disabled=move || denied.get().is_some() || is_idle.get()
                 aria-describedby=move || denied.get().map(|_| described.clone())
                 on:click=run
