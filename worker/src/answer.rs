@@ -58,6 +58,7 @@ fn of_rejection(rejection: &Rejection) -> (u16, &'static str) {
         Rejection::Taken { .. } => (409, "taken"),
         Rejection::MovedOn { .. } => (409, "moved_on"),
         Rejection::NotNow { .. } => (409, "not_now"),
+        Rejection::InPlan { rejection, .. } => of_rejection(rejection),
         Rejection::SlotDone { .. } => (409, "slot_done"),
         Rejection::Limit { .. } => (422, "limit"),
         Rejection::OutOfRange { .. } => (422, "out_of_range"),

@@ -144,6 +144,7 @@ impl<'a> Veil<'a> {
             Command::DetachQuota(command) => self.sees(Some(&command.workspace)),
             Command::PutMember(command) => self.sees(Some(&command.workspace)),
             Command::RemoveMember(command) => self.sees(Some(&command.workspace)),
+            Command::ApplyPlan(command) => command.commands.iter().all(|command| self.shows(command)),
             Command::CreateKey(_) | Command::RotateKey(_) | Command::RevokeKey(_) => false,
         }
     }

@@ -101,6 +101,8 @@ pub enum Command {
     RotateKey(RotateKey),
     /// Ends an access key.
     RevokeKey(RevokeKey),
+    /// Applies the changes of a plan, all of them or none.
+    ApplyPlan(ApplyPlan),
     /// Runs a scheduling round.
     Round(Round),
 }
@@ -346,6 +348,14 @@ pub struct Report {
     pub job: JobId,
     /// What has been seen.
     pub observed: Observation,
+}
+
+/// Applies commands one after the other as a single step: all of them or none, and one round at once after the last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApplyPlan {
+    /// The commands; neither rounds nor plans, and not the declaration of the cluster.
+    pub commands: Vec<Command>,
 }
 
 /// Runs a scheduling round.

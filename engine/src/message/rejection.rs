@@ -190,6 +190,13 @@ pub enum Rejection {
         /// Why not.
         why: Denied,
     },
+    /// A command of a plan is refused, and so is the plan.
+    InPlan {
+        /// Its position, counted from 0.
+        at: u32,
+        /// Why.
+        rejection: Box<Rejection>,
+    },
     /// A round for a slot that has been decided.
     SlotDone {
         /// The slot.
@@ -247,6 +254,9 @@ impl fmt::Display for Rejection {
             }
             Self::NotNow { noun, name, reason } => write!(f, "{} {name} {reason}", noun.as_str()),
             Self::Denied { user, why } => write!(f, "{user} {why}"),
+            Self::InPlan { at, rejection } => {
+                write!(f, "change {} of the plan cannot be made, so none is: {rejection}", at.saturating_add(1))
+            }
             Self::SlotDone { slot, last } => write!(f, "slot {slot} has been decided; the last one was {last}"),
         }
     }

@@ -34,12 +34,18 @@ impl Sender {
     /// The envelope as sent by them: theirs is what has no other name on it.
     #[must_use]
     pub fn sign(&self, mut envelope: Envelope) -> Envelope {
-        if let Command::SubmitJob(command) = &mut envelope.command
-            && !self.administers
-        {
-            command.user.get_or_insert_with(|| self.user.clone());
+        if !self.administers {
+            self.own(&mut envelope.command);
         }
         Envelope { by: Some(self.user.clone()), ..envelope }
+    }
+
+    fn own(&self, command: &mut Command) {
+        if let Command::SubmitJob(command) = command {
+            command.user.get_or_insert_with(|| self.user.clone());
+        } else if let Command::ApplyPlan(command) = command {
+            command.commands.iter_mut().for_each(|command| self.own(command));
+        }
     }
 }
 
@@ -77,6 +83,10 @@ pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<()
         Command::CreateKey(command) => visitor.on_key(&command.user, command.administers),
         Command::RotateKey(command) => visitor.on_known_key(&command.key),
         Command::RevokeKey(command) => visitor.on_known_key(&command.key),
+        // Whoever may send each of them may send them together.
+        Command::ApplyPlan(command) => {
+            command.commands.iter().try_for_each(|command| authorise(state, sender, command))
+        }
         Command::CreateCluster(_)
         | Command::PutGroup(_)
         | Command::PutNode(_)

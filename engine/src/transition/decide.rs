@@ -12,6 +12,7 @@ use crate::transition::job;
 use crate::transition::key;
 use crate::transition::machines;
 use crate::transition::market;
+use crate::transition::plan;
 use crate::transition::quota;
 use crate::transition::round;
 use crate::transition::scale;
@@ -27,6 +28,10 @@ pub fn decide(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Ev
             name: String::new(),
             reason: "has not been created; send create_cluster with its dimensions first".to_owned(),
         });
+    }
+    if let Command::ApplyPlan(command) = command {
+        // Each of its commands comes with its own bills.
+        return plan::apply_plan(state, command, now);
     }
     judge(state, command, now).map(|events| bill::with_bills(state, events))
 }
@@ -58,6 +63,7 @@ fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>,
         Command::CreateKey(command) => key::create(state, command, now),
         Command::RotateKey(command) => key::rotate(state, command, now),
         Command::RevokeKey(command) => key::revoke(state, command, now),
+        Command::ApplyPlan(command) => plan::apply_plan(state, command, now),
         Command::Round(command) => round::round(state, *command, now),
     }
 }

@@ -11,6 +11,7 @@ mod key;
 mod machines;
 mod market;
 mod names;
+mod plan;
 mod quota;
 mod round;
 mod scale;

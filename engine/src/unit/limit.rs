@@ -40,6 +40,10 @@ pub const TEXT_BYTES_MAX: usize = 4_096;
 pub const ENDED_JOBS_KEPT: usize = 20_000;
 /// Episodes that one job's history keeps; the oldest beyond that are counted only.
 pub const HISTORY_MAX: usize = 64;
+/// Commands that one plan may apply.
+pub const PLAN_COMMANDS_MAX: usize = 200;
+/// How far ahead a plan may look, in milliseconds: 366 days.
+pub const PLAN_MS_MAX: i64 = 366 * 24 * 3_600_000;
 /// Offers of the spot market.
 pub const OFFERS_MAX: usize = 1_000;
 /// Instances of one offer.

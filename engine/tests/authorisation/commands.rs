@@ -231,3 +231,13 @@ fn keys_are_ones_own() {
         assert_eq!(marks("root"), "????-?+");
     }
 }
+
+#[test]
+fn a_plan_needs_what_each_of_its_commands_needs() {
+    let plan = |commands: &str| format!(r#"{{"apply_plan":{{"commands":[{commands}]}}}}"#);
+    let (own, anybodys) = (r#"{"cancel_job":{"job":"USER-job"}}"#, r#"{"cancel_job":{"job":"owner-job"}}"#);
+    let quotas = r#"{"update_quota":{"quota":"Quota1.1","settings":{}}}"#;
+    check(&plan(own), &marks(&teams(), own));
+    check(&plan(&format!("{own},{anybodys}")), &marks(&teams(), anybodys));
+    check(&plan(&format!("{anybodys},{quotas}")), "---++?+");
+}

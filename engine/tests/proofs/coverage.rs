@@ -212,6 +212,7 @@ fn rare_rejections(all: &mut All) {
         r#"{"create_quota":{"quota":"q","groups":["pool"],"min":{"gpu":8000}}}"#.to_owned(),
         r#"{"create_quota":{"quota":"q","groups":["pool"],"min":{"gpu":9000}}}"#.to_owned(),
         r#"{"create_quota":{"quota":"r","groups":[],"min":{"gpu":1000}}}"#.to_owned(),
+        r#"{"apply_plan":{"commands":[{"delete_quota":{"quota":"q"}},{"round":{}}]}}"#.to_owned(),
         r#"{"submit_job":{"job":"j","pods":[{"amount":{"gpu":1000}}]}}"#.to_owned(),
         r#"{"update_quota":{"quota":"q","settings":{"child_level":{"preemptible":[],"modules":[]}}}}"#.to_owned(),
         format!(r#"{{"submit_job":{{"job":"j","quota":"q","pods":[{roles}]}}}}"#),

@@ -151,6 +151,7 @@ pub fn title(entry: &Entry<Deed>) -> &'static str {
         Some("create_key") => "Key created",
         Some("rotate_key") => "Key rotated",
         Some("revoke_key") => "Key revoked",
+        Some("apply_plan") => "Plan applied",
         Some("round") => "Round",
         Some(_) => "Another command",
         None => "In another workspace",

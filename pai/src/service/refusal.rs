@@ -29,6 +29,7 @@ fn code(rejection: &Rejection) -> (u16, String) {
         Rejection::Policy { .. } => (400, "InvalidQuotaConfig".to_owned()),
         Rejection::Bid { fault, .. } => (400, pascal(fault.code())),
         Rejection::Offer { fault, .. } => (400, pascal(fault.code())),
+        Rejection::InPlan { rejection, .. } => self::code(rejection),
         Rejection::Denied { .. } => (403, "Forbidden".to_owned()),
     }
 }

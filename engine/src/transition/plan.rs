@@ -1,0 +1,52 @@
+//! Applying a plan: commands one after the other, as a single step.
+
+use std::borrow::Cow;
+
+use crate::message::command::ApplyPlan;
+use crate::message::command::Command;
+use crate::message::event::Event;
+use crate::message::rejection::Rejection;
+use crate::state::world::State;
+use crate::transition::apply;
+use crate::transition::decide;
+use crate::transition::names;
+use crate::unit::limit;
+use crate::unit::time::Timestamp;
+
+/// What all the commands come to, each decided over what those before it have changed. No round runs in between, so
+/// that nobody is evicted by half of a plan.
+pub(super) fn apply_plan(state: &State, command: &ApplyPlan, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let ApplyPlan { commands } = command;
+    names::within_limit("changes of a plan", commands.len(), limit::PLAN_COMMANDS_MAX)?;
+    let mut ahead = Cow::Borrowed(state);
+    let mut events = Vec::new();
+    for (at, command) in commands.iter().enumerate() {
+        let in_plan = |rejection| Rejection::InPlan { at: number(at), rejection: Box::new(rejection) };
+        let decided = allowed(command).and_then(|()| decide(&ahead, command, now)).map_err(in_plan)?;
+        if at + 1 < commands.len() {
+            let ahead = ahead.to_mut();
+            for event in &decided {
+                apply(ahead, event);
+            }
+        }
+        events.extend(decided);
+    }
+    Ok(events)
+}
+
+fn allowed(command: &Command) -> Result<(), Rejection> {
+    let what = if let Command::CreateCluster(_) = command {
+        "the declaration of a cluster"
+    } else if let Command::ApplyPlan(_) = command {
+        "another plan"
+    } else if let Command::Round(_) = command {
+        "a round"
+    } else {
+        return Ok(());
+    };
+    Err(Rejection::Structure { reason: format!("a plan does not contain {what}; leave it out") })
+}
+
+fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
