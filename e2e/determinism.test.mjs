@@ -13,17 +13,25 @@ import { run } from "./bytes/run.mjs";
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
 const TARGET = resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target");
 const WASM = join(TARGET, "wasm32-unknown-unknown/wasm/bytes_of_runs.wasm");
-const RUNS = join(TARGET, "tmp/runs.jsonl");
-const N_RUNS = 1_000;
+const N_CASES = 1_000;
 
-const runs = readFileSync(RUNS, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+const stored = (name) =>
+  readFileSync(join(TARGET, "tmp", name), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+const cases = [
+  { what: "run", list: stored("runs.jsonl"), input: ({ commands }) => commands },
+  { what: "plan", list: stored("plans.jsonl"), input: ({ input }) => input },
+];
 const digest = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
-test("Node gives the native bytes", async () => {
+test("Node gives the native bytes", async (t) => {
   const { instance } = await WebAssembly.instantiate(readFileSync(WASM));
-  assert.equal(runs.length, N_RUNS);
-  for (const { seed, commands, sha256 } of runs) {
-    assert.equal(digest(run(instance, commands)), sha256, `the run of seed ${seed}`);
+  for (const { what, list, input } of cases) {
+    await t.test(what, () => {
+      assert.equal(list.length, N_CASES);
+      for (const item of list) {
+        assert.equal(digest(run(instance, what, input(item))), item.sha256, `the ${what} of seed ${item.seed}`);
+      }
+    });
   }
 });
 
@@ -31,7 +39,9 @@ const WORKER = `
   import module from "./bytes.wasm";
   import { run } from "./run.mjs";
   const instance = new WebAssembly.Instance(module);
-  export default { fetch: async (request) => new Response(run(instance, await request.text())) };
+  export default {
+    fetch: async (request) => new Response(run(instance, new URL(request.url).pathname.slice(1), await request.text())),
+  };
 `;
 
 test("the Worker runtime gives the native bytes", async (t) => {
@@ -48,9 +58,11 @@ test("the Worker runtime gives the native bytes", async (t) => {
     ],
   });
   t.after(() => miniflare.dispose());
-  for (const { seed, commands, sha256 } of runs) {
-    const answer = await miniflare.dispatchFetch("http://bytes/", { method: "POST", body: commands });
-    assert.equal(answer.status, 200, `the run of seed ${seed}`);
-    assert.equal(digest(new Uint8Array(await answer.arrayBuffer())), sha256, `the run of seed ${seed}`);
+  for (const { what, list, input } of cases) {
+    for (const item of list) {
+      const answer = await miniflare.dispatchFetch(`http://bytes/${what}`, { method: "POST", body: input(item) });
+      assert.equal(answer.status, 200, `the ${what} of seed ${item.seed}`);
+      assert.equal(digest(new Uint8Array(await answer.arrayBuffer())), item.sha256, `the ${what} of seed ${item.seed}`);
+    }
   }
 });

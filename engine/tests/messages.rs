@@ -15,6 +15,7 @@ use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::message::event::Event;
+use engine::message::plan::Variant;
 use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
 use serde::Serialize;
@@ -76,10 +77,11 @@ fn every_fault_of_a_bid_or_an_offer_has_an_example() {
 }
 
 #[test]
-fn envelopes_receipts_and_entries_have_examples() {
+fn envelopes_receipts_entries_and_variants_have_examples() {
     examples::<Envelope>("envelopes.jsonl");
     examples::<Receipt>("receipts.jsonl");
     examples::<Entry>("entries.jsonl");
+    examples::<Variant>("variants.jsonl");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 pub mod command;
 pub mod envelope;
 pub mod event;
+pub mod plan;
 pub mod rejection;
 pub mod snapshot;
 

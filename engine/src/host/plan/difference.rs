@@ -1,0 +1,194 @@
+//! Two runs beside each other: who wins and who loses.
+//!
+//! Whoever waits less, wins; at equal waiting whoever loses less work to evictions; at equal loss whoever pays less.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::host::plan::account::Account;
+use crate::host::plan::outcome::name;
+use crate::host::plan::record::Party;
+use crate::host::plan::record::Record;
+use crate::host::plan::run::Run;
+use crate::unit::id::JobId;
+use crate::unit::sort;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
+
+/// How somebody fares in the second run, compared with the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Better.
+    Wins,
+    /// Worse.
+    Loses,
+    /// Neither.
+    Same,
+    /// Only the second run has them.
+    New,
+    /// Only the first run has them.
+    Gone,
+}
+
+impl Verdict {
+    /// Of what was and what would be.
+    #[must_use]
+    pub fn of(before: Option<&Account>, after: Option<&Account>) -> Self {
+        let weight = |account: &Account| (account.waited, account.lost_gpu_ms, account.cost_micros);
+        match (before.map(weight), after.map(weight)) {
+            (None, None) => Self::Same,
+            (None, Some(_)) => Self::New,
+            (Some(_), None) => Self::Gone,
+            (Some(before), Some(after)) => match after.cmp(&before) {
+                Ordering::Less => Self::Wins,
+                Ordering::Equal => Self::Same,
+                Ordering::Greater => Self::Loses,
+            },
+        }
+    }
+}
+
+/// A quota or an offer in both runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartyDifference {
+    /// The quota or the offer.
+    pub name: String,
+    /// How it fares.
+    pub verdict: Verdict,
+    /// In the first run.
+    pub before: Account,
+    /// In the second run.
+    pub after: Account,
+}
+
+/// How a job fares in one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobFate {
+    /// How long it waited for its first start, or waits so far.
+    #[serde(rename = "wait_ms")]
+    pub wait: Option<Millis>,
+    /// When it started in this run.
+    pub started: Option<Timestamp>,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+    /// In numbers.
+    pub account: Account,
+}
+
+impl JobFate {
+    fn of(record: &Record, now: Timestamp) -> Self {
+        let Record { started, ended, account, .. } = record;
+        Self { wait: record.first_wait(now), started: *started, ended: *ended, account: *account }
+    }
+}
+
+/// A job that fares differently.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobDifference {
+    /// The job.
+    pub job: JobId,
+    /// What it draws on.
+    pub party: String,
+    /// How it fares.
+    pub verdict: Verdict,
+    /// In the first run.
+    pub before: Option<JobFate>,
+    /// In the second run.
+    pub after: Option<JobFate>,
+}
+
+/// What is different.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Difference {
+    /// Every quota and offer with jobs in one of the runs.
+    pub parties: Vec<PartyDifference>,
+    /// How many jobs win.
+    pub winners: u64,
+    /// How many jobs lose.
+    pub losers: u64,
+    /// How many jobs fare differently, new ones and those that are gone included.
+    pub changed: u64,
+    /// The jobs that fare the most differently, the largest difference of waiting first.
+    pub jobs: Vec<JobDifference>,
+}
+
+/// A job of both runs.
+type Pair<'a> = (Option<&'a Record>, Option<&'a Record>);
+
+impl Difference {
+    /// Compares two runs that are over, and names at most so many jobs.
+    #[must_use]
+    pub fn of(before: &Run, after: &Run, jobs_max: usize) -> Self {
+        let mut difference =
+            Self { parties: parties(before, after), winners: 0, losers: 0, changed: 0, jobs: Vec::new() };
+        let mut pairs: BTreeMap<&JobId, Pair<'_>> = BTreeMap::new();
+        for record in &before.tally.records {
+            pairs.entry(&record.id).or_default().0 = Some(record);
+        }
+        for record in &after.tally.records {
+            pairs.entry(&record.id).or_default().1 = Some(record);
+        }
+        let mut changed: Vec<(&JobId, Pair<'_>, Verdict)> = Vec::new();
+        for (job, pair) in pairs {
+            let verdict = Verdict::of(pair.0.map(|record| &record.account), pair.1.map(|record| &record.account));
+            difference.winners += u64::from(verdict == Verdict::Wins);
+            difference.losers += u64::from(verdict == Verdict::Loses);
+            if verdict != Verdict::Same {
+                changed.push((job, pair, verdict));
+            }
+        }
+        difference.changed = changed.len() as u64;
+        // Stable: of equal distances the order of the names stays.
+        sort::by_cached_key(&mut changed, |(_, pair, _)| std::cmp::Reverse(distance(*pair)));
+        changed.truncate(jobs_max);
+        let told = changed.into_iter().map(|(job, pair, verdict)| job_difference(before, after, job, pair, verdict));
+        difference.jobs = told.collect();
+        difference
+    }
+}
+
+/// Quotas and offers by their names: what has a number in one run may have another one in the other.
+fn parties(before: &Run, after: &Run) -> Vec<PartyDifference> {
+    let mut parties: BTreeMap<(bool, &str), [Account; 2]> = BTreeMap::new();
+    for (side, run) in [before, after].into_iter().enumerate() {
+        for record in &run.tally.records {
+            let is_offer = matches!(record.party, Party::Offer(_));
+            let sides = parties.entry((is_offer, name(run.state(), record.party))).or_default();
+            sides[side] = sides[side].plus(&record.account);
+        }
+    }
+    let told = parties.into_iter().map(|((_, name), [was, is])| PartyDifference {
+        name: name.to_owned(),
+        verdict: Verdict::of(Some(&was), Some(&is)),
+        before: was,
+        after: is,
+    });
+    told.collect()
+}
+
+/// How much a job's waiting and its lost work differ.
+fn distance((before, after): Pair<'_>) -> (i64, i64) {
+    let of =
+        |record: Option<&Record>| record.map_or((0, 0), |record| (record.account.waited.0, record.account.lost_gpu_ms));
+    let (was, is) = (of(before), of(after));
+    (is.0.saturating_sub(was.0).saturating_abs(), is.1.saturating_sub(was.1).saturating_abs())
+}
+
+fn job_difference(before: &Run, after: &Run, job: &JobId, pair: Pair<'_>, verdict: Verdict) -> JobDifference {
+    let party = |run: &Run, record: Option<&Record>| record.map(|it| name(run.state(), it.party).to_owned());
+    JobDifference {
+        job: job.clone(),
+        party: party(after, pair.1).or_else(|| party(before, pair.0)).unwrap_or_default(),
+        verdict,
+        before: pair.0.map(|record| JobFate::of(record, before.now())),
+        after: pair.1.map(|record| JobFate::of(record, after.now())),
+    }
+}

@@ -1,0 +1,280 @@
+//! A variant, simulated forward step by step.
+//!
+//! The order of one moment: the scheduled round first, so that what ends then is free, then the changes, then what the
+//! base brings. At the very beginning there is no round before the changes.
+
+use std::sync::Arc;
+
+use crate::host::authority;
+use crate::host::plan::base::Base;
+use crate::host::plan::tally::Tally;
+use crate::message::command::ApplyPlan;
+use crate::message::command::Command;
+use crate::message::command::Round;
+use crate::message::event::Event;
+use crate::message::plan::Change;
+use crate::message::plan::Variant;
+use crate::message::rejection::Rejection;
+use crate::state::world::State;
+use crate::unit::limit;
+use crate::unit::sort;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
+
+/// How far a run goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Horizon {
+    /// To this time.
+    Until(Timestamp),
+    /// Until nothing happens any more.
+    Quiet,
+}
+
+/// A change that was refused. The run goes on without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its position in the variant.
+    pub change: usize,
+    /// Why.
+    pub rejection: Rejection,
+}
+
+/// What a step sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// The round of this slot.
+    Round(i64),
+    /// The changes of one moment that were not refused, by their positions in the variant.
+    Changes(Vec<usize>),
+    /// What the base brings, by its position.
+    Ahead(usize),
+}
+
+/// A step, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When.
+    pub at: Timestamp,
+    /// What was sent.
+    pub sent: Sent,
+    /// The answer.
+    pub answer: Result<Vec<Event>, Rejection>,
+}
+
+/// A variant on its way.
+#[derive(Clone, Debug)]
+pub struct Run {
+    state: State,
+    from: Timestamp,
+    now: Timestamp,
+    horizon: Horizon,
+    /// Changes that are on, by time, with their positions in the variant.
+    changes: Vec<(usize, Change)>,
+    next_change: usize,
+    ahead: Arc<[(Timestamp, Command)]>,
+    next_ahead: usize,
+    slot: i64,
+    /// Scheduled rounds since anything happened.
+    quiet_rounds: i64,
+    is_over: bool,
+    /// Changes that were refused.
+    pub refused: Vec<Refusal>,
+    /// What it has come to so far.
+    pub tally: Tally,
+}
+
+/// What comes next.
+#[derive(Clone, Copy)]
+enum Next {
+    Round,
+    Changes,
+    Ahead,
+}
+
+impl Run {
+    /// A run that has not begun. It goes at most [`limit::PLAN_MS_MAX`] ahead, whatever the horizon.
+    #[must_use]
+    pub fn new(base: &Base, variant: &Variant, horizon: Horizon) -> Self {
+        let state = State::clone(&base.state);
+        let mut changes: Vec<(usize, Change)> =
+            variant.changes.iter().cloned().enumerate().filter(|(_, change)| !change.is_off).collect();
+        for (_, change) in &mut changes {
+            change.at = change.at.max(base.from);
+        }
+        sort::by_key(&mut changes, |(_, change)| change.at);
+        let minute = base.from.0.div_euclid(Millis::MINUTE.0) + 1;
+        let slot = state.last_slot.map_or(minute, |last| minute.max(last.saturating_add(1)));
+        let tally = Tally::new(&state, base.from);
+        Self {
+            state,
+            from: base.from,
+            now: base.from,
+            horizon,
+            changes,
+            next_change: 0,
+            ahead: Arc::clone(&base.ahead),
+            next_ahead: 0,
+            slot,
+            quiet_rounds: 0,
+            is_over: false,
+            refused: Vec::new(),
+            tally,
+        }
+    }
+
+    /// The state by now.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The time by now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Whether it has reached its horizon.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// How much of it is done, in thousandths: of its time, or of what the base brings if nobody knows the time.
+    #[must_use]
+    pub fn done(&self) -> i64 {
+        let share = |part: i64, whole: i64| {
+            let share = i128::from(part) * 1000 / i128::from(whole.max(1));
+            i64::try_from(share).unwrap_or(1000).clamp(0, 1000)
+        };
+        match self.horizon {
+            _ if self.is_over => 1000,
+            Horizon::Until(until) => share((self.now - self.from).0, (until - self.from).0),
+            Horizon::Quiet if self.ahead.is_empty() => 0,
+            Horizon::Quiet => {
+                let count = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
+                share(count(self.next_ahead), count(self.ahead.len()))
+            }
+        }
+    }
+
+    /// Takes steps until so many events have happened or the horizon is reached.
+    pub fn advance(&mut self, events: u64) {
+        let enough = self.tally.events.saturating_add(events);
+        while self.tally.events < enough && self.step().is_some() {}
+    }
+
+    /// Takes all steps that are left.
+    pub fn finish(&mut self) {
+        while self.step().is_some() {}
+    }
+
+    /// Takes the next step; nothing at the horizon.
+    pub fn step(&mut self) -> Option<Step> {
+        let Some((at, next)) = self.next() else {
+            self.end();
+            return None;
+        };
+        self.now = at;
+        let step = match next {
+            Next::Round => self.round(),
+            Next::Changes => self.change(),
+            Next::Ahead => self.bring(),
+        };
+        let is_news = |event: &Event| !matches!(event, Event::Rounded { .. });
+        if !matches!(step.sent, Sent::Round(_)) || step.answer.iter().flatten().any(is_news) {
+            self.quiet_rounds = 0;
+        } else {
+            self.quiet_rounds += 1;
+        }
+        self.tally.take(&self.state, step.answer.as_deref().unwrap_or_default(), at);
+        Some(step)
+    }
+
+    fn next(&self) -> Option<(Timestamp, Next)> {
+        if self.is_over {
+            return None;
+        }
+        let change = self.changes.get(self.next_change).map(|(_, change)| (change.at, Next::Changes));
+        let ahead = self.ahead.get(self.next_ahead).map(|(at, _)| ((*at).max(self.from), Next::Ahead));
+        let round = (Timestamp(self.slot.saturating_mul(Millis::MINUTE.0)), Next::Round);
+        let is_quiet = self.horizon == Horizon::Quiet && change.is_none() && ahead.is_none() && self.rests();
+        // Of one moment the first in this list comes first.
+        let (at, next) = [Some(round), change, ahead].into_iter().flatten().min_by_key(|(at, _)| *at)?;
+        let last = match self.horizon {
+            Horizon::Until(until) => until.min(self.latest()),
+            Horizon::Quiet => self.latest(),
+        };
+        (at <= last && !is_quiet).then_some((at, next))
+    }
+
+    fn latest(&self) -> Timestamp {
+        self.from + Millis(limit::PLAN_MS_MAX)
+    }
+
+    /// Whether nothing is going to happen any more: nothing waits for its time, nobody is protected from release, and
+    /// the market has stood still for as long as its averages look back.
+    fn rests(&self) -> bool {
+        let market = &self.state.market;
+        let offers = market.offers.iter().filter(|offer| !offer.is_removed);
+        let window = offers.map(|offer| offer.terms.window.0).max().unwrap_or(0);
+        let mut grants = market.accounts.values().filter_map(|account| account.grant);
+        self.state.next_wakeup().is_none()
+            && self.quiet_rounds > window / Millis::MINUTE.0 + 1
+            && !grants.any(|grant| grant.protected_until >= self.now)
+    }
+
+    fn end(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.is_over = true;
+        if let Horizon::Until(until) = self.horizon {
+            self.now = until.min(self.latest()).max(self.now);
+        }
+        self.tally.close(&self.state, self.now);
+    }
+
+    fn round(&mut self) -> Step {
+        let slot = self.slot;
+        self.slot = slot.saturating_add(1);
+        let answer = authority::step(&mut self.state, &Command::Round(Round { slot: Some(slot) }), self.now);
+        Step { at: self.now, sent: Sent::Round(slot), answer }
+    }
+
+    /// All changes of this moment as one plan. A change that is refused is left out, and the others are made.
+    fn change(&mut self) -> Step {
+        let later = &self.changes[self.next_change..];
+        let count = later.iter().take_while(|(_, change)| change.at <= self.now).count();
+        let mut group: Vec<(usize, Change)> = later[..count].to_vec();
+        self.next_change += count;
+        loop {
+            let commands = group.iter().map(|(_, change)| change.command.clone()).collect();
+            let answer = authority::step(&mut self.state, &Command::ApplyPlan(ApplyPlan { commands }), self.now);
+            match answer {
+                Err(Rejection::InPlan { at, rejection }) if (at as usize) < group.len() => {
+                    let (change, _) = group.remove(at as usize);
+                    self.refused.push(Refusal { change, rejection: *rejection });
+                }
+                answer => {
+                    if let Err(rejection) = &answer {
+                        let all = group.drain(..);
+                        self.refused.extend(all.map(|(change, _)| Refusal { change, rejection: rejection.clone() }));
+                    }
+                    let sent = Sent::Changes(group.into_iter().map(|(change, _)| change).collect());
+                    return Step { at: self.now, sent, answer };
+                }
+            }
+        }
+    }
+
+    fn bring(&mut self) -> Step {
+        let at = self.next_ahead;
+        self.next_ahead = at + 1;
+        let answer = authority::step(&mut self.state, &self.ahead[at].1, self.now);
+        if let Err(rejection) = &answer {
+            self.tally.refuse(at, rejection);
+        }
+        Step { at: self.now, sent: Sent::Ahead(at), answer }
+    }
+}

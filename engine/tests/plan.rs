@@ -1,0 +1,190 @@
+//! Plans of the example of the seeds, by hand: 128 GPUs, of which Quota1.1 has 48 and Quota1.2 has 80.
+#![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
+
+use engine::host::authority;
+use engine::host::plan::base::Base;
+use engine::host::plan::difference::Difference;
+use engine::host::plan::difference::Verdict;
+use engine::host::plan::goal::Goal;
+use engine::host::plan::outcome::Outcome;
+use engine::host::plan::outcome::Timeline;
+use engine::host::plan::run::Horizon;
+use engine::host::plan::run::Run;
+use engine::host::plan::search::Family;
+use engine::host::plan::search::Found;
+use engine::host::plan::search::Search;
+use engine::message;
+use engine::message::command::Command;
+use engine::message::plan::Change;
+use engine::message::plan::Variant;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::id::QuotaId;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+
+const HOUR: i64 = 3_600_000;
+const GPU_HOUR: i64 = HOUR;
+
+fn command(text: &str) -> Command {
+    message::read(text.as_bytes()).unwrap()
+}
+
+fn change(at: i64, text: &str) -> Change {
+    Change { at: Timestamp(at), command: command(text), is_off: false }
+}
+
+fn submit(job: &str, quota: &str, gpus: i64, hours: i64) -> String {
+    let (amount, duration) = (gpus * 1000, hours * HOUR);
+    format!(
+        r#"{{"submit_job":{{"job":"{job}","quota":"{quota}","pods":[{{"amount":{{"gpu":{amount}}}}}],"duration_ms":{duration}}}}}"#
+    )
+}
+
+/// Team B has 48 GPUs, of which one job uses all for four hours; another one of 56 waits behind it for ever. Team C
+/// has 80, uses 64 of them for two hours, and asks for the 16 that are left, and for 16 more, right at the beginning.
+fn base() -> Base {
+    let mut state = State::default();
+    for text in [
+        r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#,
+        r#"{"put_group":{"group":"pool","resource_type":"lingjun","pool":{"gpu":128000}}}"#,
+        r#"{"create_quota":{"quota":"Quota1","groups":["pool"],"min":{"gpu":128000}}}"#,
+        r#"{"create_quota":{"quota":"Quota1.1","parent":"Quota1","min":{"gpu":48000},"settings":{"lends":false}}}"#,
+        r#"{"create_quota":{"quota":"Quota1.2","parent":"Quota1","min":{"gpu":80000},"settings":{"lends":false}}}"#,
+        &submit("b-runs", "Quota1.1", 48, 4),
+        &submit("b-waits", "Quota1.1", 56, 1),
+        &submit("c-runs", "Quota1.2", 64, 2),
+    ] {
+        authority::step(&mut state, &command(text), Timestamp(0)).unwrap();
+    }
+    let ahead = ["c-first", "c-second"].map(|job| (Timestamp(60_000), command(&submit(job, "Quota1.2", 16, 1))));
+    Base::new(state, Timestamp(60_000), ahead.to_vec()).unwrap()
+}
+
+fn run(base: &Base, changes: Vec<Change>) -> Run {
+    let variant = Variant { name: "a variant".to_owned(), changes };
+    let mut run = Run::new(base, &variant, Horizon::Until(Timestamp(60_000 + 8 * HOUR)));
+    run.finish();
+    run
+}
+
+const MOVE: &str = r#"{"scale_quotas":{"targets":[{"quota":"Quota1.1","min":{"gpu":56000}},{"quota":"Quota1.2","min":{"gpu":72000}}]}}"#;
+
+#[test]
+fn without_a_change_the_gang_of_team_b_waits_for_ever() {
+    let outcome = Outcome::of(&run(&base(), Vec::new()));
+    let party = |name: &str| outcome.parties.iter().find(|party| party.name == name).unwrap();
+    let b = party("Quota1.1");
+    assert_eq!((b.account.waiting, b.account.finished), (1, 1));
+    // It was submitted a minute before the plan began.
+    assert_eq!(b.waits.longest, Millis(8 * HOUR + 60_000));
+    assert_eq!(b.account.waited, Millis(8 * HOUR));
+    assert_eq!(b.account.used_gpu_ms, 48 * (4 * GPU_HOUR - 60_000));
+    // c-first takes the 16 GPUs that are left for an hour, then c-second does.
+    let c = party("Quota1.2");
+    assert_eq!(
+        (c.account.submitted, c.account.finished, c.waits.p50, c.waits.longest),
+        (2, 3, Millis(0), Millis(HOUR))
+    );
+    assert_eq!(outcome.offered_gpu_ms, 128 * 8 * GPU_HOUR);
+    assert_eq!(outcome.all.waited_gpu_ms, 56 * 8 * GPU_HOUR + 16 * GPU_HOUR);
+    // Served: 46.97 % of what team B wanted, and 90.88 % of what team C did.
+    assert_eq!((b.account.served(), c.account.served()), (Some(299), Some(908)));
+    assert_eq!(outcome.fairness, Some(1000 * (299 + 908) * (299 + 908) / (2 * (299 * 299 + 908 * 908))));
+}
+
+#[test]
+fn eight_gpus_more_for_team_b_cost_team_c_a_wait() {
+    let base = base();
+    let (before, after) = (run(&base, Vec::new()), run(&base, vec![change(0, MOVE)]));
+    let outcome = Outcome::of(&after);
+    assert_eq!((outcome.refused.len(), outcome.all.waiting), (0, 0));
+    let difference = Difference::of(&before, &after, 10);
+    let told: Vec<(&str, Verdict)> =
+        difference.jobs.iter().map(|difference| (difference.job.as_str(), difference.verdict)).collect();
+    // b-waits starts when b-runs ends, after four hours; c-first no longer has 16 GPUs at once, but after two hours.
+    assert_eq!(told, [("b-waits", Verdict::Wins), ("c-first", Verdict::Loses), ("c-second", Verdict::Loses)]);
+    let fate = difference.jobs[1].after.unwrap();
+    assert_eq!(fate.wait, Some(Millis(2 * HOUR - 60_000)));
+    let verdicts: Vec<Verdict> = difference.parties.iter().map(|party| party.verdict).collect();
+    assert_eq!((verdicts, difference.winners, difference.losers), (vec![Verdict::Wins, Verdict::Loses], 1, 2));
+    let timeline = Timeline::of(&after, 100);
+    let spans: Vec<(&str, i64, i64)> =
+        timeline.spans.iter().map(|span| (span.job.as_str(), span.from.0 - 60_000, span.until.0 - 60_000)).collect();
+    assert_eq!(spans[2], ("c-first", 2 * HOUR - 60_000, 3 * HOUR - 60_000));
+}
+
+#[test]
+fn a_change_that_does_not_add_up_is_told_and_the_others_are_made() {
+    let too_much = r#"{"scale_quotas":{"targets":[{"quota":"Quota1.1","min":{"gpu":56000}}]}}"#;
+    let outcome = Outcome::of(&run(&base(), vec![change(0, too_much), change(0, MOVE)]));
+    let told: Vec<(u64, &str)> =
+        outcome.refused.iter().map(|refusal| (refusal.change, refusal.reason.as_str())).collect();
+    assert_eq!(told, [(0, "Quota1.1 would need 56 GPUs, Quota1 has 48 left")]);
+    assert_eq!(outcome.all.waiting, 0);
+}
+
+#[test]
+fn changes_come_at_their_time() {
+    let at = 60_000 + 5 * HOUR;
+    let difference = Difference::of(&run(&base(), Vec::new()), &run(&base(), vec![change(at, MOVE)]), 10);
+    let told: Vec<(&str, Option<Millis>)> =
+        difference.jobs.iter().map(|job| (job.job.as_str(), job.after.unwrap().wait)).collect();
+    assert_eq!(told, [("b-waits", Some(Millis(5 * HOUR + 60_000)))]);
+}
+
+#[test]
+fn the_smallest_amount_that_starts_a_job_in_time() {
+    let base = base();
+    let search = |by: i64, from: Option<&str>, at_most: i64| {
+        let name = |name: &str| QuotaId::new(name).unwrap();
+        let family = Family::Amount {
+            quota: name("Quota1.1"),
+            from: from.map(name),
+            dimension: "gpu".to_owned(),
+            step: 2_000,
+            at_most,
+        };
+        let goal = Goal::StartsBy { job: JobId::new("b-waits").unwrap(), by: Timestamp(60_000 + by) };
+        let horizon = Horizon::Until(Timestamp(60_000 + 8 * HOUR));
+        let mut search = Search::new(&base, &Variant::default(), horizon, goal, family).unwrap();
+        while search.found().is_none() {
+            search.advance(10);
+        }
+        search.found().unwrap().clone()
+    };
+    let Found::Change { command, tried } = search(5 * HOUR, Some("Quota1.2"), 60_000) else {
+        panic!("nothing was found")
+    };
+    assert_eq!((serde_json::to_string(&command).unwrap().contains("56000"), tried), (true, 4));
+    // Nobody else can give so much that it starts beside b-runs: 104 GPUs would be needed, team C uses 64.
+    // With 104 GPUs it starts beside b-runs: team C then holds more than it has, and the excess is the first to go.
+    let Found::Change { command, tried: 28 } = search(HOUR, Some("Quota1.2"), 60_000) else { panic!("not 28") };
+    assert!(serde_json::to_string(&command).unwrap().contains("104000"));
+    assert_eq!(search(HOUR, Some("Quota1.2"), 50_000), Found::Nothing { tried: 25, refused: None });
+    // Without somebody who gives, Quota1 has nothing left.
+    let Found::Nothing { tried: 1, refused: Some(refused) } = search(5 * HOUR, None, 60_000) else {
+        panic!("something was found")
+    };
+    assert_eq!(refused.to_string(), "Quota1.1 would need 50 GPUs, Quota1 has 48 left");
+}
+
+#[test]
+fn no_wait_over_a_time_for_a_team() {
+    let base = base();
+    let goal =
+        |hours: i64| Goal::WaitsAtMost { quota: QuotaId::new("Quota1.2").unwrap(), at_most: Millis(hours * HOUR) };
+    let found = |goal: Goal, changes: Vec<Change>| {
+        let family = Family::Priority { job: JobId::new("c-runs").unwrap() };
+        let variant = Variant { name: String::new(), changes };
+        let horizon = Horizon::Until(Timestamp(60_000 + 8 * HOUR));
+        let mut search = Search::new(&base, &variant, horizon, goal, family).unwrap();
+        while search.found().is_none() {
+            search.advance(1000);
+        }
+        search.found().unwrap().clone()
+    };
+    assert_eq!(found(goal(1), Vec::new()), Found::Already);
+    assert_eq!(found(goal(1), vec![change(0, MOVE)]), Found::Nothing { tried: 8, refused: None });
+    assert_eq!(found(goal(2), vec![change(0, MOVE)]), Found::Already);
+}
