@@ -123,3 +123,34 @@ export class Cluster {
     return answer.body;
   }
 }
+
+/** The type of the machines that quotas are counted in. */
+export const NODE_TYPE = "ml.gu7xf.8xlarge-gu108";
+/** An instance type of general computing. */
+export const ECS_TYPE = "ecs.g7.xlarge";
+
+/** 16 nodes of 8 GPUs, and two offers of the spot market; then a key that administers the cluster. */
+export async function foundPai(cluster) {
+  const instance = { gpu: 8_000, cpu: 128_000, memory: 1_048_576 };
+  const node = (name) => ({ put_node: { node: name, group: "rg-1", node_type: NODE_TYPE, gpu_type: "GU108", amount: instance } });
+  const commands = [
+    { create_cluster: { dimensions: ["gpu", "cpu", "memory"].map((name) => ({ name, kind: name })) } },
+    { put_group: { group: "rg-1", resource_type: "lingjun" } },
+    ...Array.from({ length: 16 }, (_, number) => node(`node-${number}`)),
+    { create_offer: { offer: NODE_TYPE, resource_type: "lingjun", instance, inventory: 4, price: 300_000, terms: { original_price: 1_000_000 } } },
+    { create_offer: { offer: ECS_TYPE, resource_type: "general", instance: { cpu: 4_000, memory: 16_384 }, inventory: 4, price: 10_000, terms: { original_price: 20_000 } } },
+  ];
+  for (const [index, command] of commands.entries()) {
+    const answer = await cluster.send(`founding-${index}`, command);
+    if (answer.status !== 200) throw new Error(`founding failed: ${JSON.stringify(answer.body)}`);
+  }
+  return accessKey(cluster, "sdk", { administers: true });
+}
+
+/** A key of a user, with the secret that is shown once. */
+export async function accessKey(cluster, user, more = {}) {
+  const id = `${cluster.name}.${user}`;
+  const answer = await cluster.send(`key-${user}`, { create_key: { key: id, user, ...more } });
+  if (answer.status !== 200) throw new Error(`no key: ${JSON.stringify(answer.body)}`);
+  return { id, secret: answer.headers.get("x-tidegate-secret") };
+}

@@ -17,7 +17,9 @@ mod front;
 mod gate;
 mod market;
 mod metrics;
+mod nonces;
 mod object;
+mod pai;
 mod proof;
 mod query;
 mod registry;
@@ -35,6 +37,9 @@ use worker::event;
 
 #[event(fetch)]
 async fn fetch(request: Request, env: Env, _context: Context) -> worker::Result<Response> {
+    if pai::is_asked(&request) {
+        return pai::serve(request, &env).await;
+    }
     answer::finish(front::serve(request, &env).await)
 }
 

@@ -13,8 +13,10 @@ use std::cell::Cell;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use ::pai::service::document;
 use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
+use engine::message::event::Event;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
 use protocol::cluster::Cluster;
@@ -42,6 +44,7 @@ use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
 use crate::bindings::Kv;
+use crate::pai::PATH;
 use crate::proof::Proof;
 use crate::registry;
 use crate::routes::Call;
@@ -49,12 +52,15 @@ use crate::storage::SqlLog;
 
 mod calls;
 mod keys;
+mod pai;
 mod reads;
 
 /// How long after a failed publication the next one is tried.
 const RETRY_MS: i64 = 5_000;
 /// After this time a publication that has not come back is taken for lost.
 const LOST_MS: i64 = 60_000;
+/// How many jobs are forgotten before the notes on them are dropped: until then they only take room.
+const SWEEP_AFTER: usize = 1_000;
 /// The close code for who is not let in any more.
 const POLICY_VIOLATION: u16 = 1008;
 
@@ -77,6 +83,8 @@ struct Core {
     publishing_since: Cell<Option<Timestamp>>,
     /// The alarm that is set, as far as this memory knows.
     alarm_at: Cell<Option<Timestamp>>,
+    /// Jobs that were forgotten since the notes on them were looked through.
+    forgotten: Cell<usize>,
 }
 
 impl DurableObject for ClusterObject {
@@ -89,6 +97,7 @@ impl DurableObject for ClusterObject {
             is_entered: Cell::new(false),
             publishing_since: Cell::new(None),
             alarm_at: Cell::new(None),
+            forgotten: Cell::new(0),
         };
         Self { core }
     }
@@ -97,6 +106,9 @@ impl DurableObject for ClusterObject {
         let path = request.path();
         if path.starts_with("/registry") {
             return answer::finish(registry::serve(&self.core.state.storage().sql(), &request.method(), &path));
+        }
+        if path == PATH {
+            return pai::serve(&self.core, request).await;
         }
         answer::finish(calls::serve(&self.core, request).await)
     }
@@ -163,6 +175,11 @@ impl Core {
     /// is durable.
     fn push(&self, done: &Done) -> Result<(), Problem> {
         let Some(record) = &done.record else { return Ok(()) };
+        for event in &done.receipt.events {
+            if let Event::Forgotten { jobs } = event {
+                self.forgotten.set(self.forgotten.get() + jobs.len());
+            }
+        }
         let mut texts: BTreeMap<String, Option<String>> = BTreeMap::new();
         for socket in self.state.get_websockets() {
             let tag = self.state.get_tags(&socket).into_iter().next().unwrap_or_default();
@@ -177,6 +194,15 @@ impl Core {
             };
         }
         Ok(())
+    }
+
+    /// Drops notes on jobs that have been forgotten, once there are many.
+    fn sweep(&self) -> Result<(), Problem> {
+        if self.forgotten.get() < SWEEP_AFTER {
+            return Ok(());
+        }
+        self.forgotten.set(0);
+        self.with(|cluster| cluster.sweep_notes(document::is_needed))
     }
 
     /// An entry for whoever a socket's tag names; none if they are nobody any more.

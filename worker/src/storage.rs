@@ -9,6 +9,7 @@
 //! | `meta` | `key` | the published head, the sealed publication, the cluster's name |
 //! | `notes` | `name` | what is kept beside the log, with the bucket in which it is published |
 //! | `buckets` | `bucket` | how often a bucket has changed, and how many of these changes are published |
+//! | `nonces`, `nonce_counts` | `key, mark`; `key, minute` | nonces that have been used ([`crate::nonces`]) |
 //!
 //! Why atomic: [`LogStore::commit`] runs all its statements inside the runtime's `transactionSync`, which undoes them
 //! when one fails. Why durable: the runtime holds an object's answers back until its writes are.
@@ -41,7 +42,9 @@ use worker::Storage;
 use worker::js_sys::Function;
 use worker::js_sys::Reflect;
 
-const SCHEMA: [&str; 8] = [
+use crate::nonces;
+
+const SCHEMA: [&str; 10] = [
     "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS commands (id TEXT PRIMARY KEY, body TEXT NOT NULL, receipt TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS snapshots (seq INTEGER PRIMARY KEY, revision INTEGER NOT NULL, at INTEGER NOT NULL, text TEXT NOT NULL)",
@@ -50,6 +53,8 @@ const SCHEMA: [&str; 8] = [
     "CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, bucket INTEGER NOT NULL, bytes INTEGER NOT NULL, text TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS notes_by_bucket ON notes (bucket, bytes)",
     "CREATE TABLE IF NOT EXISTS buckets (bucket INTEGER PRIMARY KEY, changes INTEGER NOT NULL, published INTEGER NOT NULL)",
+    nonces::TABLE,
+    nonces::COUNTS,
 ];
 
 /// How long a text in one row may be. A row may have 2 MB in all.
@@ -123,6 +128,14 @@ impl SqlLog {
             log.rows::<TextRow>(statement, Vec::new())?;
         }
         Ok(log)
+    }
+
+    /// Whether a cluster has ever been opened here. Asking leaves nothing behind.
+    pub(crate) fn exists(storage: &Storage) -> Result<bool, Fault> {
+        let query = "SELECT name AS text FROM sqlite_master WHERE type = 'table' AND name = 'meta'";
+        let rows: Vec<TextRow> =
+            storage.sql().exec(query, None).and_then(|cursor| cursor.to_array()).map_err(Fault::log)?;
+        Ok(!rows.is_empty())
     }
 
     /// The name that the cluster was opened with.

@@ -70,7 +70,7 @@ pub(super) fn serve(visit: &mut Visit, operation: AccessOperation) -> Result<Val
 
 fn permissions(visit: &Visit, name: &str, code: Option<&str>) -> Result<Value, Problem> {
     let (_, workspace) = visit.workspace(name)?;
-    let allowed = allowed(visit.caller.roles(workspace));
+    let allowed = allowed(visit.roles(workspace));
     match code {
         None => Ok(json!({ "TotalCount": allowed.len(), "Permissions": allowed })),
         Some(code) => {
@@ -139,7 +139,7 @@ pub(crate) fn workspace_or_default(visit: &Visit, named: Option<&str>) -> Result
 
 fn set_default(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
     visit.workspace(name)?;
-    if !visit.caller.administers() {
+    if !visit.sender.administers {
         let message = "the default workspace is the whole cluster's; its administrator sets it";
         return Err(Problem::new(403, "Forbidden", message));
     }

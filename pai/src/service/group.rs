@@ -75,7 +75,7 @@ fn create(
     let mut document = Document::new();
     document.insert("Name".to_owned(), Value::from(name));
     document.insert("Description".to_owned(), Value::from(description));
-    document.insert("CreatorID".to_owned(), Value::from(visit.caller.user.as_str()));
+    document.insert("CreatorID".to_owned(), Value::from(visit.sender.user.as_str()));
     document.insert("GmtCreatedTime".to_owned(), Value::from(calendar::written(visit.now)));
     let put = PutGroup { group: run::name::<GroupId>(&id)?, resource_type, pool: None };
     visit.send(Command::PutGroup(put), &[Change::put(Kind::Group, &id, &document)])?;
@@ -84,7 +84,7 @@ fn create(
 
 fn update(visit: &mut Visit, id: &str, name: Option<String>, description: Option<String>) -> Result<Value, Problem> {
     find(visit, id)?;
-    if !visit.caller.administers() {
+    if !visit.sender.administers {
         return Err(Problem::new(403, "Forbidden", "resource groups are changed by the cluster's administrator"));
     }
     let mut document = visit.document(Kind::Group, id)?;

@@ -22,6 +22,7 @@ mod run;
 mod visit;
 mod workspace;
 
+use engine::transition::Sender;
 use engine::unit::time::Timestamp;
 use serde_json::Value;
 use sha2::Digest;
@@ -32,7 +33,6 @@ use crate::operation::Operation;
 use crate::problem::Problem;
 use crate::problem::RequestId;
 use crate::request::Request;
-use crate::service::house::Caller;
 use crate::service::house::House;
 use crate::service::visit::Visit;
 
@@ -85,8 +85,8 @@ impl Mark {
 }
 
 /// Serves a request whose sender has been proved.
-pub fn serve(request: &Request, mark: Mark, caller: &Caller, house: &mut dyn House, now: Timestamp) -> Answer {
-    match answer(request, mark, caller, house, now) {
+pub fn serve(request: &Request, mark: Mark, sender: &Sender, house: &mut dyn House, now: Timestamp) -> Answer {
+    match answer(request, mark, sender, house, now) {
         Ok(mut body) => {
             body["RequestId"] = Value::from(mark.request_id().to_string());
             Answer { status: 200, body: body.to_string() }
@@ -104,12 +104,12 @@ pub fn refuse(problem: &Problem, mark: Mark) -> Answer {
 fn answer(
     request: &Request,
     mark: Mark,
-    caller: &Caller,
+    sender: &Sender,
     house: &mut dyn House,
     now: Timestamp,
 ) -> Result<Value, Problem> {
     let operation = operation::read(request)?;
-    let mut visit = Visit::new(house, caller, now, mark);
+    let mut visit = Visit::new(house, sender, now, mark);
     let visit = &mut visit;
     match operation {
         Operation::Job(operation) => job::serve(visit, operation),

@@ -57,7 +57,7 @@ pub(crate) fn another(visit: &Visit, wanted: &Wanted, document: &mut Document) -
         quota: Some(quota(quota_name)?),
         spot: None,
         workspace: access::workspace_or_default(visit, wanted.workspace)?,
-        user: Some(visit.caller.user.clone()),
+        user: Some(visit.sender.user.clone()),
         name: Some(wanted.shown.into()),
         module: wanted.module,
         priority: wanted.priority,

@@ -6,6 +6,7 @@ use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::state::jobs::Job;
 use engine::state::world::State;
+use engine::transition::Sender;
 use engine::transition::may_see;
 use engine::unit::id::CommandId;
 use engine::unit::id::JobId;
@@ -14,6 +15,8 @@ use engine::unit::id::QuotaId;
 use engine::unit::id::QuotaNo;
 use engine::unit::id::WorkspaceId;
 use engine::unit::time::Timestamp;
+use engine::workspace::role::Role;
+use engine::workspace::role::RoleSet;
 use engine::workspace::space::Workspace;
 
 use crate::key::hex;
@@ -22,7 +25,6 @@ use crate::service::Mark;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
-use crate::service::house::Caller;
 use crate::service::house::House;
 
 /// How many characters a name has that is made here, after its prefix.
@@ -31,7 +33,7 @@ const ID_LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 pub(crate) struct Visit<'a> {
     house: &'a mut dyn House,
-    pub(crate) caller: &'a Caller,
+    pub(crate) sender: &'a Sender,
     pub(crate) now: Timestamp,
     mark: Mark,
     /// How many commands and names have been made.
@@ -39,8 +41,8 @@ pub(crate) struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    pub(crate) fn new(house: &'a mut dyn House, caller: &'a Caller, now: Timestamp, mark: Mark) -> Self {
-        Self { house, caller, now, mark, made: 0 }
+    pub(crate) fn new(house: &'a mut dyn House, sender: &'a Sender, now: Timestamp, mark: Mark) -> Self {
+        Self { house, sender, now, mark, made: 0 }
     }
 
     pub(crate) fn state(&self) -> Result<&State, Problem> {
@@ -80,9 +82,9 @@ impl<'a> Visit<'a> {
     fn hand_in(&mut self, command: Command, changes: &[Change], dry_run: bool) -> Result<Receipt, Problem> {
         let name = format!("pai-{}", &hex(&self.next("command"))[..32]);
         let id = CommandId::new(&name).map_err(|error| Problem::new(500, "InternalError", error.to_string()))?;
-        let by = Some(self.caller.user.clone());
+        let by = Some(self.sender.user.clone());
         let envelope = Envelope { format: FORMAT, id, by, base: None, dry_run, command };
-        self.house.send(&envelope, self.caller, changes)
+        self.house.send(&envelope, self.sender, changes)
     }
 
     /// Changes documents and nothing else.
@@ -108,9 +110,17 @@ impl<'a> Visit<'a> {
         Ok(names.iter().filter_map(|name| name.strip_prefix(kind.start())).map(str::to_owned).collect())
     }
 
+    /// The sender's roles in a workspace.
+    pub(crate) fn roles(&self, workspace: &Workspace) -> RoleSet {
+        if self.sender.administers {
+            return RoleSet::from_iter([Role::ClusterAdministrator]);
+        }
+        workspace.roles(&self.sender.user)
+    }
+
     /// Whether the sender may see a workspace: they are a member, or look after the cluster.
     pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
-        !self.caller.roles(workspace).is_empty()
+        !self.roles(workspace).is_empty()
     }
 
     /// A workspace that the sender may see; what others have does not exist for them.
@@ -130,7 +140,7 @@ impl<'a> Visit<'a> {
 
     /// Whether the sender belongs to any workspace, or looks after the cluster.
     pub(crate) fn is_somebody(&self, state: &State) -> bool {
-        self.caller.administers() || state.workspaces.values().any(|workspace| self.sees(workspace))
+        self.sender.administers || state.workspaces.values().any(|workspace| self.sees(workspace))
     }
 
     /// A job that the sender may see and that nobody has deleted.
@@ -146,7 +156,7 @@ impl<'a> Visit<'a> {
     }
 
     pub(crate) fn may_see_job(&self, id: &JobId) -> Result<bool, Problem> {
-        Ok(may_see(self.state()?, &self.caller.sender, id).is_ok())
+        Ok(may_see(self.state()?, self.sender, id).is_ok())
     }
 }
 

@@ -87,7 +87,7 @@ fn create(
         }
     }
     let mut kept = crate::service::document::kept(document, &[NAME, "DisplayName", "EnvTypes", "ResourceGroupId"]);
-    kept.insert("Creator".to_owned(), Value::from(visit.caller.user.as_str()));
+    kept.insert("Creator".to_owned(), Value::from(visit.sender.user.as_str()));
     let put = PutWorkspace {
         workspace: run::name(&id)?,
         name: Some(display_name.unwrap_or(name).into()),

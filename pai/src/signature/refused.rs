@@ -71,6 +71,8 @@ pub enum Refused {
     },
     /// The security token does not belong to the key.
     SecurityToken,
+    /// The bearer token does not serve, or not any more.
+    Token,
     /// The nonce has no acceptable form.
     BadNonce,
     /// The nonce has been used.
@@ -103,6 +105,7 @@ impl Refused {
             Self::BadQuery => (400, "InvalidQuery"),
             Self::Mismatch { .. } => (400, "SignatureDoesNotMatch"),
             Self::SecurityToken => (400, "InvalidSecurityToken"),
+            Self::Token => (401, "InvalidBearerToken"),
             Self::BadNonce => (400, "InvalidSignatureNonce"),
             Self::NonceUsed => (400, "SignatureNonceUsed"),
             Self::TooMany { .. } => (429, "Throttling"),
@@ -148,6 +151,7 @@ impl fmt::Display for Refused {
             Self::SecurityToken => {
                 f.write_str("the security token does not belong to the access key; send the one that came with it, or none for a permanent key")
             }
+            Self::Token => f.write_str("the bearer token does not serve, or not any more; sign in again"),
             Self::BadNonce => f.write_str("x-acs-signature-nonce must have 1 to 64 visible ASCII characters"),
             Self::NonceUsed => f.write_str("the nonce was used before; a request is signed anew for each time it is sent"),
             Self::TooMany { limit } => {

@@ -8,6 +8,7 @@ use engine::message::command::Command;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::state::world::State;
+use engine::transition::Sender;
 use engine::transition::authorise;
 use engine::unit::id::CommandId;
 use engine::unit::id::UserId;
@@ -20,7 +21,6 @@ use pai::request::Request;
 use pai::service;
 use pai::service::Mark;
 use pai::service::document::Change;
-use pai::service::house::Caller;
 use pai::service::house::House;
 use serde_json::Value;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub(crate) const ECS_TYPE: &str = "ecs.g7.xlarge";
 pub(crate) struct Office {
     cluster: Shelf,
     pub(crate) now: Timestamp,
-    caller: Caller,
+    sender: Sender,
     calls: u32,
     models: Models,
     /// Actions that were answered, with their products.
@@ -55,8 +55,8 @@ impl House for Shelf {
         Ok(&self.state)
     }
 
-    fn send(&mut self, envelope: &Envelope, caller: &Caller, changes: &[Change]) -> Result<Receipt, Problem> {
-        authorise(&self.state, &caller.sender, &envelope.command)?;
+    fn send(&mut self, envelope: &Envelope, sender: &Sender, changes: &[Change]) -> Result<Receipt, Problem> {
+        authorise(&self.state, sender, &envelope.command)?;
         let receipt = authority::handle(&mut self.state, envelope, self.now)?;
         if envelope.dry_run { Ok(receipt) } else { self.keep(changes).map(|()| receipt) }
     }
@@ -84,9 +84,9 @@ impl Office {
     /// A cluster of 16 nodes with 8 GPUs each, and two offers.
     pub(crate) fn new() -> Self {
         let cluster = Shelf::default();
-        let caller = Caller::administrator(UserId::new("1000").unwrap());
+        let sender = Sender { user: UserId::new("1000").unwrap(), administers: true };
         let now = Timestamp(1_795_217_342_000);
-        let mut office = Self { cluster, now, caller, calls: 0, models: Models::read(), served: Vec::new() };
+        let mut office = Self { cluster, now, sender, calls: 0, models: Models::read(), served: Vec::new() };
         let dimensions = ["gpu", "cpu", "memory"].map(|name| json!({ "name": name, "kind": name }));
         let amount = json!({ "gpu": 8000, "cpu": 128_000, "memory": 1_048_576 });
         office.command(json!({ "create_cluster": { "dimensions": dimensions } }));
@@ -109,8 +109,8 @@ impl Office {
     }
 
     /// Somebody else sends requests from now on.
-    pub(crate) fn sent_by(&mut self, caller: Caller) {
-        self.caller = caller;
+    pub(crate) fn sent_by(&mut self, sender: Sender) {
+        self.sender = sender;
     }
 
     /// A command of the native surface.
@@ -145,7 +145,7 @@ impl Office {
         let request = Request { method: row.method, target, headers: &headers, body: &body };
         self.cluster.now = self.now;
         let mark = Mark::of(&request, self.now);
-        let answer = service::serve(&request, mark, &self.caller, &mut self.cluster, self.now);
+        let answer = service::serve(&request, mark, &self.sender, &mut self.cluster, self.now);
         let told: Value = serde_json::from_str(&answer.body).unwrap();
         assert!(told["RequestId"].as_str().is_some_and(|id| id.len() == 36), "{action}: {told}");
         if answer.status == 200 {

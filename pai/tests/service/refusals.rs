@@ -1,7 +1,7 @@
 //! What is refused is refused with a status, a code and a sentence.
 
+use engine::transition::Sender;
 use engine::unit::id::UserId;
-use pai::service::house::Caller;
 use serde_json::Value;
 use serde_json::json;
 
@@ -169,7 +169,7 @@ fn two_teams(office: &mut Office) -> (String, String, String) {
     office.get("CreateMember", &format!("/api/v1/workspaces/{mine}/members"), &members);
     let theirs = job(&json!({ "WorkspaceId": other, "ResourceId": shared }));
     let theirs = id(&office.get("CreateJob", "/api/v1/jobs", &theirs), "JobId");
-    office.sent_by(Caller::user(UserId::new("ann").unwrap()));
+    office.sent_by(Sender { user: UserId::new("ann").unwrap(), administers: false });
     (other, shared, theirs)
 }
 

@@ -65,7 +65,7 @@ fn is_asked_for(visit: &Visit, asked: &ListJobs, job: &Job) -> bool {
         && (asked.quotas.is_empty() || asked.quotas.iter().any(of_quota))
         && asked.status.as_deref().is_none_or(|status| status == view::status(job))
         && asked.user.as_ref().is_none_or(|user| spec.user.as_ref().is_some_and(|of| of.as_str() == user))
-        && (!asked.own || is_own(&visit.caller.user))
+        && (!asked.own || is_own(&visit.sender.user))
         && asked.idle.is_none_or(|(idle, runs)| is_idle(job, idle, runs))
         && job.submitted >= from
         && asked.until.is_none_or(|until| job.submitted <= until)

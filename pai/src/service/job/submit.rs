@@ -74,7 +74,7 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Proble
         pods: job.roles.iter().map(pod).collect::<Result<_, Problem>>()?,
         spot,
         workspace: access::workspace_or_default(visit, job.workspace.as_deref())?,
-        user: Some(visit.caller.user.clone()),
+        user: Some(visit.sender.user.clone()),
         name: Some(job.name.as_str().into()),
         module: Module::Dlc,
         priority: job.priority,

@@ -57,7 +57,7 @@ pub(super) fn create(visit: &mut Visit, asked: &quota::CreateQuota) -> Result<Va
         settings: merged(&QuotaSettings::default(), &asked.settings, None)?,
     };
     let mut kept = document::kept(&asked.document, &KEPT);
-    kept.insert("CreatorId".to_owned(), Value::from(visit.caller.user.as_str()));
+    kept.insert("CreatorId".to_owned(), Value::from(visit.sender.user.as_str()));
     for time in ["GmtCreatedTime", MODIFIED] {
         kept.insert(time.to_owned(), Value::from(calendar::written(visit.now)));
     }

@@ -1,0 +1,179 @@
+//! The PAI surface at the object: who sends a request is proved here, and what it asks for is done.
+
+use ::pai::key::accepted;
+use ::pai::nonce;
+use ::pai::nonce::NONCES_MAX;
+use ::pai::problem::Problem;
+use ::pai::request::Request as Wire;
+use ::pai::service;
+use ::pai::service::Answer;
+use ::pai::service::Mark;
+use ::pai::service::document::Change;
+use ::pai::service::house::House;
+use ::pai::session::Session;
+use ::pai::signature;
+use ::pai::signature::Credential;
+use ::pai::signature::Refused;
+use engine::message::envelope::Envelope;
+use engine::message::envelope::Receipt;
+use engine::state::world::State;
+use engine::transition::Sender;
+use engine::unit::time::Timestamp;
+use engine::workspace::key::KeyId;
+use protocol::cluster::Cluster;
+use protocol::cluster::Done;
+use protocol::fault::Failure;
+use protocol::name::ClusterName;
+use protocol::note::Note;
+use protocol::note::NoteChange;
+use worker::Request;
+use worker::Response;
+
+use crate::access;
+use crate::answer;
+use crate::bindings;
+use crate::nonces::OfKey;
+use crate::object::Core;
+use crate::object::keys;
+use crate::pai;
+use crate::pai::Head;
+use crate::proof::Proof;
+use crate::storage::SqlLog;
+
+/// Answers a request that the front has handed on.
+pub(super) async fn serve(core: &Core, mut request: Request) -> worker::Result<Response> {
+    let bytes = request.bytes().await?;
+    let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let head: Head = serde_json::from_slice(&bytes[..end])?;
+    let body = bytes.get(end + 1..).unwrap_or_default();
+    match answer(core, &head, body).await {
+        Ok(answer) => pai::respond(&answer),
+        Err(problem) => pai::failed(&head, &problem),
+    }
+}
+
+async fn answer(core: &Core, head: &Head, body: &[u8]) -> Result<Answer, answer::Problem> {
+    let (wire, now) = (head.with(body), bindings::now());
+    let mark = Mark::of(&wire, now);
+    let sender = match sender(core, head, &wire, now) {
+        Ok(Ok(sender)) => sender,
+        Ok(Err(refused)) => return Ok(service::refuse(&Problem::from(refused), mark)),
+        Err(answer::Problem::TooMany(wait)) => {
+            let message = format!("the key sends requests too fast; wait {} ms", wait.0);
+            return Ok(service::refuse(&Problem::new(429, "Throttling", message), mark));
+        }
+        Err(problem) => return Err(problem),
+    };
+    let mut done = Vec::new();
+    let answer = core.with(|cluster| {
+        cluster.mark()?;
+        let mut house = Host { cluster, now, done: &mut done };
+        Ok::<_, protocol::fault::Fault>(service::serve(&wire, mark, &sender, &mut house, now))
+    })?;
+    for done in &done {
+        core.push(done)?;
+    }
+    core.publish_soon().await?;
+    Ok(answer)
+}
+
+/// Who sends a request. The nonce is used up last: a forged request must not use up that of a genuine one.
+fn sender(core: &Core, head: &Head, wire: &Wire, now: Timestamp) -> Result<Result<Sender, Refused>, answer::Problem> {
+    let signed = match signature::credential(wire) {
+        Ok(Credential::Signed(signed)) => signed,
+        Ok(Credential::Bearer(token)) => return bearer(core, head, token, now),
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let unknown = || Refused::UnknownKey { key: signed.key_id().to_owned() };
+    let Some(id) = KeyId::new(signed.key_id()) else { return Ok(Err(unknown())) };
+    if !open(core, head)? {
+        return Ok(Err(unknown()));
+    }
+    let Some(key) = core.with(|cluster| cluster.with_state(|state| state.keys.get(&id).cloned()))? else {
+        return Ok(Err(unknown()));
+    };
+    let nonce = match signed.verify(&accepted(&bindings::master(&core.env)?, &id, &key, now), now) {
+        Ok(nonce) => nonce,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let principal = core.with(|cluster| cluster.with_state(|state| access::of_key(state, &id)))??;
+    keys::admit(core, &principal)?;
+    let mut nonces = OfKey { sql: core.state.storage().sql(), key: id.as_str() };
+    Ok(nonce::admit(&mut nonces, &nonce, NONCES_MAX, now)?.map(|()| principal.sender))
+}
+
+/// Who sends a request with a session's token. The front has read it too; whether its key still serves is known here.
+fn bearer(core: &Core, head: &Head, token: &str, now: Timestamp) -> Result<Result<Sender, Refused>, answer::Problem> {
+    let session = Session::read(&bindings::master(&core.env)?, token, now);
+    let Some(Session { key, generation, expires }) = session else { return Ok(Err(Refused::Token)) };
+    if !open(core, head)? {
+        return Ok(Err(Refused::Token));
+    }
+    match keys::principal(core, Some(&Proof::Session { key, generation, expires })) {
+        Ok(principal) => Ok(Ok(principal.sender)),
+        Err(answer::Problem::Unauthorised) => Ok(Err(Refused::Token)),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Opens the cluster that the front has found, if there is one: whoever tries names leaves nothing behind.
+fn open(core: &Core, head: &Head) -> Result<bool, answer::Problem> {
+    let Some(cluster) = ClusterName::new(&head.cluster) else { return Ok(false) };
+    if !SqlLog::exists(&core.state.storage())? {
+        return Ok(false);
+    }
+    core.open(&cluster).map(|()| true)
+}
+
+/// The cluster as the service sees it.
+struct Host<'a> {
+    cluster: &'a mut Cluster<SqlLog>,
+    now: Timestamp,
+    done: &'a mut Vec<Done>,
+}
+
+impl House for Host<'_> {
+    fn state(&self) -> Result<&State, Problem> {
+        self.cluster.state().ok_or_else(|| unavailable(&"the state is to be read anew"))
+    }
+
+    fn send(&mut self, envelope: &Envelope, sender: &Sender, changes: &[Change]) -> Result<Receipt, Problem> {
+        let notes = notes(changes);
+        let done = self.cluster.submit_noted(envelope, sender, &notes, self.now).map_err(problem)?;
+        let receipt = done.receipt.clone();
+        self.done.push(done);
+        Ok(receipt)
+    }
+
+    fn keep(&mut self, changes: &[Change]) -> Result<(), Problem> {
+        self.cluster.keep_notes(&notes(changes)).map_err(problem)
+    }
+
+    fn document(&self, name: &str) -> Result<Option<String>, Problem> {
+        self.cluster.note(name).map_err(|fault| unavailable(&fault))
+    }
+
+    fn names(&self, start: &str) -> Result<Vec<String>, Problem> {
+        self.cluster.note_names(start).map_err(|fault| unavailable(&fault))
+    }
+}
+
+fn notes(changes: &[Change]) -> Vec<NoteChange> {
+    let one = |Change { name, text }: &Change| match text {
+        Some(text) => NoteChange::Put(Note { name: name.clone(), text: text.clone() }),
+        None => NoteChange::Drop(name.clone()),
+    };
+    changes.iter().map(one).collect()
+}
+
+fn problem(failure: Failure) -> Problem {
+    match failure {
+        Failure::Refused(rejection) => rejection.into(),
+        Failure::Broken(fault) => unavailable(&fault),
+    }
+}
+
+fn unavailable(reason: &impl std::fmt::Display) -> Problem {
+    worker::console_error!("{reason}");
+    Problem::new(503, "ServiceUnavailable", "a store did not answer as it should; send the request anew")
+}
