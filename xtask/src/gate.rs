@@ -2,6 +2,7 @@
 use crate::bundle;
 use crate::prepare;
 use crate::process::{Failure, command, output, root, show};
+use crate::sdks;
 use std::time::{Duration, Instant};
 
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -9,12 +10,13 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 type Step = (&'static str, fn() -> Result<(), Failure>);
 
 /// Cheapest first, so that a slip of the pen is told within seconds.
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     ("format", format),
     ("lints", lints),
     ("native tests", native_tests),
     ("build for Wasm", build),
     ("node tests", node_tests),
+    ("SDK tests", sdks::test),
     ("browser tests", browser_tests),
 ];
 

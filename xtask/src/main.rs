@@ -1,4 +1,4 @@
-//! Builds, runs and checks Tidegate, so that nothing but Rust and Node has to be installed.
+//! Builds, runs and checks Tidegate, so that nothing but Rust, Node and Python has to be installed.
 mod bench;
 mod bundle;
 mod dev;
@@ -6,6 +6,7 @@ mod gate;
 mod parts;
 mod prepare;
 mod process;
+mod sdks;
 
 use process::Failure;
 use std::process::ExitCode;

@@ -1,0 +1,67 @@
+//! The vendor's SDKs, as their users install them, against a Worker in its runtime.
+use crate::bundle::cargo_output_dir;
+use crate::process::{Failure, output, root, show};
+use std::fs;
+use std::path::Path;
+
+/// Where the virtual environments are made, in cargo's target directory.
+const FOLDER: &str = "sdks";
+/// What tells that an environment is complete, and what of.
+const INSTALLED: &str = "installed";
+/// The contract's own walk through the SDKs, where the project's companion folder is there.
+const SMOKE: &str = "../shared/pai/sdk_smoke.py";
+const OWN: &str = "e2e/sdk/preemptible_job.py";
+const OLDEST_PYTHON: &str = "3.8";
+
+/// The versions that the product's documentation names; whatever is newest otherwise.
+const PINNED: [&str; 2] = ["alibabacloud_pai_dlc20201203==1.4.17", "alibabacloud_aiworkspace20210204==3.0.1"];
+const NEWEST: [&str; 2] = ["alibabacloud_pai_dlc20201203", "alibabacloud_aiworkspace20210204"];
+const BOTH: [&str; 4] = [
+    "alibabacloud_paistudio20220112",
+    "alibabacloud_eas20210701",
+    "alibabacloud_pai_dsw20220101",
+    "alibabacloud_credentials",
+];
+
+pub(crate) fn test() -> Result<(), Failure> {
+    let mut scripts = vec![OWN];
+    if root().join(SMOKE).is_file() {
+        scripts.push(SMOKE);
+    } else {
+        println!("{SMOKE} is not there: only {OWN} is run");
+    }
+    for (name, packages) in [("pinned", PINNED), ("newest", NEWEST)] {
+        let python = environment(name, &[packages.as_slice(), BOTH.as_slice()].concat())?;
+        let mut arguments = vec!["e2e/sdk/run.mjs", python.as_str()];
+        arguments.extend(&scripts);
+        show("node", &arguments, "see which step of the script failed above")?;
+    }
+    Ok(())
+}
+
+/// The interpreter of a virtual environment with these packages.
+fn environment(name: &str, packages: &[&str]) -> Result<String, Failure> {
+    let folder = cargo_output_dir().join(FOLDER).join(name);
+    let python = folder.join("bin/python").display().to_string();
+    let marker = folder.join(INSTALLED);
+    let wanted = packages.join("\n");
+    if fs::read_to_string(&marker).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    create(&folder)?;
+    let mut arguments = vec!["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"];
+    arguments.extend(packages);
+    show(&python, &arguments, "pip must reach PyPI or a mirror of it (PIP_INDEX_URL); then run this step again")?;
+    fs::write(&marker, wanted).map_err(|error| Failure::file(&marker, &error))?;
+    Ok(python)
+}
+
+/// A fresh environment; the system brings the interpreter, and on Debian the module in a package of its own.
+fn create(folder: &Path) -> Result<(), Failure> {
+    let remedy = format!("install Python {OLDEST_PYTHON} or later with its venv module (Debian: python3-venv)");
+    if output("python3", &["--version"]).is_none() {
+        return Err(Failure::new("there is no python3 on PATH", remedy));
+    }
+    let folder = folder.display().to_string();
+    show("python3", &["-m", "venv", "--clear", &folder], &remedy)
+}
