@@ -41,6 +41,26 @@ fn our_scenarios_hold() {
     assert_eq!(failures(&files), Vec::<String>::new());
 }
 
+/// What a scenario says that the seed says, it says.
+#[test]
+fn scenarios_of_the_market_quote_their_seed() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let seed = root().join("../shared/seeds/preemptible-jobs.txt");
+    let Ok(seed) = fs::read_to_string(&seed) else {
+        println!("no quotes are checked: {} is not there", seed.display());
+        return;
+    };
+    let mut files = files(&root().join("scenarios"), "md");
+    files.retain(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spot-")));
+    let texts = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect::<String>();
+    let said =
+        texts.lines().filter(|line| line.contains("eed says") || line.contains("eed lists") || line.contains("seed:"));
+    let quotes: Vec<&str> = said.flat_map(|line| line.split('"').skip(1).step_by(2)).collect();
+    assert!(quotes.len() > 35, "only {} quotes", quotes.len());
+    let wrong: Vec<&&str> = quotes.iter().filter(|quote| !words(&seed).contains(&words(quote))).collect();
+    assert_eq!(wrong, Vec::<&&str>::new());
+}
+
 #[test]
 fn scenarios_from_the_field_hold() {
     let folder = root().join("../shared/scenarios");

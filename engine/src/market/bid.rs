@@ -285,7 +285,7 @@ impl fmt::Display for BidFault {
                 f.write_str("it has automatic fault tolerance, which general computing does not support; switch it off")
             }
             Self::NotTraining { module } => {
-                write!(f, "it is a {} job; only DLC jobs run on the spot market", module.as_str())
+                write!(f, "its module is {}; only DLC jobs run on the spot market", module.as_str())
             }
             Self::Elastic { min_pods } => {
                 write!(f, "it is elastic from {min_pods} pods; a job on the spot market has all its pods or none")

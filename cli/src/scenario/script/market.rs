@@ -106,6 +106,9 @@ impl Script {
             match word {
                 "limit" => spot.price_limit = Some(micros(words.need("a price")?)?),
                 "as-price-goes" => spot.strategy = SpotStrategy::AsPriceGoes,
+                "DLC" => job.module = Module::Dlc,
+                "DSW" => job.module = Module::Dsw,
+                "EAS" => job.module = Module::Eas,
                 "mpi" => spot.framework = Framework::Mpi,
                 "other-framework" => spot.framework = Framework::Other,
                 "no-network" => spot.network = network(false),
@@ -120,7 +123,7 @@ impl Script {
                 }
                 other => {
                     return Err(format!(
-                        "{other:?} is not known here; write 40%, limit, as-price-goes, mpi, other-framework, no-network, of, fault-tolerance, for or checkpoint"
+                        "{other:?} is not known here; write 40%, limit, as-price-goes, mpi, other-framework, no-network, DLC, DSW, EAS, of, fault-tolerance, for or checkpoint"
                     ));
                 }
             }
