@@ -11,6 +11,7 @@ use clap::Subcommand;
 use engine::unit::time::Timestamp;
 use tidegate::bench;
 use tidegate::bench::figure::Figure;
+use tidegate::bench::measure::Growing;
 use tidegate::calendar;
 use tidegate::meter::Process;
 use tidegate::replay;
@@ -82,7 +83,8 @@ enum Task {
         /// The folder with philly_week.csv; without it that figure is left out.
         #[arg(long, default_value = "../shared/traces")]
         traces: PathBuf,
-        /// Runs one full round of a cluster of this size and nothing else, for a profiler that counts instructions.
+        /// Runs one full round of a cluster of this size and nothing else, for a profiler that counts instructions;
+        /// bids=N offers=M is a market.
         #[arg(long, num_args = 2, value_names = ["jobs=N", "quotas=M"])]
         growth_step: Option<Vec<String>>,
     },
@@ -167,10 +169,14 @@ fn bench(traces: &Path, is_json: bool, out: &mut impl Write) -> Result<ExitCode,
 fn growth_step(sizes: &[String], out: &mut impl Write) -> Result<ExitCode, String> {
     let size = |name: &str| {
         let text = sizes.iter().find_map(|size| size.strip_prefix(name)?.strip_prefix('='));
-        let number = text.and_then(|text| text.replace('_', "").parse().ok());
-        number.ok_or_else(|| format!("{sizes:?} has no {name}; write --growth-step jobs=N quotas=M"))
+        text.and_then(|text| text.replace('_', "").parse().ok())
     };
-    let mut session = bench::measure::growth_cluster(size("jobs")?, size("quotas")?)?;
+    let (growing, count, among) = match (size("jobs"), size("quotas"), size("bids"), size("offers")) {
+        (Some(jobs), Some(quotas), _, _) => (Growing::Jobs, jobs, quotas),
+        (_, _, Some(bids), Some(offers)) => (Growing::Bids, bids, offers),
+        _ => return Err(format!("{sizes:?} is no size; write --growth-step jobs=N quotas=M, or bids=N offers=M")),
+    };
+    let mut session = bench::measure::growth_cluster(growing, count, among)?;
     let events = bench::measure::one_full_round(&mut session)?;
     writeln!(out, "one full round, {events} events").map_err(|error| error.to_string())?;
     Ok(ExitCode::SUCCESS)

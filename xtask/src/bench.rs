@@ -5,10 +5,33 @@ use crate::process::{Failure, command, output, root, show};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Queued jobs, on 1,000 quotas.
-const JOBS: [u32; 3] = [1_000, 10_000, 100_000];
-/// Quotas, with 10,000 queued jobs.
-const QUOTAS: [u32; 3] = [16, 256, 4_096];
+/// What grows, and the sizes as the counters take them.
+const GROWTH: [(&str, [[(&str, u32); 2]; 3]); 4] = [
+    (
+        "jobs",
+        [
+            [("jobs", 1_000), ("quotas", 1_000)],
+            [("jobs", 10_000), ("quotas", 1_000)],
+            [("jobs", 100_000), ("quotas", 1_000)],
+        ],
+    ),
+    (
+        "quotas",
+        [
+            [("jobs", 10_000), ("quotas", 16)],
+            [("jobs", 10_000), ("quotas", 256)],
+            [("jobs", 10_000), ("quotas", 4_096)],
+        ],
+    ),
+    (
+        "bids",
+        [[("bids", 1_000), ("offers", 50)], [("bids", 10_000), ("offers", 50)], [("bids", 100_000), ("offers", 50)]],
+    ),
+    (
+        "offers",
+        [[("bids", 10_000), ("offers", 5)], [("bids", 10_000), ("offers", 50)], [("bids", 10_000), ("offers", 500)]],
+    ),
+];
 const SLOPE_MAX: f64 = 1.1;
 const COUNTER: [&str; 3] = ["--tool=callgrind", "--toggle-collect=*one_full_round*", "--callgrind-out-file=/dev/null"];
 
@@ -57,27 +80,23 @@ impl Bench {
     }
 
     fn growth(&self) -> Result<(), Failure> {
-        println!("\ngrowth of a round that judges every job for the first time, in instructions");
+        println!("\ngrowth of a round that judges every job for the first time, or moves every price, in instructions");
         let has_counter = output("valgrind", &["--version"]).is_some();
         if !has_counter {
             println!("native: left out; install valgrind to count them");
         }
-        for (what, sizes) in
-            [("jobs", JOBS.map(|jobs| (jobs, 1_000))), ("quotas", QUOTAS.map(|quotas| (10_000, quotas)))]
-        {
-            let size = |(jobs, quotas): (u32, u32)| if what == "jobs" { jobs } else { quotas };
+        for (what, steps) in GROWTH {
             if has_counter {
-                print_growth("native", what, &points(sizes, size, |jobs, quotas| self.counted_natively(jobs, quotas))?);
+                print_growth("native", what, &points(what, steps, |sizes| self.counted_natively(sizes))?);
             }
-            print_growth("Wasm", what, &points(sizes, size, |jobs, quotas| self.counted_in_wasm(jobs, quotas))?);
+            print_growth("Wasm", what, &points(what, steps, |sizes| self.counted_in_wasm(sizes))?);
         }
         Ok(())
     }
 
-    fn counted_natively(&self, jobs: u32, quotas: u32) -> Result<u64, Failure> {
-        let (jobs, quotas) = (format!("jobs={jobs}"), format!("quotas={quotas}"));
+    fn counted_natively(&self, sizes: &[String; 2]) -> Result<u64, Failure> {
         let mut arguments = COUNTER.to_vec();
-        arguments.extend([&self.tidegate, "bench", "--growth-step", &jobs, &quotas]);
+        arguments.extend([&self.tidegate, "bench", "--growth-step", &sizes[0], &sizes[1]]);
         let failure =
             || Failure::new("valgrind did not count", "run `valgrind --tool=callgrind` by hand and read what it says");
         let result = command("valgrind", &arguments).output().map_err(|_| failure())?;
@@ -86,24 +105,28 @@ impl Bench {
         collected.ok_or_else(failure)
     }
 
-    fn counted_in_wasm(&self, jobs: u32, quotas: u32) -> Result<u64, Failure> {
-        let counted = output(&self.fuel, &[&self.module, &jobs.to_string(), &quotas.to_string()]);
+    fn counted_in_wasm(&self, sizes: &[String; 2]) -> Result<u64, Failure> {
+        let counted = output(&self.fuel, &[&self.module, &sizes[0], &sizes[1]]);
         counted.and_then(|text| text.parse().ok()).ok_or_else(|| {
             Failure::new(
                 "the Wasm instructions were not counted",
-                format!("run `{} {} {jobs} {quotas}`", self.fuel, self.module),
+                format!("run `{} {} {}`", self.fuel, self.module, sizes.join(" ")),
             )
         })
     }
 }
 
-/// Sizes with their counts.
+/// Sizes of what grows, with their counts.
 fn points(
-    sizes: [(u32, u32); 3],
-    size: impl Fn((u32, u32)) -> u32,
-    count: impl Fn(u32, u32) -> Result<u64, Failure>,
+    what: &str,
+    steps: [[(&str, u32); 2]; 3],
+    count: impl Fn(&[String; 2]) -> Result<u64, Failure>,
 ) -> Result<Vec<(u32, u64)>, Failure> {
-    sizes.into_iter().map(|step| Ok((size(step), count(step.0, step.1)?))).collect()
+    let point = |sizes: [(&str, u32); 2]| {
+        let size = sizes.iter().find(|(name, _)| *name == what).map_or(0, |(_, size)| *size);
+        Ok((size, count(&sizes.map(|(name, size)| format!("{name}={size}")))?))
+    };
+    steps.into_iter().map(point).collect()
 }
 
 fn print_growth(place: &str, what: &str, points: &[(u32, u64)]) {

@@ -14,6 +14,7 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::bench::figure::Figure;
+use crate::bench::market;
 use crate::meter::Meter;
 use crate::meter::Place;
 use crate::replay;
@@ -27,6 +28,8 @@ const RUNS: usize = 7;
 const ENOUGH: Duration = Duration::from_secs(5);
 const COMMANDS: usize = 3000;
 const ROUNDS_TO_REST: u32 = 50;
+const BIDS: u32 = 10_000;
+const OFFERS: u32 = 50;
 
 const SMALL: Workload = Workload {
     quotas: 64,
@@ -79,6 +82,9 @@ pub fn all(meter: &dyn Meter, philly: Option<&Philly>, told: &mut dyn FnMut(&Fig
     let time = ms(median(meter, &preemptors.state, preemptors.now)?);
     let what = "round, 500 preemptors against 10,000 running jobs, depth 6";
     add(Figure::at_most(what, time, meter.target(20.0, 35.0), "ms"));
+    let what = "scheduled round, 10,000 bids on 50 offers, each with a new price";
+    let time = ms(scheduled_round(meter, &market::busy(BIDS, OFFERS)?)?);
+    add(Figure::at_most(what, time, meter.target(100.0, 180.0), "ms"));
     for (what, gpus_per_node) in [("in a pool", None), ("on 64 nodes", Some(8))] {
         let Some(philly) = philly else { continue };
         let what = format!("replay of the Philly week with preemption, {what}");
@@ -123,18 +129,29 @@ fn full_round(meter: &dyn Meter, session: &Session) -> Result<Duration, String> 
     median(meter, &state, session.now)
 }
 
-fn round(state: &mut State, now: Timestamp) -> Result<(), String> {
-    authority::step(state, &Command::Round(Round::default()), now).map(drop).map_err(|rejection| rejection.to_string())
+/// The median time of a round at once.
+fn median(meter: &dyn Meter, state: &State, now: Timestamp) -> Result<Duration, String> {
+    median_of(meter, state, now, Round::default())
+}
+
+/// The median time of the next scheduled round.
+fn scheduled_round(meter: &dyn Meter, session: &Session) -> Result<Duration, String> {
+    median_of(meter, &session.state, session.now, next_slot(session))
+}
+
+fn next_slot(session: &Session) -> Round {
+    Round { slot: session.state.last_slot.map(|last| last + 1) }
 }
 
 /// The median time of a round, each run on its own copy.
-fn median(meter: &dyn Meter, state: &State, now: Timestamp) -> Result<Duration, String> {
+fn median_of(meter: &dyn Meter, state: &State, now: Timestamp, round: Round) -> Result<Duration, String> {
     let mut times = Vec::new();
     while times.len() < RUNS && times.iter().sum::<Duration>() < ENOUGH {
         let mut copy = state.clone();
         let began = meter.now();
-        round(&mut copy, now)?;
+        let events = authority::step(&mut copy, &Command::Round(round), now);
         times.push(meter.since(began));
+        events.map_err(|rejection| rejection.to_string())?;
     }
     times.sort_unstable();
     Ok(times[times.len() / 2])
@@ -181,16 +198,30 @@ fn replayed(meter: &dyn Meter, philly: &Philly, gpus_per_node: Option<i64>) -> R
     Ok(speeds[1])
 }
 
-/// A cluster whose next round judges every waiting job for the first time. On a cluster at rest most reasons are only
-/// confirmed, which is not a full round.
-pub fn growth_cluster(jobs: u32, quotas: u32) -> Result<Session, String> {
-    Workload { quotas, queued: jobs, ..LARGE }.build()
+/// What grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growing {
+    /// Waiting jobs, and quotas.
+    Jobs,
+    /// Bids, and offers.
+    Bids,
+}
+
+/// A cluster of a size whose next round has everything to do: judge every waiting job for the first time, since on a
+/// cluster at rest most reasons are only confirmed; or move every offer's price.
+pub fn growth_cluster(growing: Growing, count: u32, among: u32) -> Result<Session, String> {
+    match growing {
+        Growing::Jobs => Workload { quotas: among, queued: count, ..LARGE }.build(),
+        Growing::Bids => market::busy(count, among),
+    }
 }
 
 /// That round, in a function of its own that a counter of instructions can single out; tells how many events it made.
+/// Where there are offers it is a scheduled one: no other moves a price.
 #[inline(never)]
 pub fn one_full_round(session: &mut Session) -> Result<usize, String> {
-    let events = authority::step(&mut session.state, &Command::Round(Round::default()), session.now);
+    let round = Command::Round(next_slot(session));
+    let events = authority::step(&mut session.state, &round, session.now);
     events.map(|events| events.len()).map_err(|rejection| rejection.to_string())
 }
 

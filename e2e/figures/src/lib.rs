@@ -1,13 +1,14 @@
 //! The figures of `tidegate bench`, measured inside of a Wasm module.
 //!
 //! The host lends its clock, puts the trace in place, calls `measure`, and reads a JSON list of figures. For growth it
-//! calls `prepare` and then `round`, and counts in between by its own means.
+//! calls `prepare_jobs` or `prepare_bids` and then `round`, and counts in between by its own means.
 #![expect(unsafe_code, reason = "an exported or imported name is unsafe code to the compiler; nothing else here is")]
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use tidegate::bench::measure;
+use tidegate::bench::measure::Growing;
 use tidegate::bench::measure::Philly;
 use tidegate::meter::Meter;
 use tidegate::meter::Place;
@@ -64,9 +65,19 @@ pub extern "C" fn output() -> *const u8 {
 
 /// Builds a cluster whose next round judges every job for the first time; 1 if that worked.
 #[unsafe(no_mangle)]
-pub extern "C" fn prepare(jobs: u32, quotas: u32) -> u32 {
+pub extern "C" fn prepare_jobs(jobs: u32, quotas: u32) -> u32 {
+    prepare(Growing::Jobs, jobs, quotas)
+}
+
+/// Builds a market whose next round moves every price; 1 if that worked.
+#[unsafe(no_mangle)]
+pub extern "C" fn prepare_bids(bids: u32, offers: u32) -> u32 {
+    prepare(Growing::Bids, bids, offers)
+}
+
+fn prepare(growing: Growing, count: u32, among: u32) -> u32 {
     let Ok(mut session) = SESSION.lock() else { return 0 };
-    *session = measure::growth_cluster(jobs, quotas).ok();
+    *session = measure::growth_cluster(growing, count, among).ok();
     u32::from(session.is_some())
 }
 

@@ -1,4 +1,5 @@
-//! Counts what one full round costs in Wasm: `fuel MODULE.wasm JOBS QUOTAS` prints the units that it used up.
+//! Counts what one full round costs in Wasm: `fuel MODULE.wasm jobs=N quotas=M`, or `bids=N offers=M`, prints the units
+//! that it used up.
 //!
 //! A unit is about one instruction; the same module uses up the same number on every machine.
 
@@ -30,12 +31,14 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<u64, Box<dyn Error>> {
-    let [module, jobs, quotas] = arguments else { return Err("write fuel MODULE.wasm JOBS QUOTAS".into()) };
-    let (jobs, quotas): (u32, u32) = (jobs.parse()?, quotas.parse()?);
+    let [module, count, among] = arguments else { return Err("write fuel MODULE.wasm jobs=N quotas=M".into()) };
+    let (what, count) = count.split_once('=').ok_or("the first size is written jobs=N or bids=N")?;
+    let (_, among) = among.split_once('=').ok_or("the second size is written quotas=M or offers=M")?;
+    let (count, among): (u32, u32) = (count.parse()?, among.parse()?);
     let (mut store, instance) = instance(&std::fs::read(module)?)?;
-    let prepare = instance.get_typed_func::<(u32, u32), u32>(&store, "prepare")?;
-    if prepare.call(&mut store, (jobs, quotas))? == 0 {
-        return Err(format!("no cluster of {jobs} jobs and {quotas} quotas can be built").into());
+    let prepare = instance.get_typed_func::<(u32, u32), u32>(&store, &format!("prepare_{what}"))?;
+    if prepare.call(&mut store, (count, among))? == 0 {
+        return Err(format!("no cluster of {count} {what} can be built").into());
     }
     store.set_fuel(TANK)?;
     let events = instance.get_typed_func::<(), u32>(&store, "round")?.call(&mut store, ())?;
