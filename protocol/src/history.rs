@@ -134,12 +134,36 @@ pub async fn entries_after(
     Ok(is_complete.then_some(entries))
 }
 
-/// The newest entries, as many as `pages_max` pages and the head have, in order; and whether these are all there are.
-pub async fn newest(kv: &impl KvStore, head: &Head, pages_max: usize) -> Result<(Vec<Entry>, bool), Fault> {
-    let mut wanted = segments_back(kv, head, pages_max, |_| true).await?;
+/// The newest entries up to a revision, as many as `pages_max` pages have, in order; and whether there are none before
+/// them.
+pub async fn newest(
+    kv: &impl KvStore,
+    head: &Head,
+    before: u64,
+    pages_max: usize,
+) -> Result<(Vec<Entry>, bool), Fault> {
+    let mut wanted: Vec<SegmentRef> = Vec::new();
+    let mut segments = head.segments.clone();
+    let mut next = head.history.clone();
+    let mut pages = 0;
+    loop {
+        for segment in segments.into_iter().rev() {
+            // What a segment begins with is known by the one before it.
+            if segment.revision >= before {
+                wanted.clear();
+            }
+            wanted.push(segment);
+        }
+        let is_reached = wanted.last().is_some_and(|segment| segment.revision < before);
+        pages += usize::from(is_reached);
+        let Some(key) = next.filter(|_| pages < pages_max) else { break };
+        let page: Page = decode(&key, &object(kv, &key).await?)?;
+        (segments, next) = (page.segments, page.previous);
+    }
     wanted.reverse();
     let is_whole = wanted.first().is_none_or(|segment| segment.first == 1);
-    Ok((segments(kv, &wanted).await?.into_iter().map(|(_, entry)| entry).collect(), is_whole))
+    let entries = self::segments(kv, &wanted).await?.into_iter().map(|(_, entry)| entry);
+    Ok((entries.filter(|entry| entry.revision <= before).collect(), is_whole))
 }
 
 /// Whether an entry's events begin right after a revision.

@@ -1,18 +1,17 @@
 //! What the state and the log say of the spot market. Whatever is computed is the engine's; here it is gathered.
 
+pub mod history;
+
 use engine::host::veil::Veil;
 use engine::market::bill::Bill;
-use engine::market::history::History;
-use engine::market::history::PricePoint;
 use engine::market::offer::PriceSource;
-use engine::market::price::PriceCourse;
 use engine::market::statement::By;
+use engine::market::statement::Earlier;
 use engine::market::statement::Statement;
 use engine::message::command::AmountByName;
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
 use engine::state::market::Desk;
-use engine::state::world::State;
 use engine::transition;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
@@ -27,8 +26,6 @@ use serde::Serialize;
 
 /// How many bids of a kind are listed for an offer; they are counted all the same.
 const BIDS_SHOWN: usize = 100;
-/// How many changes of a price or of an inventory are listed, the newest ones.
-const POINTS_SHOWN: usize = 2_000;
 
 /// A bid. Money is in micro-units of currency for an instance-minute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,57 +120,30 @@ fn bid(veil: Veil, no: JobNo) -> Option<BidShown> {
     Some(BidShown { job: veil.job(&state.jobs.get(no)?.spec.id), limit, instances, protected_until })
 }
 
-/// How an offer's price and inventory went, as far as `entries` tell; nothing if there is no such offer.
-#[must_use]
-pub fn history(state: &State, entries: &[Entry], id: &OfferId, now: Timestamp) -> Option<History> {
-    let no = state.market.offer_no(id)?;
-    let offer = &state.market.offers[no.at()];
-    let window = offer.terms.window;
-    let mut course: Option<PriceCourse> = None;
-    let (mut prices, mut inventory) = (Vec::new(), Vec::new());
-    for event in entries.iter().flat_map(|entry| &entry.events) {
-        if let Event::OfferCreated { no: created, offer } = event
-            && *created == no
-        {
-            inventory.push((offer.course.since(), offer.inventory));
-            prices.push(PricePoint::of(&offer.course, offer.course.since(), window));
-            course = Some(offer.course.clone());
-        } else if let Event::Priced { no: priced, at, price } = event
-            && *priced == no
-        {
-            let course = course.get_or_insert_with(|| PriceCourse::new(*price, *at));
-            course.set(*at, *price, window);
-            prices.push(PricePoint::of(course, *at, window));
-        } else if let Event::InventorySet { no: counted, at, inventory: count } = event
-            && *counted == no
-        {
-            inventory.push((*at, *count));
-        }
-    }
-    if prices.is_empty() {
-        prices.push(PricePoint::of(&offer.course, offer.course.since(), window));
-    }
-    prices.push(PricePoint::of(&offer.course, now, window));
-    inventory.push((now, offer.inventory));
-    newest(&mut prices);
-    newest(&mut inventory);
-    Some(History { offer: id.clone(), hours: offer.course.hours(now), prices, inventory })
+/// Which bills a statement is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The newest ones, and what running jobs owe.
+    Newest,
+    /// Those that were written up to a revision.
+    Before(u64),
 }
 
-fn newest<T>(points: &mut Vec<T>) {
-    points.drain(..points.len().saturating_sub(POINTS_SHOWN));
-}
-
-/// Adds up the bills of `entries` that may be seen, and what running jobs owe.
+/// Adds up the bills of `entries` that may be seen, of which there may be earlier ones if they are not `is_whole`.
 #[must_use]
-pub fn statement(veil: Veil, entries: &[Entry], is_whole: bool, by: By, now: Timestamp) -> Statement {
+pub fn statement(veil: Veil, entries: &[Entry], is_whole: bool, by: By, reach: Reach, now: Timestamp) -> Statement {
     let state = veil.state();
     let bill = |event: &Event| if let Event::Billed { bill, .. } = event { Some(bill.clone()) } else { None };
     let is_seen = |bill: &Bill| veil.sees(bill.workspace.as_ref());
     let billed: Vec<Bill> =
         entries.iter().flat_map(|entry| entry.events.iter().filter_map(bill)).filter(is_seen).collect();
-    let owed: Vec<Bill> =
-        state.market.accounts.keys().flat_map(|no| transition::owed(state, *no, now)).filter(is_seen).collect();
-    let from = entries.first().filter(|_| !is_whole).map(|entry| entry.at);
-    Statement::of(from, by, &billed, &owed)
+    let owed = || state.market.accounts.keys().flat_map(|no| transition::owed(state, *no, now)).filter(is_seen);
+    let owed: Vec<Bill> = match reach {
+        Reach::Newest => owed().collect(),
+        Reach::Before(_) => Vec::new(),
+    };
+    let begin = |entry: &Entry| entry.revision.saturating_sub(entry.events.len() as u64);
+    let first = entries.first().filter(|_| !is_whole);
+    let earlier = first.map(|entry| Earlier { at: entry.at, before: begin(entry) });
+    Statement::of(earlier, by, &billed, &owed)
 }

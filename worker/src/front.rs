@@ -48,8 +48,6 @@ pub(crate) const ROUNDS_SHOWN: usize = 20;
 pub(crate) const ROUNDS_MAX: usize = 200;
 /// How far back in pages of history a read goes.
 const PAGES_MAX: usize = 4;
-/// How far back in pages a read of the market goes: at a round a minute and a page for a thousand, a week.
-const MARKET_PAGES_MAX: usize = 10;
 /// How many clusters' snapshots are kept ready.
 const READY_MAX: usize = 8;
 
@@ -141,7 +139,8 @@ async fn market(kv: &Kv, head: &Head, call: &MarketCall, query: &Query) -> Resul
     let state = history::state(kv, head).await?;
     let (entries, is_whole) = match call {
         MarketCall::Offers => Default::default(),
-        MarketCall::History(_) | MarketCall::Bills => history::newest(kv, head, MARKET_PAGES_MAX).await?,
+        MarketCall::History(_) => history::newest(kv, head, head.revision, market::PAGES_MAX).await?,
+        MarketCall::Bills => market::entries_for_bills(kv, head, query).await?,
     };
     let everybody = access::root()?;
     market::answer(Veil::new(&state, &everybody), &entries, is_whole, call, query, bindings::now())

@@ -10,12 +10,30 @@ use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::unit::id::OfferId;
 use engine::unit::time::Timestamp;
+use protocol::document::Head;
+use protocol::history;
 use protocol::log::encode;
 use protocol::market;
+use protocol::market::Reach;
 
 use crate::answer::Problem;
+use crate::bindings::Kv;
 use crate::query::Query;
 use crate::routes::MarketCall;
+
+/// How far back in pages a read of the market goes: at a round a minute and a page for a thousand, a week. Who wants
+/// earlier bills asks for those before the first one that was read.
+pub(crate) const PAGES_MAX: usize = 10;
+
+/// The entries with the bills that are asked for, and whether there are none before them.
+pub(crate) async fn entries_for_bills(kv: &Kv, head: &Head, query: &Query) -> Result<(Vec<Entry>, bool), Problem> {
+    let before: u64 = query.value("before")?.unwrap_or(head.revision);
+    if before > head.revision {
+        let shown = head.revision;
+        return Err(Problem::Unavailable(format!("revision {before} is not published yet, only {shown}; ask again")));
+    }
+    Ok(history::newest(kv, head, before, PAGES_MAX).await?)
+}
 
 /// An answer and what it is written in.
 pub(crate) struct Answer {
@@ -35,10 +53,11 @@ pub(crate) fn answer(
     let state = veil.state();
     let text = match call {
         MarketCall::Offers => encode(&market::offers(veil, now))?,
-        MarketCall::History(name) => encode(&history(state, entries, name, now)?)?,
+        MarketCall::History(name) => encode(&course(state, entries, name, now)?)?,
         MarketCall::Bills => {
             let by: By = query.value("by")?.unwrap_or_default();
-            let statement = market::statement(veil, entries, is_whole, by, now);
+            let reach = query.value("before")?.map_or(Reach::Newest, Reach::Before);
+            let statement = market::statement(veil, entries, is_whole, by, reach, now);
             match query.text("format").as_deref() {
                 Some("csv") => {
                     return Ok(Answer { text: csv(&statement.lines), content_type: "text/csv; charset=utf-8" });
@@ -51,7 +70,7 @@ pub(crate) fn answer(
     Ok(Answer { text, content_type: "application/json" })
 }
 
-fn history(state: &State, entries: &[Entry], name: &str, now: Timestamp) -> Result<History, Problem> {
-    let found = OfferId::new(name).ok().and_then(|id| market::history(state, entries, &id, now));
+fn course(state: &State, entries: &[Entry], name: &str, now: Timestamp) -> Result<History, Problem> {
+    let found = OfferId::new(name).ok().and_then(|id| market::history::history(state, entries, &id, now));
     found.ok_or_else(|| Rejection::Unknown { noun: Noun::Offer, name: name.to_owned() }.into())
 }

@@ -39,6 +39,11 @@ pub struct History {
     pub hours: Vec<PriceHour>,
     /// Changes of the price that can still be read one by one; the last point is now.
     pub prices: Vec<PricePoint>,
+    /// The average at each moment at which its course bends, in micro-units, rounded up: when the price changes, and
+    /// when a change leaves the window. Between them it is straight.
+    pub averages: Vec<(Timestamp, i64)>,
     /// Changes of the inventory that can still be read one by one: from when, and how many; the last one is now.
     pub inventory: Vec<(Timestamp, i64)>,
+    /// The same for the instances that jobs hold.
+    pub held: Vec<(Timestamp, i64)>,
 }

@@ -71,13 +71,22 @@ pub struct Line {
     pub open: Charges,
 }
 
+/// Where a statement breaks off, because its reader did not look further back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Earlier {
+    /// Bills written before this time are not among them.
+    pub at: Timestamp,
+    /// The revision up to which those were written: a statement of what came before it has them.
+    pub before: u64,
+}
+
 /// What has been billed, and what is owed and not billed yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
-    /// Bills written before this time are not among them, because the reader did not look further back. Nothing if it
-    /// looked at all of them.
-    pub from: Option<Timestamp>,
+    /// Nothing if there are no earlier bills.
+    pub earlier: Option<Earlier>,
     /// The tag of every bill.
     pub tag: BTreeMap<String, String>,
     /// The lines.
@@ -87,16 +96,31 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Adds up what has been billed since `from`, and what is owed.
+    /// Adds up what has been billed, and what is owed.
     #[must_use]
-    pub fn of(from: Option<Timestamp>, by: By, billed: &[Bill], owed: &[Bill]) -> Self {
-        let lines = lines(by, billed, owed);
+    pub fn of(earlier: Option<Earlier>, by: By, billed: &[Bill], owed: &[Bill]) -> Self {
+        Self::from_lines(earlier, lines(by, billed, owed))
+    }
+
+    fn from_lines(earlier: Option<Earlier>, lines: Vec<Line>) -> Self {
         Self {
-            from,
+            earlier,
             tag: BTreeMap::from([(PAY_TYPE.0.to_owned(), PAY_TYPE.1.to_owned())]),
             total: lines.iter().fold(Charges::default(), |sum, line| sum.plus(line.charges)),
             lines,
         }
+    }
+
+    /// Both together; `before` is the statement of what came before this one.
+    #[must_use]
+    pub fn with(self, before: Self) -> Self {
+        let mut sums: BTreeMap<Item, (Charges, Charges)> = BTreeMap::new();
+        for Line { item, charges, open } in self.lines.into_iter().chain(before.lines) {
+            let sum = sums.entry(item).or_default();
+            *sum = (sum.0.plus(charges), sum.1.plus(open));
+        }
+        let lines = sums.into_iter().map(|(item, (charges, open))| Line { item, charges, open }).collect();
+        Self::from_lines(before.earlier, lines)
     }
 }
 
@@ -188,6 +212,15 @@ mod tests {
         assert_eq!(costs(By::Day, &billed, &owed), [(110, 0), (200, 160)]);
         assert_eq!(costs(By::Job, &billed, &owed), [(240, 160), (70, 0)]);
         assert_eq!(costs(By::Workspace, &billed, &owed), [(240, 160), (70, 0)]);
+    }
+
+    #[test]
+    fn two_statements_add_up_to_the_one_of_all() {
+        let [old, new, owed] = [bill("a", None, 1, 10), bill("a", None, 1, 20), bill("b", None, 2, 40)];
+        let earlier = Earlier { at: Timestamp(7), before: 3 };
+        let newest = Statement::of(Some(earlier), By::JobAndDay, &[new.clone()], &[owed.clone()]);
+        let oldest = Statement::of(None, By::JobAndDay, &[old.clone()], &[]);
+        assert_eq!(newest.with(oldest), Statement::of(None, By::JobAndDay, &[old, new], &[owed]));
     }
 
     #[test]

@@ -37,19 +37,6 @@ fn unit_ms(letter: char) -> Option<i64> {
     }
 }
 
-/// A period in a form's own notation.
-#[must_use]
-pub fn typed(period: Millis) -> String {
-    let seconds = period.0 / 1000;
-    match seconds {
-        0 => String::new(),
-        _ if seconds % 86_400 == 0 => format!("{}d", seconds / 86_400),
-        _ if seconds % 3_600 == 0 => format!("{}h", seconds / 3_600),
-        _ if seconds % 60 == 0 => format!("{}m", seconds / 60),
-        _ => format!("{seconds}s"),
-    }
-}
-
 /// How long ago, in one unit: `12 s`, `5 min`, `3 h`, `2 d`.
 #[must_use]
 pub fn rough(period: Millis) -> String {
@@ -91,13 +78,6 @@ mod tests {
         assert_eq!(ms("soon"), Err("“soon” is no period; write for example 90m, 2h 30m or 1d".to_owned()));
         assert!(ms("0m").is_err());
         assert!(ms("99999999999999999d").is_err());
-    }
-
-    #[test]
-    fn what_is_shown_can_be_typed() {
-        for text in ["90m", "2h", "1d", "45s"] {
-            assert_eq!(parse(text).map(|period| period.map(typed)), Ok(Some(text.to_owned())));
-        }
     }
 
     #[test]

@@ -151,30 +151,78 @@ pub fn price_chart(state: &State, no: OfferNo, history: &History, now: Timestamp
 
 type Points = Vec<(i64, i64)>;
 
-/// Hours first, then the changes that can be read one by one.
+/// Hours first, then the changes that can be read one by one: of the price, and of its average.
 fn points(history: &History, share: impl Fn(i64) -> i64) -> (Points, Points) {
     let known = history.prices.first().map_or(i64::MAX, |point| point.at.0);
     let hours = history.hours.iter().map(|hour| (hour.hour.saturating_mul(3_600_000), share(hour.average())));
     let hours: Points = hours.take_while(|(begin, _)| begin + 3_600_000 <= known).collect();
-    let each = |value: fn(&engine::market::history::PricePoint) -> i64| {
-        let later = history.prices.iter().map(|point| (point.at.0, share(value(point))));
-        hours.iter().copied().chain(later).collect()
-    };
-    (each(|point| point.price), each(|point| point.average))
+    let prices = history.prices.iter().map(|point| (point.at.0, share(point.price)));
+    let averages = history.averages.iter().map(|(at, average)| (at.0, share(*average)));
+    (hours.iter().copied().chain(prices).collect(), hours.iter().copied().chain(averages).collect())
 }
 
-/// The inventory, and what is held of it now.
+/// The inventory, and what was held of it.
 #[must_use]
-pub fn inventory_chart(state: &State, no: OfferNo, history: &History, now: Timestamp) -> Chart {
-    let values: Points = history.inventory.iter().map(|(at, count)| (at.0, count.saturating_mul(1000))).collect();
-    let from = values.first().map_or(now.0, |(at, _)| *at).min(now.0 - 1000);
-    let held = (state.market.offers[no.at()].inventory - state.market.free(no)).saturating_mul(1000);
-    let top = values.iter().map(|(_, value)| *value).chain([held]).max().unwrap_or(0);
-    let curves = vec![Curve::level(Ink::Held, held, from, now.0), Curve::steps(Ink::Inventory, &values, now.0)];
+pub fn inventory_chart(history: &History, now: Timestamp) -> Chart {
+    let points = |list: &[(Timestamp, i64)]| -> Points {
+        list.iter().map(|(at, count)| (at.0, count.saturating_mul(1000))).collect()
+    };
+    let (inventory, held) = (points(&history.inventory), points(&history.held));
+    let both = || inventory.iter().chain(&held);
+    let from = both().map(|(at, _)| *at).min().unwrap_or(now.0).min(now.0 - 1000);
+    let top = both().map(|(_, value)| *value).max().unwrap_or(0);
+    let curves = vec![Curve::steps(Ink::Held, &held, now.0), Curve::steps(Ink::Inventory, &inventory, now.0)];
     chart(from, now, top, "", curves)
+}
+
+/// How many instances there were and how many of them were held, from each change on, the newest first; nothing of
+/// what cannot be read any more.
+#[must_use]
+pub fn inventory_rows(history: &History) -> Vec<(Timestamp, Option<i64>, Option<i64>)> {
+    let at = |list: &[(Timestamp, i64)], time: Timestamp| {
+        list.iter().take_while(|(at, _)| *at <= time).last().map(|(_, count)| *count)
+    };
+    // The last of each is now, which is no change.
+    let changes = |list: &[(Timestamp, i64)]| -> Vec<Timestamp> {
+        list.iter().take(list.len().saturating_sub(1)).map(|(at, _)| *at).collect()
+    };
+    let times: BTreeSet<Timestamp> = sort::set(changes(&history.inventory).into_iter().chain(changes(&history.held)));
+    times.into_iter().rev().map(|time| (time, at(&history.inventory, time), at(&history.held, time))).collect()
 }
 
 fn chart(from: i64, now: Timestamp, top: i64, unit: &str, curves: Vec<Curve>) -> Chart {
     let top = (top.saturating_mul(HEADROOM) / 100).max(1000);
     Chart { width: 720, height: 280, from, to: now.0, top, unit: unit.to_owned(), curves }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn history() -> History {
+        let at = |minute: i64| Timestamp(minute * 60_000);
+        History {
+            offer: OfferId::new("gn8").expect("a good name"),
+            hours: Vec::new(),
+            prices: Vec::new(),
+            averages: Vec::new(),
+            inventory: vec![(at(0), 4), (at(20), 6), (at(30), 6)],
+            held: vec![(at(0), 0), (at(10), 3), (at(20), 5), (at(30), 5)],
+        }
+    }
+
+    #[test]
+    fn each_change_has_a_row_with_both() {
+        let rows = inventory_rows(&history()).into_iter().map(|(at, count, held)| (at.0 / 60_000, count, held));
+        let expected = [(20, Some(6), Some(5)), (10, Some(4), Some(3)), (0, Some(4), Some(0))];
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_is_held_is_drawn_as_it_was() {
+        let chart = inventory_chart(&history(), Timestamp(30 * 60_000));
+        let held = chart.curves.iter().find(|curve| curve.ink == Ink::Held).map(|curve| curve.points.clone());
+        let steps = held.unwrap_or_default().into_iter().map(|(at, count)| (at / 60_000, count / 1000));
+        assert_eq!(steps.collect::<Vec<_>>(), [(0, 0), (10, 0), (10, 3), (20, 3), (20, 5), (30, 5), (30, 5), (30, 5)]);
+    }
 }

@@ -46,12 +46,16 @@ pub(crate) async fn offer_history(cluster: &str, offer: &str, min_revision: u64)
     read(signed(Request::get(&path::api(cluster, &rest))).send().await).await
 }
 
-/// The bills, and the same for a spreadsheet.
-pub(crate) async fn bills(cluster: &str, by: &str, min_revision: u64) -> Result<(Statement, String), Failure> {
-    let address = |format| path::api(cluster, &format!("bills?by={by}&format={format}&min_revision={min_revision}"));
-    let statement = read(signed(Request::get(&address("json"))).send().await).await?;
-    let csv = signed(Request::get(&address("csv"))).send().await.map_err(|_| Failure::Unreachable)?;
-    Ok((statement, csv.text().await.map_err(|_| Failure::Unreachable)?))
+/// The newest bills, at least as new as `min_revision`.
+pub(crate) async fn bills(cluster: &str, by: &str, min_revision: u64) -> Result<Statement, Failure> {
+    let rest = format!("bills?by={by}&min_revision={min_revision}");
+    read(signed(Request::get(&path::api(cluster, &rest))).send().await).await
+}
+
+/// Bills that were written up to a revision.
+pub(crate) async fn earlier_bills(cluster: &str, by: &str, before: u64) -> Result<Statement, Failure> {
+    let rest = format!("bills?by={by}&before={before}");
+    read(signed(Request::get(&path::api(cluster, &rest))).send().await).await
 }
 
 /// Who whoever looks is.

@@ -3,6 +3,7 @@
 use engine::market::bill::Charges;
 use engine::market::statement::Line;
 use engine::market::statement::Statement;
+use engine::market::statement::csv;
 use engine::unit::quantity::price;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -18,8 +19,7 @@ use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
 use console_model::path;
 
-/// A statement, and the same for a spreadsheet.
-type Answer = Result<(Statement, String), Failure>;
+type Answer = Result<Statement, Failure>;
 
 /// The page.
 #[component]
@@ -37,28 +37,31 @@ pub(crate) fn BillsPage() -> impl IntoView {
         [("day", "Day"), ("job", "Job"), ("workspace", "Workspace"), ("job_and_day", "Job and day")]
             .map(|(name, words)| (name.to_owned(), words.to_owned()))
             .into();
-    let answer = answer(session, by);
-    let statement = Memo::new(move |_| {
-        answer.with(|answer| {
-            answer.as_ref().and_then(|answer| answer.as_ref().ok().map(|(statement, _)| statement.clone()))
-        })
-    });
+    let n_earlier = RwSignal::new(0u32);
+    let answer = answer(session, by, n_earlier);
+    let statement =
+        Memo::new(move |_| answer.with(|answer| answer.as_ref().and_then(|answer| answer.as_ref().ok().cloned())));
     let rows = Signal::derive(move || {
         statement.with(|statement| {
             statement.iter().flat_map(|statement| &statement.lines).map(|line| cells(session, line)).collect()
         })
     });
     let total = move || {
-        let Statement { total: Charges { minutes, micros }, from, .. } = statement.get()?;
-        let since =
-            from.map_or_else(String::new, |from| format!(" Bills written before {} are not among them.", clock(from)));
-        Some(format!("{} in all, for {minutes} minutes.{since}", price(micros)))
+        let Statement { total: Charges { minutes, micros }, .. } = statement.get()?;
+        Some(format!("{} in all, for {minutes} minutes.", price(micros)))
+    };
+    let earlier = move || {
+        let at = statement.get()?.earlier?.at;
+        Some(view! {
+            <p class="toolbar">
+                <span>{format!("Bills written before {} are not among them.", clock(at))}</span>
+                <button type="button" on:click=move |_| n_earlier.update(|count| *count += 1)>"Add earlier bills"</button>
+            </p>
+        })
     };
     let csv = move || {
-        answer.with(|answer| {
-            let text = answer.as_ref().and_then(|answer| answer.as_ref().ok().map(|(_, csv)| path::escape(csv)));
-            text.map(|text| format!("data:text/csv;charset=utf-8,{text}"))
-        })
+        let text = statement.with(|statement| statement.as_ref().map(|statement| path::escape(&csv(&statement.lines))));
+        text.map(|text| format!("data:text/csv;charset=utf-8,{text}"))
     };
     let failure =
         move || answer.with(|answer| answer.as_ref().and_then(|answer| answer.as_ref().err().map(ToString::to_string)));
@@ -72,6 +75,7 @@ pub(crate) fn BillsPage() -> impl IntoView {
             <Choice id="by" label="One line for each" options=Signal::stored(options) value=Signal::derive(move || by.get().to_owned()) change=set_by />
             <p role="status">{total}</p>
         </div>
+        {earlier}
         {move || failure().map(|failure| view! { <p class="fault" role="alert">{failure}</p> })}
         <section class="card" aria-label="Statement">
             <PlainTable caption="Bills" columns=vec!["Day", "Workspace", "Job", "Offer", "Minutes", "Cost", "Not billed yet"] rows=rows empty="Nothing has been billed." />
@@ -79,8 +83,8 @@ pub(crate) fn BillsPage() -> impl IntoView {
     }
 }
 
-/// The statement, again whenever something has been billed and with each round.
-fn answer(session: Session, by: Signal<&'static str>) -> RwSignal<Option<Answer>> {
+/// The statement, again whenever something has been billed and with each round; with so many reads of earlier bills.
+fn answer(session: Session, by: Signal<&'static str>, n_earlier: RwSignal<u32>) -> RwSignal<Option<Answer>> {
     let answer = RwSignal::new(None);
     let news = Memo::new(move |_| {
         session.ask(|state| {
@@ -94,14 +98,23 @@ fn answer(session: Session, by: Signal<&'static str>) -> RwSignal<Option<Answer>
     });
     Effect::new(move |_| {
         news.track();
-        let by = by.get();
+        let (by, n_earlier) = (by.get(), n_earlier.get());
         let revision = session.ask_once(|state| state.revision).unwrap_or_default();
         spawn_local(async move {
-            let found = client::bills(&session.name(), by, revision).await;
+            let found = read(&session.name(), by, revision, n_earlier).await;
             answer.try_set(Some(found));
         });
     });
     answer
+}
+
+async fn read(cluster: &str, by: &str, revision: u64, n_earlier: u32) -> Answer {
+    let mut statement = client::bills(cluster, by, revision).await?;
+    for _ in 0..n_earlier {
+        let Some(earlier) = statement.earlier else { break };
+        statement = statement.with(client::earlier_bills(cluster, by, earlier.before).await?);
+    }
+    Ok(statement)
 }
 
 fn cells(session: Session, line: &Line) -> Vec<Cell> {

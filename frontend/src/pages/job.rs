@@ -24,7 +24,6 @@ use crate::widgets::state_mark::StateMark;
 use crate::widgets::timeline::Moment;
 use crate::widgets::timeline::Timeline;
 use crate::widgets::why_panel::WhyPanel;
-use console_model::duration::typed;
 use console_model::explained;
 use console_model::explained::WhyText;
 use console_model::job_state::JobState;
@@ -213,10 +212,12 @@ fn facts(state: &State, job: &Job) -> Vec<(&'static str, String)> {
         ),
         (
             "Checkpoints",
-            spec.checkpoint
-                .map_or_else(|| "none declared".to_owned(), |period| format!("every {}", typed(period.get()))),
+            spec.checkpoint.map_or_else(
+                || "none declared".to_owned(),
+                |period| format!("every {}", explain::period(period.get())),
+            ),
         ),
-        ("Duration", spec.duration.map_or_else(|| "not declared".to_owned(), |period| typed(period.get()))),
+        ("Duration", spec.duration.map_or_else(|| "not declared".to_owned(), |period| explain::period(period.get()))),
         ("Evictions", job.progress.evictions.to_string()),
     ];
     let optional = [

@@ -80,10 +80,7 @@ fn OfferView(name: String, now: Memo<Timestamp>) -> impl IntoView {
         let (no, history) = (offer()?, known()?);
         session.ask(|state| offers::price_chart(state, no, &history, now.get()))
     });
-    let inventory = Memo::new(move |_| {
-        let (no, history) = (offer()?, known()?);
-        session.ask(|state| offers::inventory_chart(state, no, &history, now.get()))
-    });
+    let inventory = Memo::new(move |_| known().map(|history| offers::inventory_chart(&history, now.get())));
     let row = Memo::new(move |_| {
         asked.with_value(|name| {
             session.ask(|state| offers::rows(state, now.get()).into_iter().find(|row| row.name == *name)).flatten()
@@ -117,8 +114,8 @@ fn OfferView(name: String, now: Memo<Timestamp>) -> impl IntoView {
             <PlainTable caption="Prices, the newest first" columns=vec!["From", "Price", "Average"] rows=price_rows empty="Loading…" />
         </section>
         <section class="card chart-row" aria-label="Inventory">
-            <Chart chart=inventory sentence=inventory_sentence legend=vec![("inventory", "Instances"), ("held", "Held now")] />
-            <PlainTable caption="Inventory, the newest first" columns=vec!["From", "Instances"] rows=inventory_rows empty="Loading…" />
+            <Chart chart=inventory sentence=inventory_sentence legend=vec![("inventory", "Instances"), ("held", "Held by jobs")] />
+            <PlainTable caption="Inventory, the newest first" columns=vec!["From", "Instances", "Held by jobs"] rows=inventory_rows empty="Loading…" />
         </section>
         <div class="card">
             <PlainTable caption="Bids" columns=vec!["Job", "Bid for an instance-minute", "Instances", "State", "Safe until"] rows=bid_rows empty="Nobody bids." />
@@ -163,10 +160,9 @@ fn price_cells(history: &History) -> Vec<Vec<Cell>> {
 }
 
 fn inventory_cells(history: &History) -> Vec<Vec<Cell>> {
-    let cells = |(at, count): &(Timestamp, i64)| vec![Cell::Number(clock(*at)), Cell::Number(count.to_string())];
-    // The last one is now, and has the inventory of the one before, if that can still be read.
-    let skipped = usize::from(history.inventory.len() > 1);
-    history.inventory.iter().rev().skip(skipped).map(cells).collect()
+    let number = |count: Option<i64>| Cell::Number(count.map_or_else(|| "–".to_owned(), |count| count.to_string()));
+    let rows = offers::inventory_rows(history).into_iter();
+    rows.map(|(at, count, held)| vec![Cell::Number(clock(at)), number(count), number(held)]).collect()
 }
 
 fn bid_cells(session: Session, offer: Option<engine::unit::id::OfferNo>) -> Vec<Vec<Cell>> {

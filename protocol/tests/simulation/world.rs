@@ -18,6 +18,7 @@ use protocol::cluster::Done;
 use protocol::cluster::SLOT_MS;
 use protocol::cluster::replay;
 use protocol::digest;
+use protocol::document::Head;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
 use protocol::history;
@@ -364,6 +365,7 @@ impl World {
         self.check_all();
         let here = self.cluster.position().expect("reading works");
         let head = air::run(history::head(&self.air, &name())).expect("reading works").expect("there is a head");
+        self.check_parts(&head);
         let restored = air::run(restore::read(&self.air, head, usize::MAX)).expect("KV alone is enough");
         let mut copy = Cluster::new(name(), self.profile, Disk::default());
         let noted = air::run(note::read(&self.air, &name())).expect("reading works");
@@ -375,6 +377,24 @@ impl World {
             let again = copy.submit(envelope, &sender(), self.now).expect("a retry is answered");
             assert_eq!((&again.receipt, again.record), (first, None), "I1: the restored cluster knows {}", envelope.id);
         }
+    }
+}
+
+impl World {
+    /// Read in parts, each up to where the one before it began, the log has every event once.
+    fn check_parts(&self, head: &Head) {
+        let (mut before, mut events) = (head.revision, Vec::new());
+        loop {
+            let (entries, is_whole) = air::run(history::newest(&self.air, head, before, 1)).expect("reading works");
+            before = entries.first().map_or(0, |entry| entry.revision - entry.events.len() as u64);
+            let part: Vec<Event> = entries.into_iter().flat_map(|entry| entry.events).collect();
+            events.splice(0..0, part);
+            if is_whole {
+                break;
+            }
+        }
+        let all: Vec<Event> = self.entries.iter().flat_map(|entry| entry.events.clone()).collect();
+        assert!(events == all, "{} events of {} are read in parts", events.len(), all.len());
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use engine::host::veil::Veil;
 use engine::message;
 use engine::message::envelope::Envelope;
+use engine::transition::Sender;
 use protocol::cluster::Cluster;
 use protocol::history;
 use protocol::log::encode;
@@ -29,6 +30,7 @@ use crate::answer::Reply;
 use crate::bindings;
 use crate::bindings::Kv;
 use crate::gate::SUBPROTOCOL;
+use crate::market;
 use crate::object::Core;
 use crate::object::keys;
 use crate::object::reads;
@@ -38,6 +40,7 @@ use crate::proof::Proof;
 use crate::query::Query;
 use crate::routes;
 use crate::routes::Call;
+use crate::routes::MarketCall;
 use crate::routes::Route;
 
 /// How far back in pages of history a restore looks for answered commands.
@@ -66,6 +69,9 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
     core.with(|cluster| cluster.with_state(|state| access::admit(state, &principal.sender, &call)))??;
     let query = Query::of(&request)?;
     match call {
+        Call::Market(MarketCall::Bills) if query.text("before").is_some() => {
+            earlier_bills(core, &cluster, &query, &principal.sender).await
+        }
         Call::Command => command(core, &cluster, request, &principal).await,
         Call::Restore => restore(core, &cluster, &query).await,
         Call::Flush => flush(core).await,
@@ -164,6 +170,20 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query) -> Reply {
     let here = core.with(Cluster::position)?;
     let answer = json!({ "outcome": outcome, "from": from.as_str(), "kv": reads::position(&restored.position()), "object": reads::position(&here) });
     Ok(Response::from_json(&answer)?)
+}
+
+/// Bills of which the object may have dropped the entries, as the sender sees them.
+async fn earlier_bills(core: &Core, cluster: &ClusterName, query: &Query, sender: &Sender) -> Reply {
+    let kv = Kv::of(&core.env)?;
+    let head = history::head(&kv, cluster).await?.ok_or_else(|| unknown_cluster(cluster))?;
+    let (entries, is_whole) = market::entries_for_bills(&kv, &head, query).await?;
+    let answer = core.with(|cluster| {
+        cluster.with_state(|state| {
+            let veil = Veil::new(state, sender);
+            market::answer(veil, &entries, is_whole, &MarketCall::Bills, query, bindings::now())
+        })
+    })??;
+    answer::typed(answer.text, answer.content_type, Origin::object(head.revision))
 }
 
 fn events(core: &Core, request: &Request, proof: Option<&Proof>) -> Reply {
