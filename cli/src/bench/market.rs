@@ -36,8 +36,8 @@ const ORIGINAL: i64 = 1_000_000;
 const HOURS: i64 = 168;
 const ROUNDS_TO_REST: i64 = 90;
 
-/// A market before a scheduled round in which every offer has something to do. Every second offer is an auction, and
-/// every fourth on general computing; there are instances for about a third of the bids.
+/// A market before a scheduled round in which every offer has something to do, and half of the bids are new. Every
+/// second offer is an auction, and every second pair on general computing; there are instances for a third of the bids.
 pub fn busy(bids: u32, offers: u32) -> Result<Session, String> {
     let mut session = Session::at(Timestamp(0));
     let gpu = Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu };
@@ -54,10 +54,9 @@ pub fn busy(bids: u32, offers: u32) -> Result<Session, String> {
         session.now = Timestamp(0) + Millis(hour * Millis::HOUR.0);
         publish(&mut session, offers, |_| 20 + 5 * pick(&mut random, 8))?;
     }
-    for at in 0..bids {
+    for at in 0..bids / 2 {
         session.now = session.now + Millis(100);
-        let offer = at % offers.max(1);
-        send(&mut session, &Command::SubmitJob(bid(at, offer, &mut random)?))?;
+        send(&mut session, &Command::SubmitJob(bid(at, at % offers.max(1), &mut random)?))?;
     }
     for _ in 0..ROUNDS_TO_REST {
         session.now = session.now + Millis::MINUTE;
@@ -70,6 +69,11 @@ pub fn busy(bids: u32, offers: u32) -> Result<Session, String> {
         send(&mut session, &Command::SetInventory(set))?;
     }
     session.now = session.now + Millis::HOUR;
+    for at in bids / 2..bids {
+        let now = session.now;
+        let submit = Command::SubmitJob(bid(at, at % offers.max(1), &mut random)?);
+        session.stage(&submit, now).map_err(|rejection| rejection.to_string())?;
+    }
     session.log.clear();
     Ok(session)
 }

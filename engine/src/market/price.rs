@@ -198,9 +198,25 @@ impl PriceCourse {
     /// In how many hours of the last week the price was at most this on average, and of how many it is known.
     #[must_use]
     pub fn hours_at_most(&self, limit: i64, now: Timestamp) -> (u32, u32) {
-        let hours = self.hours(now);
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        (count(hours.iter().filter(|hour| hour.average() <= limit).count()), count(hours.len()))
+        let first = hour_of(now) - limit::PRICE_HOURS + 1;
+        let from = self.since.max(begin_of(first));
+        // An hour that began with an earlier price may go on with this one.
+        let shared = self.hours.back().map(|last| last.hour).filter(|hour| *hour == hour_of(from) && from < now);
+        let (mut hours, mut known) = (0, 0);
+        for hour in self.hours.iter().filter(|hour| hour.hour >= first) {
+            let more = if shared == Some(hour.hour) { (now.min(begin_of(hour.hour + 1)) - from).0 } else { 0 };
+            let sum = hour.sum.saturating_add(self.price.saturating_mul(more));
+            hours += i64::from(sum <= limit.saturating_mul(hour.ms + more));
+            known += 1;
+        }
+        // All others know this price only, so they need not be looked at one by one.
+        if from < now {
+            let rest = hour_of(now - Millis(1)) - hour_of(from) + i64::from(shared.is_none());
+            known += rest;
+            hours += if self.price <= limit { rest } else { 0 };
+        }
+        let count = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
+        (count(hours), count(known))
     }
 }
 
@@ -305,9 +321,29 @@ mod tests {
     }
 
     #[test]
+    fn hours_are_counted_as_they_are_listed() {
+        for window in [30, 3600] {
+            let (course, changes) = course(Millis::from_seconds(window));
+            let end = changes.last().unwrap().0;
+            for now in (end..end + 200 * Millis::HOUR.0).step_by(7_777_777) {
+                let hours = course.hours(Timestamp(now));
+                for limit in (100..1000).step_by(50) {
+                    let at_most = hours.iter().filter(|hour| hour.average() <= limit).count();
+                    let counted = course.hours_at_most(limit, Timestamp(now));
+                    assert_eq!(
+                        counted,
+                        (at_most.try_into().unwrap(), hours.len().try_into().unwrap()),
+                        "{limit} at {now}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_week_of_hours_is_known_at_most() {
         let course = PriceCourse::new(5, Timestamp(0));
-        assert_eq!(course.hours_at_most(5, Timestamp(1000 * Millis::DAY.0 + 1)).1, 168);
+        assert_eq!(course.hours_at_most(5, Timestamp(1000 * Millis::DAY.0 + 1)), (168, 168));
     }
 
     #[test]
