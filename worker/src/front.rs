@@ -124,7 +124,8 @@ async fn published(env: &Env, cluster: &ClusterName, call: &Call, query: &Query)
     let kv = Kv::of(env)?;
     let Some(head) = history::head(&kv, cluster).await? else { return Ok(None) };
     let wanted: u64 = query.value("min_revision")?.unwrap_or_default();
-    if head.revision < wanted {
+    let before: u64 = query.value("before")?.unwrap_or_default();
+    if head.revision < wanted.max(before) {
         return Ok(None);
     }
     if let Call::Market(call) = call {

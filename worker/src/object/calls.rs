@@ -172,10 +172,14 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query) -> Reply {
     Ok(Response::from_json(&answer)?)
 }
 
-/// Bills of which the object may have dropped the entries, as the sender sees them.
+/// Bills of which the object may have dropped the entries, as the sender sees them; what is not published yet it has.
 async fn earlier_bills(core: &Core, cluster: &ClusterName, query: &Query, sender: &Sender) -> Reply {
     let kv = Kv::of(&core.env)?;
-    let head = history::head(&kv, cluster).await?.ok_or_else(|| unknown_cluster(cluster))?;
+    let before: u64 = query.value("before")?.unwrap_or_default();
+    let head = history::head(&kv, cluster).await?.filter(|head| before <= head.revision);
+    let Some(head) = head else {
+        return reads::answer(core, cluster, &Call::Market(MarketCall::Bills), query, sender);
+    };
     let (entries, is_whole) = market::entries_for_bills(&kv, &head, query).await?;
     let answer = core.with(|cluster| {
         cluster.with_state(|state| {

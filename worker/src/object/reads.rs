@@ -66,8 +66,11 @@ pub(super) fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Qu
             return answer::typed(text, metrics::CONTENT_TYPE, origin);
         }
         Call::Market(call) => {
-            let entries = entries(core)?;
+            let mut entries = entries(core)?;
             let is_whole = mark.seq == entries.len() as u64;
+            if let Some(before) = query.value("before")? {
+                entries.retain(|entry| entry.revision <= before);
+            }
             let answer = core.with(|cluster| {
                 cluster.with_state(|state| {
                     market::answer(Veil::new(state, sender), &entries, is_whole, call, query, bindings::now())
