@@ -5,3 +5,4 @@ mod commands;
 mod sentences;
 mod table;
 mod teams;
+mod veil;

@@ -1,0 +1,115 @@
+//! What a member sees of other workspaces: amounts, and nothing that has a name.
+
+use engine::host::authority;
+use engine::host::replica::Replica;
+use engine::host::replica::Taken;
+use engine::host::veil::Veil;
+use engine::message;
+use engine::message::envelope::Entry;
+use engine::message::envelope::Envelope;
+use engine::message::envelope::Receipt;
+use engine::state::world::State;
+use engine::transition::Sender;
+use engine::unit::id::UserId;
+use engine::unit::time::Timestamp;
+
+use crate::teams::teams;
+
+/// What happens while a member of workspace-b watches: others submit, wait, fail and are evicted, workspaces change.
+const DAY: [(&str, &str); 12] = [
+    (
+        "cluster",
+        r#"{"update_quota":{"quota":"Quota1","settings":{"child_level":{"preemptible":[1,2,3],"modules":["DLC"]}}}}"#,
+    ),
+    (
+        "carol",
+        r#"{"submit_job":{"job":"secret-1","quota":"Quota1.2","workspace":"workspace-c","name":"secret","pods":[{"amount":{"gpu":79000}}]}}"#,
+    ),
+    (
+        "carol",
+        r#"{"submit_job":{"job":"secret-2","quota":"Quota1.2","workspace":"workspace-c","pods":[{"amount":{"gpu":80000}}]}}"#,
+    ),
+    ("carol", r#"{"report":{"job":"carol-job","observed":{"failed":{"reason":"secret reason"}}}}"#),
+    ("cluster", r#"{"put_workspace":{"workspace":"secret-workspace"}}"#),
+    ("cluster", r#"{"attach_quota":{"workspace":"secret-workspace","quota":"Quota2"}}"#),
+    ("cluster", r#"{"put_member":{"workspace":"secret-workspace","user":"secret-user","roles":["owner"]}}"#),
+    ("cluster", r#"{"create_key":{"key":"secret-key","user":"carol"}}"#),
+    (
+        "secret-user",
+        r#"{"submit_job":{"job":"secret-3","quota":"Quota2","workspace":"secret-workspace","pods":[{"amount":{"gpu":1000}}]}}"#,
+    ),
+    (
+        "cluster",
+        r#"{"submit_job":{"job":"secret-4","quota":"Quota1","workspace":"workspace-a","priority":9,"module":"EAS","pods":[{"amount":{"gpu":100000}}]}}"#,
+    ),
+    ("owner", r#"{"cancel_job":{"job":"guest-job"}}"#),
+    ("cluster", r#"{"round":{"slot":1}}"#),
+];
+
+fn sender(name: &str) -> Sender {
+    Sender { user: UserId::new(name).unwrap(), administers: name == "cluster" }
+}
+
+/// Sends a command as its sender. The first and the last two concern everybody, or the member's own workspace.
+fn entry(state: &mut State, at: usize, (by, command): (&str, &str)) -> Entry {
+    let kind = if (1..=9).contains(&at) { "secret" } else { "known" };
+    let text = format!(r#"{{"format":1,"id":"{kind}-id-{at}","command":{command}}}"#);
+    let envelope = sender(by).sign(message::read::<Envelope>(text.as_bytes()).unwrap());
+    let now = Timestamp(60_000 + i64::try_from(at).unwrap());
+    let Receipt { revision, at, events, .. } = authority::handle(state, &envelope, now).unwrap();
+    Entry { format: 1, revision, at, envelope, events }
+}
+
+/// The cluster of the teams, in which jobs are run by somebody who reports.
+fn reported() -> State {
+    let mut snapshot = message::snapshot::Snapshot::of(&teams());
+    snapshot.cluster.execution = engine::state::cluster::Execution::Reported;
+    snapshot.restore().unwrap()
+}
+
+#[test]
+fn no_name_of_another_workspace_is_in_what_a_member_reads() {
+    let (mut state, member) = (reported(), sender("developer"));
+    let mut seen = String::new();
+    for (at, one) in DAY.into_iter().enumerate() {
+        let entry = entry(&mut state, at, one);
+        let veil = Veil::new(&state, &member);
+        seen += &serde_json::to_string(&veil.entry(&entry)).unwrap();
+        seen += &serde_json::to_string(&veil.snapshot()).unwrap();
+    }
+    for name in ["carol", "secret-", "secret reason", "\"secret\"", "workspace-a", "workspace-c"] {
+        assert!(!seen.contains(name), "{name} in {seen}");
+    }
+    for name in ["another workspace's job", "workspace-b", "developer-job", "known-id-10", "veiled"] {
+        assert!(seen.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_replica_of_what_a_member_sees_stays_that() {
+    let (mut state, member) = (reported(), sender("developer"));
+    let mut replica = Replica::new(Veil::new(&state, &member).snapshot()).unwrap();
+    for (at, one) in DAY.into_iter().enumerate() {
+        let entry = entry(&mut state, at, one);
+        let veil = Veil::new(&state, &member);
+        assert_eq!(replica.receive(&veil.entry(&entry)), Taken::Yes);
+        let seen = veil.snapshot().restore().unwrap();
+        assert_eq!(replica.state().revision, seen.revision);
+        let bytes = |state: &State| String::from_utf8(message::snapshot::Snapshot::of(state).to_bytes()).unwrap();
+        assert_eq!(bytes(replica.state()), bytes(&seen), "{}", one.1);
+    }
+}
+
+#[test]
+fn an_administrator_of_the_cluster_sees_everything() {
+    let mut state = reported();
+    let root = sender("cluster");
+    let entry = entry(&mut state, 0, DAY[1]);
+    let veil = Veil::new(&state, &root);
+    assert_eq!(veil.snapshot(), message::snapshot::Snapshot::of(&state));
+    let Entry { revision, events, envelope, .. } = veil.entry(&entry);
+    assert_eq!(
+        (revision, &events, envelope.command.as_ref()),
+        (entry.revision, &entry.events, Some(&entry.envelope.command))
+    );
+}
