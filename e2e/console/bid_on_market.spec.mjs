@@ -110,6 +110,79 @@ test("a job on general computing fails when it is released, and says why", async
   await expect(page.getByRole("region", { name: "What was taken from it" })).toContainText(/its bid of 0\.4 is below the price of gn8, which is 0\.5/);
 });
 
+test("in an auction the bids make the price, and who bids more takes the instance", async ({ page, runtime }) => {
+  test.slow();
+  const cluster = new Cluster(page, runtime);
+  await cluster.declare();
+  const terms = { original_price: 1_000_000, protection_ms: 0, window_ms: 60_000, grace_period_ms: 0, price_source: "auction" };
+  await cluster.send({ create_offer: { offer: "gn8", resource_type: "lingjun", instance: { gpu: 8_000 }, inventory: 1, terms } });
+  const network = { vpc: "vpc-1", vswitch: "vsw-1", security_group: "sg-1" };
+  await cluster.send({ submit_job: { job: "low", spot: { offer: "gn8", discount_percent: 20, network }, pods: [{ amount: {} }] } });
+
+  // Two rounds bring the price from a tenth to the one winning bid, five points each.
+  await cluster.open("market");
+  const price = page.getByRole("region", { name: "Price", exact: true });
+  await expect(price.getByRole("img", { name: "costs 0.1 (10 %)" })).toBeVisible();
+  for (const words of ["costs 0.15 (15 %)", "costs 0.2 (20 %)"]) {
+    await cluster.minutePasses();
+    await expect(price.getByRole("img", { name: words })).toBeVisible();
+  }
+
+  await cluster.open("submit");
+  const form = page.getByRole("form", { name: "New job" });
+  await form.getByLabel("Job name").fill("high");
+  await form.getByLabel("Runs on").selectOption("gn8");
+  await form.getByLabel("Bid", { exact: true }).selectOption("20");
+  for (const [label, name] of Object.entries(NETWORK)) await form.getByLabel(label).fill(name);
+  await expect(cluster.preview()).toContainText("Waits");
+  await form.getByLabel("Bid", { exact: true }).selectOption("40");
+  await expect(cluster.preview()).toContainText("It outbids who runs there now; the next scheduled round gives it the instances.");
+  await page.getByRole("button", { name: "Submit job" }).click();
+  await expect(state(page, "Bidding")).toBeVisible();
+  await ticksUntil(cluster, state(page, "Spot"));
+
+  await cluster.open("jobs/low");
+  await expect(state(page, "Preempted")).toBeVisible();
+  await expect(page.getByRole("region", { name: "What was taken from it" })).toContainText("because high bids 40 % of the original price for gn8 and it bids 20 %");
+  await cluster.open("market");
+  await expect(price.getByRole("cell", { name: "0.25" })).toBeVisible();
+  const inventory = page.getByRole("region", { name: "Inventory", exact: true });
+  await expect(inventory.getByRole("columnheader", { name: "Held by jobs" })).toBeVisible();
+  await expect(inventory.locator("svg polyline[stroke='#000007']")).toBeAttached();
+});
+
+test.describe("a wrong bid", () => {
+  // The last answer of this test is a refusal.
+  test.use({ expectedErrors: /422/ });
+
+  test("what an offer does not take is named while it is typed, and nothing is stored", async ({ page, runtime }) => {
+    const cluster = await withOffer(page, runtime, "general");
+    const terms = { original_price: 1_000_000 };
+    await cluster.send({ create_offer: { offer: "gn9", resource_type: "lingjun", instance: { gpu: 8_000 }, inventory: 4, price: 300_000, terms } });
+    const { revision } = await cluster.read("snapshot");
+    await cluster.open("submit");
+    const form = page.getByRole("form", { name: "New job" });
+    await form.getByLabel("Job name").fill("wrong");
+    await form.getByLabel("Runs on").selectOption("gn8");
+    await form.getByLabel("Price limit").fill("-1");
+    await expect(form.getByLabel("Price limit")).toHaveAccessibleDescription(/no price/);
+    await form.getByLabel("Price limit").fill("5");
+    await expect(cluster.preview()).toContainText("Would be refused");
+    await expect(cluster.preview()).toContainText("it bids a price of 5, and the market asks 0.1 to 1; bid inside of that");
+    await form.getByLabel("Price limit").fill("0.4");
+    await form.getByLabel("Framework").selectOption("MPI");
+    await expect(cluster.preview()).toContainText("spot instances of general computing run PyTorch only");
+    await form.getByLabel("Framework").selectOption("PyTorch");
+    await form.getByLabel("Automatic fault tolerance").check();
+    await expect(cluster.preview()).toContainText("which general computing does not support; switch it off");
+    await form.getByLabel("Runs on").selectOption("gn9");
+    await expect(cluster.preview()).toContainText("Lingjun also needs a VPC, a vSwitch, a security group");
+    await page.getByRole("button", { name: "Submit job" }).click();
+    await expect(page.getByText("Lingjun also needs a VPC, a vSwitch, a security group").first()).toBeVisible();
+    expect((await cluster.read("snapshot")).revision).toBe(revision);
+  });
+});
+
 test("the market shows price, average, bids and inventory, drawn and as tables", async ({ page, runtime }) => {
   const cluster = await withOffer(page, runtime, "lingjun");
   await publish(cluster, 500_000);
