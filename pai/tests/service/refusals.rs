@@ -153,9 +153,16 @@ fn workspaces_and_members() {
     assert!(office.refusal("CreateMember", &members, &two).starts_with("400 InvalidParameter: "));
     let told = office.get("ListMembers", &members, &NOTHING);
     assert_eq!(told["TotalCount"], 1, "all members or none of them");
+    let lead = json!({ "Members": [{ "UserId": "lea", "Roles": ["PAI.WorkspaceAdmin"] }] });
+    office.get("CreateMember", &members, &lead);
+    office.sent_by(Sender { user: UserId::new("lea").unwrap(), administers: false });
+    let above = json!({ "Members": [{ "UserId": "bea", "Roles": ["PAI.AlgoDeveloper"] },
+        { "UserId": "cid", "Roles": ["PAI.WorkspaceOwner"] }] });
+    assert!(office.refusal("CreateMember", &members, &above).starts_with("403 Forbidden: "));
+    assert_eq!(office.get("ListMembers", &members, &NOTHING)["TotalCount"], 2, "nor half of them");
     let gone = office.refusal("DeleteMembers", &format!("{members}?MemberIds=ann,nobody"), &NOTHING);
     assert_eq!(gone, "404 MemberNotFound: there is no member nobody");
-    assert_eq!(office.get("ListMembers", &members, &NOTHING)["TotalCount"], 1);
+    assert_eq!(office.get("ListMembers", &members, &NOTHING)["TotalCount"], 2);
 }
 
 /// A developer of one workspace, with a job of theirs, and a job of another workspace.
