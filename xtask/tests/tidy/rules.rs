@@ -1,8 +1,19 @@
 //! Habits of the whole tree.
 use crate::source::{Fault, Source};
 
-pub(crate) const CRATES: [&str; 9] =
-    ["engine", "protocol", "pai", "worker", "cli", "frontend", "frontend/model", "frontend/charts", "xtask"];
+pub(crate) const CRATES: [&str; 11] = [
+    "engine",
+    "protocol",
+    "pai",
+    "planner",
+    "planner/module",
+    "worker",
+    "cli",
+    "frontend",
+    "frontend/model",
+    "frontend/charts",
+    "xtask",
+];
 
 /// A file that is longer holds more than one thing.
 const LINES_MAX: usize = 400;
