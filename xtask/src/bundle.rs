@@ -57,6 +57,7 @@ const NO_INLINING: [&str; 6] = [
 
 const CONSOLE_WASM: &str = "dist/app/frontend_bg.wasm";
 const CHARTS_WASM: &str = "dist/app/charts_bg.wasm";
+const PLANNER_WASM: &str = "dist/embed/engine_bg.wasm";
 const WORKER_WASM: &str = "build/worker/edge_bg.wasm";
 
 pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
@@ -65,12 +66,13 @@ pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
     compile(profile)?;
     println!("generating the bindings");
     let parts = parts::cut(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
-    bind_page(&parts.first, "frontend")?;
-    bind_page(&cargo_output(profile.of_console(), "charts.wasm")?, "charts")?;
+    bind_page(&parts.first, "frontend", "dist/app")?;
+    bind_page(&cargo_output(profile.of_console(), "charts.wasm")?, "charts", "dist/app")?;
+    bind_page(&cargo_output(profile.of_console(), "planner_module.wasm")?, "engine", "dist/embed")?;
     bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
     copy_dir(&root().join("public"), &root().join("dist"))?;
     if profile == Profile::Release {
-        for module in [CONSOLE_WASM, &parts.pages, CHARTS_WASM, WORKER_WASM] {
+        for module in [CONSOLE_WASM, &parts.pages, CHARTS_WASM, PLANNER_WASM, WORKER_WASM] {
             optimise(module)?;
         }
         print_sizes(&parts.pages)?;
@@ -83,9 +85,9 @@ fn compile(profile: Profile) -> Result<(), Failure> {
     let (console, worker) = (profile.of_console(), profile.of_worker());
     if console == worker {
         // In one go: two would resolve other feature sets and compile the shared bindings twice.
-        return cargo_build(console, &["frontend", "charts", "edge"]);
+        return cargo_build(console, &["frontend", "charts", "planner-module", "edge"]);
     }
-    cargo_build(console, &["frontend", "charts"])?;
+    cargo_build(console, &["frontend", "charts", "planner-module"])?;
     cargo_build(worker, &["edge"])
 }
 
@@ -112,15 +114,15 @@ fn cargo_output(profile: &str, file: &str) -> Result<PathBuf, Failure> {
     ))
 }
 
-/// A module that the browser loads, under this name.
-fn bind_page(module: &Path, name: &str) -> Result<(), Failure> {
+/// A module that the browser loads, under this name from this folder.
+fn bind_page(module: &Path, name: &str, folder: &str) -> Result<(), Failure> {
     let mut bindgen = lean_bindgen(module);
     bindgen
         .out_name(name)
         // The pages that are loaded later use them.
         .keep_lld_exports(true)
         .web(true)
-        .and_then(|bindgen| bindgen.generate(root().join("dist/app")))
+        .and_then(|bindgen| bindgen.generate(root().join(folder)))
         .map_err(bindgen_failure)
 }
 
@@ -168,7 +170,8 @@ fn optimise(wasm: &str) -> Result<(), Failure> {
 
 fn print_sizes(pages: &str) -> Result<(), Failure> {
     let console = [CONSOLE_WASM, "dist/app/frontend.js", "dist/app/split.js", pages, CHARTS_WASM, "dist/app/charts.js"];
-    let files = console.into_iter().chain([WORKER_WASM, "build/worker/edge.js"]);
+    let planner = [PLANNER_WASM, "dist/embed/engine.js", "dist/embed/worker.js", "dist/embed/planner.js"];
+    let files = console.into_iter().chain(planner).chain([WORKER_WASM, "build/worker/edge.js"]);
     let mut arguments = vec!["xtask/sizes.mjs"];
     arguments.extend(files);
     let table = output("node", &arguments)
