@@ -76,9 +76,17 @@ test("a session ends with its secret, and what the log says of its commands is w
 test("a key is named after its cluster", async () => {
   const answer = await cluster.send("foreign-key", { create_key: { key: "other.ann", user: "ann" } });
   assert.deepEqual([answer.status, answer.body.code], [422, "structure"]);
+  const planned = await cluster.send("planned-key", { apply_plan: { commands: [{ create_key: { key: "other.ann", user: "ann" } }] } });
+  assert.deepEqual([planned.status, planned.body.code], [422, "structure"]);
   const { token } = (await signIn("access.root", secretOf(await create("root", "root", { administers: true })))).body;
   const other = new Cluster({ url: runtime.url, key: token }, "another-cluster");
   assert.equal((await other.get("me")).status, 401);
+  // Not even its administrators copy another cluster into their own.
+  assert.equal((await cluster.post("flush")).status, 200);
+  await new Cluster({ url: runtime.url, key: runtime.adminKey }, "foreign").found();
+  await new Cluster({ url: runtime.url, key: runtime.adminKey }, "foreign").post("flush");
+  assert.equal((await as(token).post("restore?from=foreign&force=true")).status, 404);
+  assert.equal((await as(token).post("restore?force=true")).status, 200);
 });
 
 test("who goes too fast is told to wait", async () => {

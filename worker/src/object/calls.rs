@@ -73,7 +73,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
             earlier_bills(core, &cluster, &query, &principal.sender).await
         }
         Call::Command => command(core, &cluster, request, &principal).await,
-        Call::Restore => restore(core, &cluster, &query).await,
+        Call::Restore => restore(core, &cluster, &query, &principal).await,
         Call::Flush => flush(core).await,
         Call::Events => events(core, &request, proof.as_ref()),
         Call::Me => Ok(Response::from_json(&keys::me(&principal))?),
@@ -94,7 +94,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
 
 async fn command(core: &Core, cluster: &ClusterName, mut request: Request, principal: &Principal) -> Reply {
     let envelope: Envelope = message::read(&request.bytes().await?)?;
-    keys::check_name(&envelope, cluster)?;
+    keys::check_name(&envelope.command, cluster)?;
     // Before the first commit, so that no cluster with a log is without rounds.
     core.enter(cluster).await?;
     let sender = &principal.sender;
@@ -105,7 +105,7 @@ async fn command(core: &Core, cluster: &ClusterName, mut request: Request, princ
     let receipt = core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).receipt(done.receipt)))?;
     let response = answer::json_text(encode(&receipt)?, Origin::object(revision))?;
     if done.record.is_some() {
-        keys::show_secret(core, &envelope.command, response.headers())?;
+        keys::show_secret(core, cluster, &envelope.command, response.headers())?;
     }
     Ok(response)
 }
@@ -144,12 +144,16 @@ async fn flush(core: &Core) -> Reply {
     Err(Problem::Unavailable("new commands kept coming while all was to be published".to_owned()))
 }
 
-async fn restore(core: &Core, cluster: &ClusterName, query: &Query) -> Reply {
+async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &Principal) -> Reply {
     let is_forced = query.value("force")?.unwrap_or(false);
     let from = match query.text("from") {
         Some(name) => ClusterName::new(&name).ok_or(Problem::BadCluster)?,
         None => cluster.clone(),
     };
+    // A key opens its own cluster, and no copy of another one.
+    if principal.key.is_some() && from != *cluster {
+        return Err(unknown_cluster(&from));
+    }
     let kv = Kv::of(&core.env)?;
     let head = history::head(&kv, &from).await?.ok_or_else(|| unknown_cluster(&from))?;
     let restored = restore::read(&kv, head, RESTORED_PAGES).await?;

@@ -4,7 +4,6 @@
 //! written at most once a minute; it is lost with the object, and nothing else is.
 
 use engine::message::command::Command;
-use engine::message::envelope::Envelope;
 use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -94,9 +93,13 @@ pub(super) fn list(core: &Core, principal: &Principal) -> Result<serde_json::Val
     Ok(keys.into())
 }
 
-/// Keys are named after their cluster, so that a request that names none finds its way.
-pub(super) fn check_name(envelope: &Envelope, cluster: &ClusterName) -> Result<(), Problem> {
-    if let Command::CreateKey(command) = &envelope.command
+/// Keys are named after their cluster, so that a request that names none finds its way, and because all clusters share
+/// a master secret: a key of another name would have the secret of another cluster's key.
+pub(super) fn check_name(command: &Command, cluster: &ClusterName) -> Result<(), Problem> {
+    if let Command::ApplyPlan(plan) = command {
+        return plan.commands.iter().try_for_each(|command| check_name(command, cluster));
+    }
+    if let Command::CreateKey(command) = command
         && !gate::is_of(&command.key, cluster)
     {
         let reason = format!("the name of a key of this cluster begins with \"{cluster}.\"; choose another one");
@@ -106,7 +109,12 @@ pub(super) fn check_name(envelope: &Envelope, cluster: &ClusterName) -> Result<(
 }
 
 /// Shows the secret that an accepted command has made. A repeated command shows nothing: rotate the key instead.
-pub(super) fn show_secret(core: &Core, command: &Command, headers: &Headers) -> Result<(), Problem> {
+pub(super) fn show_secret(
+    core: &Core,
+    cluster: &ClusterName,
+    command: &Command,
+    headers: &Headers,
+) -> Result<(), Problem> {
     let id = if let Command::CreateKey(command) = command {
         &command.key
     } else if let Command::RotateKey(command) = command {
@@ -115,7 +123,8 @@ pub(super) fn show_secret(core: &Core, command: &Command, headers: &Headers) -> 
         return Ok(());
     };
     let known = core.with(|cluster| cluster.with_state(|state| state.keys.get(id).cloned()))?;
-    let Some(key) = known else { return Ok(()) };
+    // A key that came with the state of another cluster is rotated there.
+    let Some(key) = known.filter(|_| gate::is_of(id, cluster)) else { return Ok(()) };
     let master = bindings::master(&core.env)?;
     headers.set(SECRET_HEADER, master.secret(id, key.generation).reveal())?;
     if key.expires.is_some() {
