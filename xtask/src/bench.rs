@@ -5,8 +5,11 @@ use crate::process::{Failure, command, output, root, show};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What grows, and the sizes as the counters take them.
-const GROWTH: [(&str, [[(&str, u32); 2]; 3]); 4] = [
+/// A size as the counters take it.
+type Sizes = [(&'static str, u32); 2];
+
+/// What grows, and its sizes.
+const GROWTH: [(&str, [Sizes; 3]); 4] = [
     (
         "jobs",
         [
@@ -119,10 +122,10 @@ impl Bench {
 /// Sizes of what grows, with their counts.
 fn points(
     what: &str,
-    steps: [[(&str, u32); 2]; 3],
+    steps: [Sizes; 3],
     count: impl Fn(&[String; 2]) -> Result<u64, Failure>,
 ) -> Result<Vec<(u32, u64)>, Failure> {
-    let point = |sizes: [(&str, u32); 2]| {
+    let point = |sizes: Sizes| {
         let size = sizes.iter().find(|(name, _)| *name == what).map_or(0, |(_, size)| *size);
         Ok((size, count(&sizes.map(|(name, size)| format!("{name}={size}")))?))
     };
