@@ -32,9 +32,16 @@ impl Session {
 
     /// Sends a command to the authority; the events, the round at once included, are also kept in the log.
     pub fn send(&mut self, command: &Command) -> Result<Vec<Event>, Rejection> {
+        let before = self.log.len();
+        self.act(command)?;
+        Ok(self.log[before..].to_vec())
+    }
+
+    /// Sends a command to the authority; the events are in the log alone, for whoever replays many.
+    pub fn act(&mut self, command: &Command) -> Result<(), Rejection> {
         let events = authority::step(&mut self.state, command, self.now)?;
-        self.log.extend(events.iter().cloned());
-        Ok(events)
+        self.log.extend(events);
+        Ok(())
     }
 
     /// Decides a command at any time, applies what it comes to, and runs no round: for setting the scene.

@@ -133,7 +133,7 @@ pub enum Reach {
 #[must_use]
 pub fn statement(veil: Veil, entries: &[Entry], is_whole: bool, by: By, reach: Reach, now: Timestamp) -> Statement {
     let state = veil.state();
-    let bill = |event: &Event| if let Event::Billed { bill, .. } = event { Some(bill.clone()) } else { None };
+    let bill = |event: &Event| if let Event::Billed { bill, .. } = event { Some((**bill).clone()) } else { None };
     let is_seen = |bill: &Bill| veil.sees(bill.workspace.as_ref());
     let billed: Vec<Bill> =
         entries.iter().flat_map(|entry| entry.events.iter().filter_map(bill)).filter(is_seen).collect();

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::io::Write;
 
 use engine::message::command::Command;
+use engine::message::command::Round;
 use engine::transition;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -73,7 +74,7 @@ pub fn replay(machines: Machines, trace: Trace, meter: &dyn Meter, shows_progres
         session.now = at.max(session.now);
         match next {
             Next::Time => {
-                session.round().map_err(|rejection| rejection.to_string())?;
+                session.act(&Command::Round(Round::default())).map_err(|rejection| rejection.to_string())?;
                 stalls = if session.state.next_wakeup() == Some(at) { stalls + 1 } else { 0 };
                 if stalls > STALLS_MAX {
                     return Err(format!(
@@ -84,12 +85,12 @@ pub fn replay(machines: Machines, trace: Trace, meter: &dyn Meter, shows_progres
             }
             Next::Offer => {
                 if let Some(Change { command, place, .. }) = changes.next() {
-                    session.send(&command).map_err(|rejection| format!("{place}: {rejection}"))?;
+                    session.act(&command).map_err(|rejection| format!("{place}: {rejection}"))?;
                 }
             }
             Next::Job => {
                 if let Some(Arrival { job, place, .. }) = arrivals.next() {
-                    session.send(&Command::SubmitJob(job)).map_err(|rejection| format!("{place}: {rejection}"))?;
+                    session.act(&Command::SubmitJob(job)).map_err(|rejection| format!("{place}: {rejection}"))?;
                     bar.advance();
                 }
             }

@@ -163,7 +163,7 @@ pub fn hang(session: &mut Session, name: &str, for_long: Millis) -> Result<(), S
         at,
         until: at + for_long,
         evicted_for: None,
-        cause: Cause::ScaledDown { quota },
+        cause: Cause::ScaledDown { quota }.into(),
         then,
         lost_gpu_ms: 0,
         saved_gpu_ms: 0,

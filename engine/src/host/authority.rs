@@ -41,27 +41,26 @@ pub fn step(state: &mut State, command: &Command, now: Timestamp) -> Result<Vec<
     let mut events = Vec::new();
     if let Command::Round(round) = command {
         missed_slots(state, *round)?;
-        pass_time(state, now, &mut events);
+        let elapsed = elapse(state, now);
+        take(state, elapsed, &mut events);
     }
-    for event in decide(state, command, now)? {
-        take(state, event, &mut events);
-    }
+    let decided = decide(state, command, now)?;
+    take(state, decided, &mut events);
     if !state.is_settled() && !matches!(command, Command::Round(_)) {
-        for event in decide(state, &Command::Round(Round::default()), now)? {
-            take(state, event, &mut events);
-        }
+        let decided = decide(state, &Command::Round(Round::default()), now)?;
+        take(state, decided, &mut events);
     }
     state.settle();
     Ok(events)
 }
 
-fn pass_time(state: &mut State, now: Timestamp, events: &mut Vec<Event>) {
-    for event in elapse(state, now) {
-        take(state, event, events);
+fn take(state: &mut State, decided: Vec<Event>, events: &mut Vec<Event>) {
+    for event in &decided {
+        apply(state, event);
     }
-}
-
-fn take(state: &mut State, event: Event, events: &mut Vec<Event>) {
-    apply(state, &event);
-    events.push(event);
+    if events.is_empty() {
+        *events = decided;
+    } else {
+        events.extend(decided);
+    }
 }

@@ -37,7 +37,7 @@ use crate::workspace::key::AccessKey;
 use crate::workspace::key::KeyId;
 use crate::workspace::role::RoleSet;
 
-/// A fact.
+/// A fact. There are many of them in a round, so what is larger than most is boxed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -53,28 +53,28 @@ pub enum Event {
         /// Its number.
         no: GroupNo,
         /// What it is now.
-        group: Group,
+        group: Box<Group>,
     },
     /// A node was added or changed.
     NodePut {
         /// Its number.
         no: NodeNo,
         /// What it is now.
-        node: Node,
+        node: Box<Node>,
     },
     /// A quota was added.
     QuotaCreated {
         /// Its number.
         no: QuotaNo,
         /// What it is.
-        quota: Quota,
+        quota: Box<Quota>,
     },
     /// A quota's settings were replaced.
     QuotaUpdated {
         /// The quota.
         no: QuotaNo,
         /// Its settings now.
-        settings: QuotaSettings,
+        settings: Box<QuotaSettings>,
     },
     /// Amounts of quotas were changed.
     QuotasScaled {
@@ -93,7 +93,7 @@ pub enum Event {
         /// When.
         at: Timestamp,
         /// What it asks for.
-        spec: JobSpec,
+        spec: Box<JobSpec>,
     },
     /// A job's declared priority was changed.
     PriorityChanged {
@@ -122,7 +122,7 @@ pub enum Event {
         /// For whom.
         evicted_for: Option<JobNo>,
         /// Why.
-        cause: Cause,
+        cause: Box<Cause>,
         /// What follows once it has stopped.
         then: AfterStop,
         /// Unsaved work.
@@ -141,7 +141,7 @@ pub enum Event {
         /// Positions in its list of extra pods, ascending.
         pods: Vec<u32>,
         /// Why.
-        cause: Cause,
+        cause: Box<Cause>,
     },
     /// A job was given amounts; it starts once its victims have stopped.
     Granted {
@@ -222,7 +222,7 @@ pub enum Event {
         /// Its number.
         no: OfferNo,
         /// What it is.
-        offer: SpotOffer,
+        offer: Box<SpotOffer>,
     },
     /// An offer's terms were replaced.
     OfferUpdated {
@@ -261,7 +261,7 @@ pub enum Event {
         /// When it was written.
         at: Timestamp,
         /// What it owes.
-        bill: Bill,
+        bill: Box<Bill>,
     },
     /// Old ended jobs were forgotten.
     Forgotten {

@@ -95,7 +95,7 @@ impl NodeUse {
         let by_amount =
             (0..DIMENSIONS_MAX).filter(|&at| pod[at] > 0).map(|at| self.free[at].max(0) / pod[at]).min().unwrap_or(0);
         let asked = self.gpu_dimension.map_or(0, |at| pod[at]);
-        if asked == 0 {
+        if asked == 0 || by_amount == 0 {
             return by_amount;
         }
         let by_gpu: i64 = if asked < GPU {

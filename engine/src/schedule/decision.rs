@@ -30,7 +30,7 @@ pub struct Offer {
     /// Who gives way, in the order of their job numbers.
     pub victims: Vec<Victim>,
     /// Under which rule; nothing without victims.
-    pub cause: Option<Cause>,
+    pub cause: Option<Box<Cause>>,
 }
 
 /// One conclusion, in the order in which they take effect.
@@ -56,7 +56,7 @@ pub enum Decision {
         /// Pods of other elastic jobs and idle jobs that give way.
         victims: Vec<Victim>,
         /// Under which rule.
-        cause: Option<Cause>,
+        cause: Option<Box<Cause>>,
     },
     /// Running jobs give way, and nobody starts for it: loans ended.
     Release {

@@ -1,6 +1,5 @@
 //! Judging one waiting job: the first source that serves wins, and every one that does not says why.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::job::hold::Attempt;
@@ -22,15 +21,15 @@ use crate::schedule::source::SOURCES;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
-use crate::unit::id::FamilyNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Draft;
 use crate::unit::sort;
+use crate::unit::sparse::Sparse;
 use crate::unit::time::Timestamp;
 
-/// What families were refused since anybody was served in this round: the same question to the same books.
-pub type Refusals = BTreeMap<FamilyNo, Arc<Hold>>;
+/// What families, by number, were refused since anybody was served in this round: the same question to the same books.
+pub type Refusals = Sparse<Arc<Hold>>;
 
 /// What a waiting job gets now, or why it waits.
 pub fn judge(
@@ -40,7 +39,7 @@ pub fn judge(
     head: Head,
 ) -> Result<Offer, Arc<Hold>> {
     let family = trial.state.queue.classes[head.class.at()].family;
-    if let Some(hold) = refusals.get(&family) {
+    if let Some(hold) = refusals.get(family.at()) {
         return Err(Arc::clone(hold));
     }
     let job = &trial.state.jobs[head.job].spec;
@@ -49,7 +48,7 @@ pub fn judge(
         Ok(offer) => offer,
         Err(hold) => {
             let hold = Arc::new(hold);
-            refusals.insert(family, Arc::clone(&hold));
+            *refusals.slot(family.at()) = Some(Arc::clone(&hold));
             return Err(hold);
         }
     };

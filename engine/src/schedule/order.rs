@@ -4,7 +4,6 @@
 //! waiting time, then by name.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::collections::BinaryHeap;
 
 use crate::quota::settings::QueueStrategy;
@@ -15,6 +14,8 @@ use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
+use crate::unit::sort;
+use crate::unit::sparse::Sparse;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -67,12 +68,13 @@ type InQuota<'s> = BinaryHeap<Reverse<(Rank<'s>, Head)>>;
 pub struct Heads<'s> {
     state: &'s State,
     now: Timestamp,
-    /// Classes whose turn has not come, by level.
-    later: BTreeMap<i64, Vec<ClassNo>>,
+    /// Classes whose turn has not come with their levels, the highest last.
+    later: Vec<(i64, ClassNo)>,
     /// Classes of the level that were settled when it was reached.
     settled: Vec<ClassNo>,
     queues: Vec<InQuota<'s>>,
-    queue_of: BTreeMap<QuotaNo, u32>,
+    /// By quota number.
+    queue_of: Sparse<u32>,
     across: BinaryHeap<Reverse<(Rank<'s>, u32)>>,
     /// The last place in the order whose turn has been. Queues by time alone fall back behind it.
     reached: Option<Rank<'s>>,
@@ -85,17 +87,15 @@ impl<'s> Heads<'s> {
         let mut heads = Self {
             state,
             now,
-            later: BTreeMap::new(),
+            later: Vec::new(),
             settled: Vec::new(),
             queues: Vec::new(),
-            queue_of: BTreeMap::new(),
+            queue_of: Sparse::default(),
             across: BinaryHeap::new(),
             reached: None,
         };
-        for no in classes {
-            let level = heads.level(no);
-            heads.later.entry(level).or_default().push(no);
-        }
+        heads.later = classes.into_iter().map(|no| (heads.level(no), no)).collect();
+        sort::by_key(&mut heads.later, |later| *later);
         heads
     }
 
@@ -154,13 +154,12 @@ impl<'s> Heads<'s> {
 
     /// Lets classes take their places, down to the level of the next job.
     fn reach_level(&mut self, is_settled: impl Fn(ClassNo) -> bool) {
-        while let Some(entry) = self.later.last_entry() {
-            if self.across.peek().is_some_and(|Reverse(((Reverse(level), _), _))| level > entry.key()) {
+        while let Some((level, _)) = self.later.last().copied() {
+            if self.across.peek().is_some_and(|Reverse(((Reverse(ahead), _), _))| *ahead > level) {
                 break;
             }
-            let (level, classes) = entry.remove_entry();
             self.settled.clear();
-            for no in classes {
+            while let Some((_, no)) = self.later.pop_if(|(of, _)| *of == level) {
                 if level < EVERYBODY && is_settled(no) {
                     self.settled.push(no);
                     continue;
@@ -189,7 +188,7 @@ impl<'s> Heads<'s> {
     fn queue(&mut self, no: ClassNo) -> u32 {
         let quota = self.state.queue.classes[no.at()].key.quota;
         let queues = &mut self.queues;
-        *self.queue_of.entry(quota).or_insert_with(|| {
+        *self.queue_of.slot(quota.at()).get_or_insert_with(|| {
             queues.push(InQuota::new());
             u32::try_from(queues.len() - 1).unwrap_or(u32::MAX)
         })

@@ -6,7 +6,6 @@
 //! 4. elastic jobs grow where there is room;
 //! 5. every class that waits has a reason.
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -31,6 +30,7 @@ use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::sort;
+use crate::unit::sparse::Sparse;
 use crate::unit::time::Timestamp;
 
 /// Who is judged in a round.
@@ -126,7 +126,7 @@ fn judge_queue(
     let mut heads = Heads::of(state, trial.now, classes);
     let mut reservations = Reservations::default();
     let mut refusals = Refusals::default();
-    let mut holds: BTreeMap<ClassNo, Arc<Hold>> = BTreeMap::new();
+    let mut holds: Sparse<Arc<Hold>> = Sparse::default();
     while let Some(head) = heads.head(|class| is_settled(trial, class)) {
         match judge(trial, &mut reservations, &mut refusals, head) {
             Ok(offer) => {
@@ -146,7 +146,7 @@ fn judge_queue(
                 let is_reserved = matches!(hold.binding(), Some(Attempt { blocker: Blocker::Reserved { .. }, .. }));
                 if is_strict(state, state.queue.classes[head.class.at()].key.quota) && !hold.is_for_ever() {
                     for behind in heads.close_quota(head) {
-                        holds.insert(behind, behind_head(state, head.job));
+                        *holds.slot(behind.at()) = Some(behind_head(state, head.job));
                     }
                 } else if is_reserved {
                     // Another job of the class may be short enough for the gap.
@@ -154,16 +154,17 @@ fn judge_queue(
                 } else {
                     heads.close(head);
                 }
-                holds.entry(head.class).or_insert(hold);
+                holds.slot(head.class.at()).get_or_insert(hold);
             }
         }
     }
-    let mut told: Vec<(ClassNo, Arc<Hold>)> =
-        holds.into_iter().filter(|(class, hold)| is_news(state, *class, hold)).collect();
-    // In the order of who waits first: the numbers of classes differ after a restore.
     let first_of = |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());
-    sort::by_key(&mut told, |(class, _)| first_of(*class));
-    decisions.extend(told.into_iter().map(|(class, hold)| Decision::Hold { class, hold }));
+    let told = holds.into_values().map(|(at, hold)| (ClassNo::from_index(at), hold));
+    let news = told.filter(|(class, hold)| is_news(state, *class, hold));
+    let mut news: Vec<_> = news.map(|(class, hold)| (first_of(class), class, hold)).collect();
+    // In the order of who waits first: the numbers of classes differ after a restore.
+    sort::by(&mut news, |a, b| a.0.cmp(&b.0));
+    decisions.extend(news.into_iter().map(|(_, class, hold)| Decision::Hold { class, hold }));
 }
 
 /// Whether the reasons of a class plainly hold still. What a start in this round leaves over is offered in the next one.

@@ -30,19 +30,19 @@ pub fn apply(state: &mut State, event: &Event) {
             state.cluster = Cluster { dimensions: dimensions.clone(), execution: *execution };
         }
         Event::GroupPut { no, group } => {
-            set(&mut state.groups, no.at(), group.clone());
+            set(&mut state.groups, no.at(), (**group).clone());
             state.restructure();
         }
         Event::NodePut { no, node } => {
-            set(&mut state.nodes, no.at(), node.clone());
+            set(&mut state.nodes, no.at(), (**node).clone());
             state.restructure();
         }
         Event::QuotaCreated { no, quota } => {
-            set(&mut state.quotas, no.at(), quota.clone());
+            set(&mut state.quotas, no.at(), (**quota).clone());
             state.restructure();
         }
         Event::QuotaUpdated { no, settings } => {
-            state.quotas[no.at()].settings = settings.clone();
+            state.quotas[no.at()].settings = (**settings).clone();
             state.restructure();
         }
         Event::QuotasScaled { targets } => {
@@ -57,7 +57,7 @@ pub fn apply(state: &mut State, event: &Event) {
         }
         Event::JobSubmitted { no, at, spec } => {
             let job = Job {
-                spec: spec.clone(),
+                spec: (**spec).clone(),
                 submitted: *at,
                 waiting_since: *at,
                 phase: Phase::Queued { not_before: None },
@@ -127,7 +127,7 @@ pub fn apply(state: &mut State, event: &Event) {
 /// Events of one offer.
 fn apply_to_offer(state: &mut State, event: &Event) {
     if let Event::OfferCreated { no, offer } = event {
-        set(&mut state.market.offers, no.at(), offer.clone());
+        set(&mut state.market.offers, no.at(), (**offer).clone());
         state.market.name(*no);
     } else if let Event::OfferUpdated { no, terms } = event {
         state.market.offers[no.at()].terms = terms.clone();
@@ -255,17 +255,14 @@ fn evict(job: &mut Job, event: &Event) {
     let (placed, extra) = (placed.clone(), extra.clone());
     job.progress.saved_ms = *saved_ms;
     job.progress.evictions += 1;
-    job.tell(
-        *at,
-        Episode::Evicted { cause: cause.clone().into(), lost_gpu_ms: *lost_gpu_ms, saved_gpu_ms: *saved_gpu_ms },
-    );
+    job.tell(*at, Episode::Evicted { cause: cause.clone(), lost_gpu_ms: *lost_gpu_ms, saved_gpu_ms: *saved_gpu_ms });
     job.phase = Phase::Stopping(Box::new(Stopping {
         placed,
         extra,
         until: *until,
         evicted_for: *evicted_for,
         then: then.clone(),
-        cause: cause.clone(),
+        cause: (**cause).clone(),
     }));
 }
 
@@ -275,7 +272,10 @@ fn shrink(job: &mut Job, at: Timestamp, pods: &[u32], cause: &Cause) {
             extra.remove(*pod as usize);
         }
     }
-    job.tell(at, Episode::Shrunk { cause: cause.clone().into(), pods: u32::try_from(pods.len()).unwrap_or(u32::MAX) });
+    job.tell(
+        at,
+        Episode::Shrunk { cause: Box::new(cause.clone()), pods: u32::try_from(pods.len()).unwrap_or(u32::MAX) },
+    );
 }
 
 /// A job that was told to stop has stopped: it is queued again or ends.

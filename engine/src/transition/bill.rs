@@ -55,7 +55,7 @@ pub(super) fn of_earlier_days(state: &State, offer: OfferNo, now: Timestamp) -> 
 /// The bills for what a job owes until a time.
 fn bills(state: &State, no: JobNo, until: Timestamp) -> Vec<Event> {
     let at = end_of_billing(state, no, until);
-    owed(state, no, until).into_iter().map(|bill| Event::Billed { job: no, at, bill }).collect()
+    owed(state, no, until).into_iter().map(|bill| Event::Billed { job: no, at, bill: Box::new(bill) }).collect()
 }
 
 /// What a job with a bid owes until a time and has not been billed for, by day.

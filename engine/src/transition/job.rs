@@ -40,7 +40,7 @@ pub(super) fn submit(state: &State, command: &SubmitJob, now: Timestamp) -> Resu
         };
     }
     names::within_limit("jobs", state.jobs.len() + 1, limit::JOBS_MAX)?;
-    Ok(vec![Event::JobSubmitted { no: state.jobs.next_no(), at: now, spec }])
+    Ok(vec![Event::JobSubmitted { no: state.jobs.next_no(), at: now, spec: Box::new(spec) }])
 }
 
 fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {

@@ -23,7 +23,7 @@ pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>,
     let group = Group { id: id.clone(), resource_type: *resource_type, pool };
     let Some(no) = state.group_no(id) else {
         names::within_limit("resource groups", state.groups.len() + 1, limit::GROUPS_MAX)?;
-        return Ok(vec![Event::GroupPut { no: GroupNo::from_index(state.groups.len()), group }]);
+        return Ok(vec![Event::GroupPut { no: GroupNo::from_index(state.groups.len()), group: Box::new(group) }]);
     };
     let before = &state.groups[no.at()];
     if *before == group {
@@ -35,7 +35,7 @@ pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>,
     let mut groups = state.groups.clone();
     groups[no.at()] = group.clone();
     check_tree(&state.cluster, &groups, &state.nodes, &state.quotas, &BTreeSet::new())?;
-    Ok(vec![Event::GroupPut { no, group }])
+    Ok(vec![Event::GroupPut { no, group: Box::new(group) }])
 }
 
 pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, Rejection> {
@@ -79,7 +79,7 @@ pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, R
     };
     let Some(no) = state.node_no(id) else {
         names::within_limit("nodes", state.nodes.len() + 1, limit::NODES_MAX)?;
-        return Ok(vec![Event::NodePut { no: NodeNo::from_index(state.nodes.len()), node }]);
+        return Ok(vec![Event::NodePut { no: NodeNo::from_index(state.nodes.len()), node: Box::new(node) }]);
     };
     let before = &state.nodes[no.at()];
     if *before == node {
@@ -97,5 +97,5 @@ pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, R
     let mut nodes = state.nodes.clone();
     nodes[no.at()] = node.clone();
     check_tree(&state.cluster, &state.groups, &nodes, &state.quotas, &BTreeSet::new())?;
-    Ok(vec![Event::NodePut { no, node }])
+    Ok(vec![Event::NodePut { no, node: Box::new(node) }])
 }

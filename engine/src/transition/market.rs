@@ -67,7 +67,7 @@ pub(super) fn create(state: &State, command: &CreateOffer, now: Timestamp) -> Re
         };
     }
     names::within_limit("offers", state.market.offers.len() + 1, limit::OFFERS_MAX)?;
-    Ok(vec![Event::OfferCreated { no: OfferNo::from_index(state.market.offers.len()), offer }])
+    Ok(vec![Event::OfferCreated { no: OfferNo::from_index(state.market.offers.len()), offer: Box::new(offer) }])
 }
 
 fn check_terms(id: &OfferId, terms: &OfferTerms) -> Result<(), Rejection> {

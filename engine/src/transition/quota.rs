@@ -53,7 +53,7 @@ pub(super) fn create(state: &State, command: &CreateQuota) -> Result<Vec<Event>,
         &quotas,
         &BTreeSet::from([QuotaNo::from_index(state.quotas.len())]),
     )?;
-    Ok(vec![Event::QuotaCreated { no: QuotaNo::from_index(state.quotas.len()), quota }])
+    Ok(vec![Event::QuotaCreated { no: QuotaNo::from_index(state.quotas.len()), quota: Box::new(quota) }])
 }
 
 /// Roots draw on groups of one kind; children on nothing but their parent; the tree is not too deep.
@@ -123,7 +123,7 @@ pub(super) fn update(state: &State, command: &UpdateQuota) -> Result<Vec<Event>,
     if state.quotas[no.at()].settings == command.settings {
         return Ok(Vec::new());
     }
-    Ok(vec![Event::QuotaUpdated { no, settings: command.settings.clone() }])
+    Ok(vec![Event::QuotaUpdated { no, settings: Box::new(command.settings.clone()) }])
 }
 
 pub(super) fn delete(state: &State, command: &DeleteQuota) -> Result<Vec<Event>, Rejection> {

@@ -78,7 +78,7 @@ impl<'s> Minutes<'s> {
             Decision::Grow { job, charge, pods, promoted, victims, cause } => {
                 self.promote(promoted);
                 for victim in victims {
-                    self.give_way(victim, None, cause.as_ref());
+                    self.give_way(victim, None, cause.as_deref());
                 }
                 self.events.push(Event::Grown { job, at: self.now, charge, pods });
             }
@@ -110,7 +110,7 @@ impl<'s> Minutes<'s> {
         self.promote(promoted);
         let mut waits_for = Vec::new();
         for victim in victims {
-            waits_for.extend(self.give_way(victim, Some(job), cause.as_ref()));
+            waits_for.extend(self.give_way(victim, Some(job), cause.as_deref()));
         }
         let at = self.now;
         self.events.push(if waits_for.is_empty() {
@@ -125,7 +125,7 @@ impl<'s> Minutes<'s> {
         let (state, now) = (self.state, self.now);
         match victim {
             Victim::Pods(job, pods) => {
-                let cause = cause?.clone();
+                let cause = Box::new(cause?.clone());
                 self.events.push(Event::Shrunk { job, at: now, pods, cause });
                 None
             }
@@ -161,7 +161,7 @@ pub(super) fn evict(
         at: now,
         until: now + grace,
         evicted_for: heir,
-        cause: cause.clone(),
+        cause: Box::new(cause.clone()),
         then: then.clone(),
         lost_gpu_ms: work::gpu_ms(state, &held, work::unsaved_run(state, job, now)),
         saved_gpu_ms: work::gpu_ms(state, &held, saved_run),

@@ -82,7 +82,9 @@ fn evict_excess(
             Victim::Job(job) => {
                 evict(state, now, job, Charge::InQuota, None, &cause, events);
             }
-            Victim::Pods(job, pods) => events.push(Event::Shrunk { job, at: now, pods, cause: cause.clone() }),
+            Victim::Pods(job, pods) => {
+                events.push(Event::Shrunk { job, at: now, pods, cause: Box::new(cause.clone()) });
+            }
         }
     }
 }

@@ -10,4 +10,5 @@ pub mod resource;
 mod short;
 pub mod slots;
 pub mod sort;
+pub mod sparse;
 pub mod time;

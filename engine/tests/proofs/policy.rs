@@ -57,13 +57,13 @@ fn serves(before: &State, events: &[Event], now: Timestamp) -> Vec<Serve> {
         };
         if let Some((victim, cause)) = victim {
             let by = beneficiary(cause).and_then(|id| state.jobs.find(id));
-            let goes_on = serves.last().is_some_and(|last| last.served.is_none() && last.victims[0].1 == *cause);
+            let goes_on = serves.last().is_some_and(|last| last.served.is_none() && last.victims[0].1 == **cause);
             if !goes_on {
                 let before = state.clone();
                 let started = started.clone();
                 serves.push(Serve { before, now, victims: Vec::new(), by, served: None, started });
             }
-            serves.last_mut().unwrap().victims.push((victim, cause.clone()));
+            serves.last_mut().unwrap().victims.push((victim, (**cause).clone()));
         }
         if let Event::Started { job, .. } | Event::Granted { job, .. } | Event::Grown { job, .. } = event
             && let Some(last) = serves.last_mut()

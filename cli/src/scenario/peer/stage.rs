@@ -215,7 +215,7 @@ impl Stage {
         }
         if group.pool != Some(pool) {
             group.pool = Some(pool);
-            self.session.apply(Event::GroupPut { no: engine::unit::id::GroupNo(0), group });
+            self.session.apply(Event::GroupPut { no: engine::unit::id::GroupNo(0), group: group.into() });
         }
         Ok(())
     }

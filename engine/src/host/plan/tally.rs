@@ -180,7 +180,7 @@ impl Tally {
             Event::Evicted { job, cause, then, lost_gpu_ms, saved_gpu_ms, .. } => {
                 let Some(at) = self.find(*job) else { return };
                 let record = &mut self.records[at];
-                record.stops_for = Some(Arc::new(cause.clone()));
+                record.stops_for = Some(Arc::new((**cause).clone()));
                 record.comes_back = *then == AfterStop::Requeue;
                 let account = &mut record.account;
                 account.evictions += 1;

@@ -103,10 +103,32 @@ impl<'a> Candidates<'a> {
             }
             candidates.list[before..].iter().for_each(|candidate| freed.take(candidate));
         }
-        let gangs = candidates.list.iter().filter(|candidate| candidate.pod.is_none()).count();
-        candidates.considered.stopping = u32::try_from(trial.state.stopping.len()).unwrap_or(u32::MAX);
-        candidates.considered.eligible = u32::try_from(gangs).unwrap_or(u32::MAX);
+        candidates.count(trial);
         candidates.sorted()
+    }
+
+    /// Everybody, in no order.
+    #[must_use]
+    pub fn all(trial: &'a Trial<'_>, quest: &Quest<'_>) -> Self {
+        let mut candidates = Self::default();
+        let domain = trial.state.domains.of_group(quest.placed.home);
+        for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
+            candidates.add(trial, no, Charge::Idle);
+        }
+        for quota in in_quota_scope(trial, quest) {
+            for (_, no) in trial.state.running[quota.at()].iter().filter(|(_, no)| !trial.is_gone(*no)) {
+                candidates.add_in_quota(trial, quest, *no);
+            }
+        }
+        candidates.count(trial);
+        candidates
+    }
+
+    /// Counts who may be taken.
+    fn count(&mut self, trial: &Trial<'_>) {
+        let gangs = self.list.iter().filter(|candidate| candidate.pod.is_none()).count();
+        self.considered.stopping = u32::try_from(trial.state.stopping.len()).unwrap_or(u32::MAX);
+        self.considered.eligible = u32::try_from(gangs).unwrap_or(u32::MAX);
     }
 
     /// Everything that runs on idle amounts of a domain.
@@ -179,8 +201,8 @@ impl<'a> Candidates<'a> {
             self.list.extend(gang(trial, no, job));
         }
         for (at, pod) in trial.extra_of(no, extra) {
-            let is_listed = self.list.iter().any(|other| other.job == no && other.pod == Some(at));
-            if !is_listed && (takes_gang || pod.charge == charge) {
+            let is_meant = takes_gang || pod.charge == charge;
+            if is_meant && !self.list.iter().any(|other| other.job == no && other.pod == Some(at)) {
                 let amount = job.spec.shape.extra_amount();
                 let run = work::unsaved_run(trial.state, job, trial.now).min(trial.now - pod.started);
                 self.list.push(Candidate {

@@ -107,21 +107,35 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
         let pods = find_room(trial, domain, &quest.job.shape)?;
         return Ok(offer(quest, pods, promoted, Vec::new(), cause));
     }
-    let shortlist = shortlist(trial, quest, &need);
-    let found = shortlist.and_then(|list| search::cheapest(trial, quest, &need, &list));
+    let found = match shortlist(trial, quest, &need) {
+        Ok(list) => search::cheapest(trial, quest, &need, &list),
+        // Where room is a matter of counting, all of them together are not enough for sure.
+        Err(freed) if need.is_counted() => return Err(why_nobody(trial, quest, &need, *freed)),
+        Err(_) => None,
+    };
     let (victims, pods) = found.map_or_else(|| among_all(trial, quest, &need), Ok)?;
     Ok(offer(quest, pods, promoted, victims, cause))
 }
 
-/// The cheapest victims when everybody has to be looked at, be it to say why even all of them do not help.
+/// The cheapest victims when everybody has to be looked at.
 fn among_all(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need) -> Result<search::Found, Blocker> {
     let candidates = Candidates::of(trial, quest, need);
-    search::cheapest_covered(trial, quest, need, &candidates)
-        .map_err(|blocker| refine(trial, need, &candidates, blocker))
+    search::cheapest_covered(trial, quest, need, &candidates).ok_or_else(|| {
+        let freed = Freed::all(trial, need, &candidates.list);
+        refine(trial, &candidates, search::blocker(trial, quest, &candidates, &freed), freed)
+    })
+}
+
+/// Why even all of them do not help. On nodes it is known already what they free; of those who free the same in a pool
+/// only as many as matter have been counted.
+fn why_nobody<'t>(trial: &'t Trial<'_>, quest: &Quest<'_>, need: &'t Need, freed: Freed<'t>) -> Blocker {
+    let candidates = Candidates::all(trial, quest);
+    let freed = if need.is_on_nodes() { freed } else { Freed::all(trial, need, &candidates.list) };
+    refine(trial, &candidates, search::blocker(trial, quest, &candidates, &freed), freed)
 }
 
 fn offer(quest: &Quest<'_>, pods: Box<[PodAt]>, promoted: Vec<JobNo>, victims: Vec<Victim>, cause: Cause) -> Offer {
-    let cause = (!victims.is_empty()).then_some(cause);
+    let cause = (!victims.is_empty()).then(|| Box::new(cause));
     Offer { placed: Placed { pods, ..quest.placed.clone() }, promoted, victims, cause }
 }
 
@@ -189,10 +203,9 @@ pub fn draining<'a>(trial: &'a Trial<'_>, domain: DomainNo) -> impl Iterator<Ite
 }
 
 /// Whether waiting would serve as well as taking: victims that are protected for now.
-fn refine(trial: &Trial<'_>, need: &Need, candidates: &Candidates<'_>, blocker: Blocker) -> Blocker {
+fn refine(trial: &Trial<'_>, candidates: &Candidates<'_>, blocker: Blocker, mut freed: Freed<'_>) -> Blocker {
     let mut protected = candidates.protected.clone();
     sort::by_key(&mut protected, |(until, _)| *until);
-    let mut freed = Freed::all(trial, need, &candidates.list);
     for (until, candidate) in protected {
         freed.take(&candidate);
         if freed.is_enough() {

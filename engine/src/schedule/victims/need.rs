@@ -115,14 +115,10 @@ fn masked_to(short: &Amount, asked: &Amount) -> Amount {
     masked
 }
 
-/// How many pods of this amount a node takes.
-fn slots(trial: &Trial<'_>, no: NodeNo, node: &NodeUse, pod: &Amount) -> i64 {
-    if !trial.state.floor.is_open(no, trial.state.domains.of_group(trial.state.nodes[no.at()].group))
-        || trial.forbidden.binary_search(&no).is_ok()
-    {
-        return 0;
-    }
-    node.slots(pod)
+/// Whether pods may start on a node.
+fn is_open(trial: &Trial<'_>, no: NodeNo) -> bool {
+    let domain = trial.state.domains.of_group(trial.state.nodes[no.at()].group);
+    trial.state.floor.is_open(no, domain) && trial.forbidden.binary_search(&no).is_err()
 }
 
 /// What a set of victims frees, kept while victims are added and spared.
@@ -173,21 +169,16 @@ impl<'t> Freed<'t> {
             by(&mut self.quota);
         }
         for (place, amount) in victim.pods() {
-            let before = self.slots_of(place.node);
+            let counted = self.need.pods_short.as_ref().filter(|_| is_open(self.trial, place.node));
             let node = self.nodes.get_mut(place.node.at());
+            let slots = |node: &NodeUse| counted.map_or(0, |(role, _)| node.slots(&role.amount));
+            let before = slots(node);
             match sign {
                 ledger::Sign::Add => node.give(&amount, place.gpus),
                 ledger::Sign::Remove => node.take(&amount, place.gpus),
             }
-            self.slots += self.slots_of(place.node) - before;
+            self.slots += slots(node) - before;
         }
-    }
-
-    fn slots_of(&self, no: NodeNo) -> i64 {
-        self.need
-            .pods_short
-            .as_ref()
-            .map_or(0, |(role, _)| slots(self.trial, no, self.nodes.get(no.at()), &role.amount))
     }
 
     /// Whether amounts suffice, wherever they are.

@@ -48,21 +48,19 @@ pub fn cheapest(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need, list: &[Candi
     choice.is_legal().then(|| choice.spare()).flatten()
 }
 
-/// The cheapest victims for a job among all, or why there are none. Amounts add up differently where a victim's quota
-/// does not lend; then more of them have to go.
+/// The cheapest victims for a job among all. Amounts add up differently where a victim's quota does not lend; then more
+/// of them have to go.
+#[must_use]
 pub fn cheapest_covered(
     trial: &Trial<'_>,
     quest: &Quest<'_>,
     need: &Need,
     candidates: &Candidates<'_>,
-) -> Result<Found, Blocker> {
+) -> Option<Found> {
     let list = &candidates.list;
-    let found = choose(trial, need, list).and_then(|chosen| {
-        let mut choice = Choice::new(trial, quest, need, list, chosen);
-        choice.widen();
-        choice.spare()
-    });
-    found.ok_or_else(|| blocker(trial, quest, need, candidates))
+    let mut choice = Choice::new(trial, quest, need, list, choose(trial, need, list)?);
+    choice.widen();
+    choice.spare()
 }
 
 /// The cheapest victims that free given amounts of use in quota, and of loans.
@@ -367,15 +365,15 @@ fn victims(list: &[Candidate<'_>], chosen: &[bool]) -> Vec<Victim> {
     jobs.into_iter().map(victim).collect()
 }
 
-/// Why even everybody is not enough.
-fn blocker(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need, candidates: &Candidates<'_>) -> Blocker {
+/// Why even everybody is not enough, of whom all is freed.
+#[must_use]
+pub fn blocker(trial: &Trial<'_>, quest: &Quest<'_>, candidates: &Candidates<'_>, freed: &Freed<'_>) -> Blocker {
     let quota = trial.state.quotas[quest.policy_quota.at()].id.clone();
     let considered = candidates.considered;
     if candidates.list.is_empty() {
         let is_reclaim = quest.placed.source == Source::Reclaim;
         return if is_reclaim { Blocker::NothingLent } else { Blocker::NoVictim { quota, considered } };
     }
-    let freed = Freed::all(trial, need, &candidates.list);
     match freed.first_short() {
         Some((at, missing, could_free)) => {
             let dimension = u8::try_from(at).unwrap_or(u8::MAX);

@@ -29,25 +29,32 @@ use crate::unit::priority::PrioritySet;
 use crate::unit::sort;
 use crate::unit::time::Millis;
 
-/// The shortlist for a job under a rule, the least valuable first; nothing if even everybody is not enough.
-#[must_use]
-pub fn shortlist<'a>(trial: &'a Trial<'_>, quest: &Quest<'_>, need: &Need) -> Option<Vec<Candidate<'a>>> {
+/// The shortlist for a job under a rule, the least valuable first. If even everybody is not enough: what they free, as
+/// far as it matters.
+pub fn shortlist<'a, 'n>(
+    trial: &'a Trial<'_>,
+    quest: &Quest<'_>,
+    need: &'n Need,
+) -> Result<Vec<Candidate<'a>>, Box<Freed<'n>>>
+where
+    'a: 'n,
+{
     let mut shortlist = Shortlist { trial, need, freed: Freed::nothing(trial, need), found: Candidates::default() };
     let priorities = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST);
     for priority in priorities.iter() {
         shortlist.add_idle(quest, priority);
         if shortlist.freed.is_enough() {
-            return Some(shortlist.found.sorted().list);
+            return Ok(shortlist.found.sorted().list);
         }
     }
     let scope = in_quota_scope(trial, quest);
     for priority in priorities.iter() {
         shortlist.add_in_quota(quest, &scope, priority);
         if shortlist.freed.is_enough() {
-            return Some(shortlist.found.sorted().list);
+            return Ok(shortlist.found.sorted().list);
         }
     }
-    None
+    Err(Box::new(shortlist.freed))
 }
 
 /// Jobs that free the same, the cheapest first, and how long they are protected after their start.

@@ -41,7 +41,7 @@ impl Round<'_> {
             if let Event::Evicted { job, cause, .. } = event
                 && self.is_on(*job, offer)
             {
-                released.push((*job, cause));
+                released.push((*job, &**cause));
             }
         }
         released
