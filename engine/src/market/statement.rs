@@ -218,8 +218,9 @@ mod tests {
     fn two_statements_add_up_to_the_one_of_all() {
         let [old, new, owed] = [bill("a", None, 1, 10), bill("a", None, 1, 20), bill("b", None, 2, 40)];
         let earlier = Earlier { at: Timestamp(7), before: 3 };
-        let newest = Statement::of(Some(earlier), By::JobAndDay, &[new.clone()], &[owed.clone()]);
-        let oldest = Statement::of(None, By::JobAndDay, &[old.clone()], &[]);
+        let newest =
+            Statement::of(Some(earlier), By::JobAndDay, std::slice::from_ref(&new), std::slice::from_ref(&owed));
+        let oldest = Statement::of(None, By::JobAndDay, std::slice::from_ref(&old), &[]);
         assert_eq!(newest.with(oldest), Statement::of(None, By::JobAndDay, &[old, new], &[owed]));
     }
 
