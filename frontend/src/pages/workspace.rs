@@ -89,7 +89,7 @@ fn members(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
     });
     let rows = move || list.get().into_iter().map(|(user, roles)| member(session, id, &user, roles)).collect_view();
     view! {
-        <div class="plain-table" role="region" tabindex="0" aria-label="Members">
+        <div class="plain-table" role="region" tabindex="0" aria-label="Table of the members">
             <table>
                 <thead><tr><th scope="col">"User"</th><th scope="col">"Role"</th><th scope="col">"Change"</th></tr></thead>
                 <tbody>{rows}</tbody>

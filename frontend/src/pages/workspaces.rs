@@ -60,9 +60,9 @@ pub(crate) fn WorkspacesPage() -> impl IntoView {
             <button type="button" on:click=sign_out>"Sign out"</button>
         </div>
         <p class="hint" role="status">{who}</p>
-        <section class="card" aria-label="Workspaces">
+        <div class="card">
             <PlainTable caption="Workspaces" columns=vec!["Workspace", "Your roles", "Quotas", "Members", "Jobs that have not ended"] rows=rows empty="You are a member of no workspace." />
-        </section>
+        </div>
         <section class="card" aria-labelledby="new-title">
             <h2 id="new-title">"New workspace"</h2>
             <form class="form" aria-labelledby="new-title" on:submit=create>
