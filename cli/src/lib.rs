@@ -4,7 +4,6 @@
 //! the clock and reads the answers.
 
 pub mod calendar;
-pub mod decimal;
 pub mod meter;
 pub mod session;
 pub mod workload;

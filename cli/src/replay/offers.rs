@@ -19,10 +19,10 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::calendar::timestamp;
-use crate::decimal::millionths;
 use crate::replay::sheet::Line;
 use crate::replay::sheet::Sheet;
 use crate::replay::sheet::Source;
+use engine::unit::decimal::millionths;
 
 const KNOWN: [&str; 12] = [
     "offer",
@@ -208,7 +208,7 @@ impl Offers {
 
 fn row(line: Line<'_>, reading: Reading) -> Result<Row<'_>, String> {
     let at = match (line.text("at_s"), line.text("timestamp")) {
-        (Some(text), _) => crate::decimal::thousandths(text)
+        (Some(text), _) => engine::unit::decimal::thousandths(text)
             .map(Timestamp)
             .ok_or_else(|| line.complaint("at_s", text, "write seconds of the trace, as a decimal number"))?,
         (None, Some(text)) => timestamp(text).ok_or_else(|| {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::decimal::thousandths;
+use engine::unit::decimal::thousandths;
 
 /// A file's name and what is in it. Whoever runs a replay reads the files: in Wasm there are none.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! The vocabulary of quantities: amounts, priorities, times, names, limits. No behaviour of the scheduler.
 
 pub mod amount;
+pub mod decimal;
 pub mod few;
 pub mod id;
 pub mod limit;

@@ -15,13 +15,13 @@ use engine::unit::id::JobNo;
 use engine::unit::time::Timestamp;
 use serde_json::Value;
 
-use crate::decimal::thousandths;
 use crate::scenario::peer::case::Case;
 use crate::scenario::peer::case::Expect;
 use crate::scenario::peer::case::Reason;
 use crate::scenario::peer::run::Course;
 use crate::scenario::peer::stage::job_id;
 use crate::scenario::peer::stage::quota_id;
+use engine::unit::decimal::thousandths;
 
 type Names = BTreeSet<String>;
 

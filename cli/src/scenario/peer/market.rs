@@ -25,7 +25,6 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use serde_json::Value;
 
-use crate::decimal::thousandths;
 use crate::scenario::peer::case::Case;
 use crate::scenario::peer::case::EventCase;
 use crate::scenario::peer::case::JobCase;
@@ -36,6 +35,7 @@ use crate::scenario::peer::stage::job_id;
 use crate::scenario::peer::stage::seconds;
 use crate::scenario::peer::stage::submitted;
 use crate::session::Session;
+use engine::unit::decimal::thousandths;
 
 const OFFER: &str = "instances";
 

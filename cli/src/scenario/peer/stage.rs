@@ -35,7 +35,6 @@ use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
-use crate::decimal::thousandths;
 use crate::scenario::peer::case::Case;
 use crate::scenario::peer::case::EventCase;
 use crate::scenario::peer::case::JobCase;
@@ -47,6 +46,7 @@ use crate::scenario::peer::case::Units;
 use crate::scenario::peer::case::parents_first;
 use crate::scenario::place;
 use crate::session::Session;
+use engine::unit::decimal::thousandths;
 
 /// The resource group of every case.
 const GROUP: &str = "machines";

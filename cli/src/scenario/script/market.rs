@@ -29,10 +29,10 @@ use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
-use crate::decimal::thousandths;
 use crate::scenario::script::play::Script;
 use crate::scenario::script::play::job_id;
 use crate::scenario::script::words::Words;
+use engine::unit::decimal::thousandths;
 
 impl Script {
     /// Plays a line about the market; nothing for any other.

@@ -13,7 +13,7 @@ use engine::unit::priority::Priority;
 use engine::unit::priority::PrioritySet;
 use engine::unit::time::Millis;
 
-use crate::decimal::thousandths;
+use engine::unit::decimal::thousandths;
 
 /// The words of a line that have not been read yet.
 #[derive(Clone, Debug)]
