@@ -11,6 +11,8 @@ const INSTALLED: &str = "installed";
 /// The contract's own walk through the SDKs, where the project's companion folder is there.
 const SMOKE: &str = "../shared/pai/sdk_smoke.py";
 const OWN: &str = "e2e/sdk/preemptible_job.py";
+/// The product's page with the two scripts that submit a preemptible job, where it is there.
+const SEED: &str = "../shared/seeds/preemptible-jobs.txt";
 const OLDEST_PYTHON: &str = "3.8";
 
 /// The versions that the product's documentation names; whatever is newest otherwise.
@@ -30,11 +32,15 @@ pub(crate) fn test() -> Result<(), Failure> {
     } else {
         println!("{SMOKE} is not there: only {OWN} is run");
     }
+    let has_seed = root().join(SEED).is_file();
     for (name, packages) in [("pinned", PINNED), ("newest", NEWEST)] {
         let python = environment(name, &[packages.as_slice(), BOTH.as_slice()].concat())?;
         let mut arguments = vec!["e2e/sdk/run.mjs", python.as_str()];
         arguments.extend(&scripts);
         show("node", &arguments, "see which step of the script failed above")?;
+        if has_seed {
+            show("node", &["e2e/sdk/seed.mjs", &python, SEED], "see what the script printed above")?;
+        }
     }
     Ok(())
 }
