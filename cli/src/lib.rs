@@ -5,7 +5,6 @@
 
 pub mod calendar;
 pub mod meter;
-pub mod session;
 pub mod workload;
 
 pub mod bench;

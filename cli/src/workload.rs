@@ -28,7 +28,7 @@ use engine::unit::priority::PrioritySet;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Timestamp;
 
-use crate::session::Session;
+use script::session::Session;
 
 /// Numbers that look random and are not: xorshift64*.
 #[derive(Clone, Debug)]

@@ -23,7 +23,7 @@ use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
-use tidegate::session::Session;
+use script::session::Session;
 use tidegate::workload::Random;
 use tidegate::workload::Workload;
 

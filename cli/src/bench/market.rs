@@ -27,8 +27,8 @@ use engine::unit::priority::Priority;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use script::session::Session;
 
-use crate::session::Session;
 use crate::workload::Random;
 
 const ORIGINAL: i64 = 1_000_000;

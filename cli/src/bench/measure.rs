@@ -12,6 +12,7 @@ use engine::unit::id::JobId;
 use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use script::session::Session;
 
 use crate::bench::figure::Figure;
 use crate::bench::market;
@@ -19,7 +20,6 @@ use crate::meter::Meter;
 use crate::meter::Place;
 use crate::replay;
 use crate::replay::sheet::Source;
-use crate::session::Session;
 use crate::workload::Random;
 use crate::workload::Workload;
 

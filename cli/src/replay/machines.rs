@@ -26,11 +26,11 @@ use engine::unit::priority::PrioritySet;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use script::session::Session;
 
 use crate::replay::offers::Offers;
 use crate::replay::sheet::Sheet;
 use crate::replay::sheet::Source;
-use crate::session::Session;
 
 /// What the machines are made of.
 #[derive(Clone, Copy, Debug)]

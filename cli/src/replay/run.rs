@@ -8,6 +8,7 @@ use engine::message::command::Round;
 use engine::transition;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use script::session::Session;
 
 use crate::meter::Meter;
 use crate::replay::figures::Figures;
@@ -19,7 +20,6 @@ use crate::replay::sheet::Source;
 use crate::replay::trace::Arrival;
 use crate::replay::trace::Supply;
 use crate::replay::trace::Trace;
-use crate::session::Session;
 
 /// Rounds at one moment that change nothing any more; more of them would be a loop.
 const STALLS_MAX: u32 = 3;

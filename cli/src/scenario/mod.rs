@@ -2,5 +2,5 @@
 
 pub mod peer;
 pub mod place;
+pub mod play;
 pub mod report;
-pub mod script;

@@ -3,9 +3,7 @@
 use engine::job::phase::AfterStop;
 use engine::job::phase::Charge;
 use engine::job::phase::Outcome;
-use engine::job::phase::Placed;
 use engine::job::phase::PodAt;
-use engine::job::phase::Source;
 use engine::job::story::Cause;
 use engine::ledger::Reach;
 use engine::ledger::fits_in_quota;
@@ -13,16 +11,15 @@ use engine::message::event::Event;
 use engine::state::cluster::Execution;
 use engine::unit::amount::Amount;
 use engine::unit::id::JobNo;
-use engine::unit::id::NodeId;
-use engine::unit::id::NodeNo;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use script::place;
+use script::session::Session;
 
 use crate::scenario::peer::case::JobCase;
 use crate::scenario::peer::market;
 use crate::scenario::peer::stage::job_id;
 use crate::scenario::peer::stage::seconds;
-use crate::session::Session;
 
 /// Starts a job that has been submitted, where and when the case says.
 pub fn run(session: &mut Session, case: &JobCase) -> Result<(), String> {
@@ -35,7 +32,7 @@ pub fn run(session: &mut Session, case: &JobCase) -> Result<(), String> {
     let nodes: Vec<Option<&str>> = case.pods.iter().map(|pod| pod.node.as_deref()).collect();
     let gang_pods = usize::try_from(session.state.jobs[no].spec.shape.gang_pods()).unwrap_or(usize::MAX);
     let charge = charge(session, no, case.charge.as_deref())?;
-    start(session, no, charge, &nodes[..gang_pods.min(nodes.len())], started)?;
+    place::start(session, no, charge, &nodes[..gang_pods.min(nodes.len())], started)?;
     for node in nodes.iter().skip(gang_pods) {
         grow(session, no, case.charge.as_deref(), charge, *node, started)?;
     }
@@ -69,59 +66,6 @@ fn fits(session: &Session, no: JobNo, amount: &Amount) -> bool {
     fits_in_quota(&state.quotas, &state.ledger.quotas, state.jobs[no].spec.quota, amount, Reach::Own).is_ok()
 }
 
-/// Starts the gang of a waiting job on these nodes; where none is named, on the first on which the pod fits.
-pub fn start(
-    session: &mut Session,
-    no: JobNo,
-    charge: Charge,
-    nodes: &[Option<&str>],
-    at: Timestamp,
-) -> Result<(), String> {
-    let shape = std::sync::Arc::clone(&session.state.jobs[no].spec.shape);
-    let domain = session.state.domains.of_quota(session.state.jobs[no].spec.quota);
-    let home = session.state.domains.list[domain.at()].home;
-    let mut pods: Vec<PodAt> = Vec::new();
-    if !session.state.domains.list[domain.at()].is_pool {
-        let mut floor = session.state.floor.nodes.clone();
-        let amounts = shape.gang().flat_map(|role| std::iter::repeat_n(role.amount, role.count as usize));
-        for (at, amount) in amounts.enumerate() {
-            let named = nodes.get(at).copied().flatten();
-            let node = choose(session, &floor, named, &amount).ok_or_else(|| no_room(session, no, named))?;
-            let gpus = floor[node.at()].fit(&amount).unwrap_or(0);
-            floor[node.at()].take(&amount, gpus);
-            pods.push(PodAt { node, gpus });
-        }
-    }
-    let source = if charge == Charge::Idle { Source::Idle } else { Source::Own };
-    session.apply(Event::Started { job: no, at, placed: Placed { source, charge, home, pods: pods.into() } });
-    Ok(())
-}
-
-fn choose(
-    session: &Session,
-    floor: &[engine::placement::NodeUse],
-    named: Option<&str>,
-    pod: &Amount,
-) -> Option<NodeNo> {
-    let fits = |no: &NodeNo| floor[no.at()].fit(pod).is_some();
-    if let Some(name) = named {
-        return session.state.node_no(&NodeId::new(name).ok()?).filter(fits);
-    }
-    let ready =
-        (0..floor.len()).filter(|&at| session.state.nodes[at].status == engine::state::cluster::NodeStatus::Ready);
-    ready.map(NodeNo::from_index).filter(fits).min_by_key(|no| (floor[no.at()].free_gpus(), *no))
-}
-
-fn no_room(session: &Session, no: JobNo, node: Option<&str>) -> String {
-    let job = &session.state.jobs[no].spec.id;
-    match node {
-        Some(node) => {
-            format!("a pod of {job} does not fit on node {node}; check the node's name and what the case puts there")
-        }
-        None => format!("a pod of {job} fits on no node; check what the case puts there"),
-    }
-}
-
 fn grow(
     session: &mut Session,
     no: JobNo,
@@ -139,7 +83,8 @@ fn grow(
     let place = match session.state.jobs[no].placed() {
         Some(placed) if !placed.pods.is_empty() => {
             let floor = &session.state.floor.nodes;
-            let chosen = choose(session, floor, node, &amount).ok_or_else(|| no_room(session, no, node))?;
+            let chosen =
+                place::choose(session, floor, node, &amount).ok_or_else(|| place::no_room(session, no, node))?;
             Some(PodAt { node: chosen, gpus: floor[chosen.at()].fit(&amount).unwrap_or(0) })
         }
         Some(_) | None => None,

@@ -4,14 +4,14 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use script::lines;
+use script::lines::Document;
 use serde_json::Value;
 
 use crate::scenario::peer::run;
 use crate::scenario::peer::run::CaseReport;
 use crate::scenario::peer::run::Verdict;
-use crate::scenario::script::lines;
-use crate::scenario::script::lines::Document;
-use crate::scenario::script::play;
+use crate::scenario::play;
 
 /// How the scenarios of some files came out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! Habits of the whole tree.
 use crate::source::{Fault, Source};
 
-pub(crate) const CRATES: [&str; 11] = [
+pub(crate) const CRATES: [&str; 12] = [
     "engine",
     "protocol",
     "pai",
+    "script",
     "planner",
     "planner/module",
     "worker",

@@ -23,6 +23,7 @@ use engine::unit::id::OfferId;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use script::session::Session;
 use serde_json::Value;
 
 use crate::scenario::peer::case::Case;
@@ -34,7 +35,6 @@ use crate::scenario::peer::stage::Stage;
 use crate::scenario::peer::stage::job_id;
 use crate::scenario::peer::stage::seconds;
 use crate::scenario::peer::stage::submitted;
-use crate::session::Session;
 use engine::unit::decimal::thousandths;
 
 const OFFER: &str = "instances";

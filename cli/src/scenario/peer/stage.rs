@@ -34,6 +34,7 @@ use engine::unit::priority::PrioritySet;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use script::session::Session;
 
 use crate::scenario::peer::case::Case;
 use crate::scenario::peer::case::EventCase;
@@ -45,7 +46,6 @@ use crate::scenario::peer::case::Run;
 use crate::scenario::peer::case::Units;
 use crate::scenario::peer::case::parents_first;
 use crate::scenario::place;
-use crate::session::Session;
 use engine::unit::decimal::thousandths;
 
 /// The resource group of every case.

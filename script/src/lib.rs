@@ -10,8 +10,9 @@
 //! round | advance PERIOD | scale QUOTA=GPUS... [evict] | update QUOTA POLICY...
 //! offer   NAME lingjun|general GPUS xNUMBER original PRICE [at PRICE] [auction] [protection P] [window P] [grace P]
 //! bid     NAME OFFER INSTANCES [40%] [limit PRICE] [as-price-goes] [BID OPTION...]
-//! price OFFER PRICE [PERIOD ago] | inventory OFFER N | pass PERIOD | bills JOB | why JOB
-//! cancel JOB | priority JOB N | finish JOB | remedy JOB | status JOB
+//! price OFFER PRICE [PERIOD ago|ahead] | inventory OFFER N | pass PERIOD
+//! cancel JOB | priority JOB N | finish JOB
+//! remedy JOB | status JOB | why JOB | bills JOB
 //! POLICY      child-level SET MODULES | self-level SET over SET MODULES | scope SCOPE | grace PERIOD | min-runtime PERIOD
 //!             | strategy STRATEGY | no-lending
 //! JOB OPTION  acceptable | only | fault-tolerance | for PERIOD | checkpoint PERIOD | min PODS
@@ -20,8 +21,15 @@
 //!
 //! `advance` runs a round whenever time alone changes something; `pass` runs a scheduled one each minute, in which prices
 //! and protections act.
+//!
+//! Whoever plays a scenario reads its lines with [`line::read`], and lets [`stage::Stage`] set the scene.
 
 pub mod lines;
-mod market;
-pub mod play;
 pub mod words;
+
+pub mod line;
+pub mod market;
+
+pub mod place;
+pub mod session;
+pub mod stage;

@@ -1,4 +1,4 @@
-//! A cluster under the hand of this command: a state, a clock, and all that has happened.
+//! A cluster in one hand: a state, a clock, and all that has happened.
 //!
 //! Commands go through the authority, as in the worker. Time moves only forward, and never jumps over a moment at
 //! which time alone changes something.

@@ -7,6 +7,10 @@ use engine::quota::policy::Scope;
 use engine::quota::policy::SelfLevelPreemption;
 use engine::quota::settings::QueueStrategy;
 use engine::quota::settings::QuotaSettings;
+use engine::unit::id::JobId;
+use engine::unit::id::NodeId;
+use engine::unit::id::OfferId;
+use engine::unit::id::QuotaId;
 use engine::unit::priority::Module;
 use engine::unit::priority::ModuleSet;
 use engine::unit::priority::Priority;
@@ -46,6 +50,31 @@ impl<'a> Words<'a> {
         self.rest.is_empty()
     }
 
+    /// The line ends here.
+    pub fn end(&mut self) -> Result<(), String> {
+        self.take().map_or(Ok(()), |word| Err(format!("{word:?} is one word too many")))
+    }
+
+    /// The name of a job.
+    pub fn job(&mut self) -> Result<JobId, String> {
+        JobId::new(self.need("the name of a job")?).map_err(|bad| bad.to_string())
+    }
+
+    /// The name of a quota.
+    pub fn quota(&mut self) -> Result<QuotaId, String> {
+        quota(self.need("the name of a quota")?)
+    }
+
+    /// The name of a node.
+    pub fn node(&mut self) -> Result<NodeId, String> {
+        node(self.need("the name of a node")?)
+    }
+
+    /// The name of an offer.
+    pub fn offer(&mut self) -> Result<OfferId, String> {
+        OfferId::new(self.need("the name of an offer")?).map_err(|bad| bad.to_string())
+    }
+
     /// A period such as `30s`, `5m`, `2h` or `1d`.
     pub fn period(&mut self) -> Result<Millis, String> {
         let word = self.need("a period such as 30s, 5m or 2h")?;
@@ -75,6 +104,20 @@ impl<'a> Words<'a> {
         let word = self.need("modules such as DLC,DSW")?;
         word.split(',').map(module).collect()
     }
+}
+
+/// The name of a quota.
+pub fn quota(word: &str) -> Result<QuotaId, String> {
+    QuotaId::new(word).map_err(|bad| bad.to_string())
+}
+
+fn node(word: &str) -> Result<NodeId, String> {
+    NodeId::new(word).map_err(|bad| bad.to_string())
+}
+
+/// `n0,n1`.
+pub fn nodes(word: &str) -> Result<Vec<NodeId>, String> {
+    word.split(',').map(node).collect()
 }
 
 /// A number of GPUs as an amount.
@@ -126,12 +169,12 @@ pub fn pods(word: &str) -> Result<Vec<PodGroup>, String> {
 }
 
 /// What a quota line says beside name, amount and parent.
-pub fn settings(words: &mut Words<'_>) -> Result<(Option<String>, QuotaSettings), String> {
+pub fn settings(words: &mut Words<'_>) -> Result<(Option<QuotaId>, QuotaSettings), String> {
     let mut settings = QuotaSettings { grace_period: Millis::ZERO, ..QuotaSettings::default() };
     let mut parent = None;
     while let Some(word) = words.take() {
         match word {
-            "in" => parent = Some(words.need("the parent")?.to_owned()),
+            "in" => parent = Some(words.quota()?),
             "child-level" => {
                 settings.child_level =
                     Some(ChildLevelPreemption { preemptible: words.priorities()?, modules: words.modules()? });

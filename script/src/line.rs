@@ -1,0 +1,259 @@
+//! A line, and what it asks for.
+
+use engine::job::phase::Charge;
+use engine::job::spec::FaultTolerance;
+use engine::job::spec::IdlePolicy;
+use engine::message::command::AmountByName;
+use engine::message::command::CancelJob;
+use engine::message::command::Command;
+use engine::message::command::Observation;
+use engine::message::command::Report;
+use engine::message::command::ScaleMode;
+use engine::message::command::ScaleQuotas;
+use engine::message::command::ScaleTarget;
+use engine::message::command::SetPriority;
+use engine::message::command::SubmitJob;
+use engine::message::command::UpdateQuota;
+use engine::message::command::market::CreateOffer;
+use engine::quota::settings::QuotaSettings;
+use engine::unit::id::JobId;
+use engine::unit::id::NodeId;
+use engine::unit::id::OfferId;
+use engine::unit::id::QuotaId;
+use engine::unit::time::Millis;
+
+use crate::market;
+use crate::words;
+use crate::words::Words;
+
+/// What a line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Sets the scene.
+    Scene(Scene),
+    /// Is sent to the cluster.
+    Act(Command),
+    /// Publishes a price, for a time before or after the present one.
+    Price {
+        /// The offer.
+        offer: OfferId,
+        /// In micro-units.
+        price: i64,
+        /// What the present time is later or earlier by.
+        shift: Option<Millis>,
+    },
+    /// Runs a round.
+    Round,
+    /// Lets time go on, with a round whenever time alone changes something.
+    Advance(Millis),
+    /// Lets time go on, with a scheduled round each minute.
+    Pass(Millis),
+    /// Asks the engine about a job.
+    Ask(Question, JobId),
+}
+
+/// What is there before anything happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scene {
+    /// A machine.
+    Node {
+        /// Its name.
+        node: NodeId,
+        /// What it has.
+        amount: AmountByName,
+        /// Whether no new pods may start on it.
+        is_cordoned: bool,
+    },
+    /// A quota.
+    Quota {
+        /// Its name.
+        quota: QuotaId,
+        /// What it is guaranteed.
+        min: AmountByName,
+        /// Its parent; none for a root.
+        parent: Option<QuotaId>,
+        /// Its settings.
+        settings: Box<QuotaSettings>,
+    },
+    /// A job that runs already.
+    Run(Box<SubmitJob>, Placing),
+    /// An offer of the spot market.
+    Offer(CreateOffer),
+}
+
+/// Where and since when a job runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placing {
+    /// What it counts against, if not its quota.
+    pub charge: Option<Charge>,
+    /// How long it has run.
+    pub since: Option<Millis>,
+    /// The nodes of its pods, as far as they are named.
+    pub nodes: Vec<NodeId>,
+}
+
+/// What can be asked about a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// What people call its state.
+    Status,
+    /// Why it waits.
+    Why,
+    /// What would start it.
+    Remedy,
+    /// What it owes.
+    Bills,
+}
+
+/// Reads a line; nothing for one that is empty or begins with `#`.
+///
+/// # Errors
+/// In words: what is wrong, and what should stand there.
+pub fn read(text: &str) -> Result<Option<Line>, String> {
+    let mut words = Words::of(text);
+    let Some(verb) = words.take().filter(|verb| !verb.starts_with('#')) else { return Ok(None) };
+    let line = by_verb(verb, &mut words)?;
+    words.end()?;
+    Ok(Some(line))
+}
+
+fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
+    Ok(match verb {
+        "node" => Line::Scene(node(words)?),
+        "quota" => Line::Scene(quota(words)?),
+        "run" => {
+            let (job, placing) = job(words)?;
+            Line::Scene(Scene::Run(Box::new(job), placing))
+        }
+        "offer" => Line::Scene(Scene::Offer(market::offer(words)?)),
+        "submit" => Line::Act(Command::SubmitJob(job(words)?.0)),
+        "bid" => Line::Act(Command::SubmitJob(market::bid(words)?)),
+        "scale" => Line::Act(Command::ScaleQuotas(scale(words)?)),
+        "update" => {
+            let (quota, (_, settings)) = (words.quota()?, words::settings(words)?);
+            Line::Act(Command::UpdateQuota(UpdateQuota { quota, settings }))
+        }
+        "cancel" => Line::Act(Command::CancelJob(CancelJob { job: words.job()? })),
+        "priority" => {
+            let (job, priority) = (words.job()?, words::priority(words.need("a priority")?)?);
+            Line::Act(Command::SetPriority(SetPriority { job, priority }))
+        }
+        "finish" => Line::Act(Command::Report(Report { job: words.job()?, observed: Observation::Finished })),
+        "price" => market::price(words)?,
+        "inventory" => Line::Act(Command::SetInventory(market::inventory(words)?)),
+        "round" => Line::Round,
+        "advance" => Line::Advance(words.period()?),
+        "pass" => Line::Pass(words.period()?),
+        "status" => Line::Ask(Question::Status, words.job()?),
+        "why" => Line::Ask(Question::Why, words.job()?),
+        "remedy" => Line::Ask(Question::Remedy, words.job()?),
+        "bills" => Line::Ask(Question::Bills, words.job()?),
+        other => return Err(format!("{other:?} is not known; a line begins with a verb such as quota, run or submit")),
+    })
+}
+
+fn node(words: &mut Words<'_>) -> Result<Scene, String> {
+    let node = words.node()?;
+    let amount = words.gpus()?;
+    let is_cordoned = match words.take() {
+        None => false,
+        Some("cordoned") => true,
+        Some(other) => return Err(format!("{other:?} is not known here; write cordoned or nothing")),
+    };
+    Ok(Scene::Node { node, amount, is_cordoned })
+}
+
+fn quota(words: &mut Words<'_>) -> Result<Scene, String> {
+    let (quota, min) = (words.quota()?, words.gpus()?);
+    let (parent, settings) = words::settings(words)?;
+    Ok(Scene::Quota { quota, min, parent, settings: Box::new(settings) })
+}
+
+fn job(words: &mut Words<'_>) -> Result<(SubmitJob, Placing), String> {
+    let mut job = SubmitJob {
+        job: words.job()?,
+        quota: Some(words.quota()?),
+        spot: None,
+        workspace: None,
+        user: None,
+        name: None,
+        module: words::module(words.need("a module")?)?,
+        priority: words::priority(words.need("a priority such as p5")?)?,
+        pods: words::pods(words.need("pods such as 16 or 2x8")?)?,
+        min_pods: None,
+        idle: IdlePolicy::Off,
+        fault_tolerance: None,
+        duration_ms: None,
+        checkpoint_ms: None,
+    };
+    let mut placing = Placing::default();
+    while let Some(word) = words.take() {
+        match word {
+            "acceptable" => job.idle = IdlePolicy::Acceptable,
+            "only" => job.idle = IdlePolicy::Only,
+            "fault-tolerance" => job.fault_tolerance = Some(FaultTolerance::default()),
+            "for" => job.duration_ms = Some(words.period()?),
+            "checkpoint" => job.checkpoint_ms = Some(words.period()?),
+            "min" => job.min_pods = words.need("a number of pods")?.parse().ok(),
+            "idle" => placing.charge = Some(Charge::Idle),
+            "since" => placing.since = Some(words.period()?),
+            "on" => placing.nodes = words::nodes(words.need("nodes")?)?,
+            other => {
+                return Err(format!(
+                    "{other:?} is not known here; write acceptable, only, fault-tolerance, for, checkpoint, min, idle, since or on"
+                ));
+            }
+        }
+    }
+    Ok((job, placing))
+}
+
+fn scale(words: &mut Words<'_>) -> Result<ScaleQuotas, String> {
+    let mut scale = ScaleQuotas { targets: Vec::new(), mode: ScaleMode::Drain };
+    while let Some(word) = words.take() {
+        match word.split_once('=') {
+            Some((quota, amount)) => {
+                scale.targets.push(ScaleTarget { quota: words::quota(quota)?, min: words::gpus(amount)? });
+            }
+            None if word == "evict" => scale.mode = ScaleMode::Evict,
+            None => return Err(format!("{word:?} should be QUOTA=GPUS or evict")),
+        }
+    }
+    Ok(scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Line;
+    use super::Question;
+    use super::read;
+
+    fn refusal(text: &str) -> String {
+        read(text).unwrap_err()
+    }
+
+    #[test]
+    fn what_says_nothing_asks_for_nothing() {
+        assert_eq!(read("  "), Ok(None));
+        assert_eq!(read("# a remark"), Ok(None));
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_says_what_should_stand_there() {
+        assert_eq!(
+            refusal("submitt a Q DLC p5 8"),
+            "\"submitt\" is not known; a line begins with a verb such as quota, run or submit"
+        );
+        assert_eq!(refusal("submit a Q DLC p5"), "here should be pods such as 16 or 2x8");
+        assert_eq!(refusal("submit a Q DLC p10 8"), "priority 10 is not between 1 and 9");
+        assert_eq!(refusal("status a b"), "\"b\" is one word too many");
+        assert_eq!(refusal("scale Q 8"), "\"Q\" should be QUOTA=GPUS or evict");
+        assert!(refusal("quota Q 8 lending").starts_with("\"lending\" is not known here; write in, child-level"));
+    }
+
+    #[test]
+    fn a_question_has_its_job() {
+        let Ok(Some(Line::Ask(question, job))) = read("why train") else { panic!("no question") };
+        assert_eq!((question, job.as_str()), (Question::Why, "train"));
+    }
+}

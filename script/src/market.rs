@@ -1,0 +1,157 @@
+//! Lines about the spot market: offers, prices, inventories and bids.
+
+use engine::job::spec::FaultTolerance;
+use engine::job::spec::IdlePolicy;
+use engine::market::bid::Framework;
+use engine::market::bid::Network;
+use engine::market::bid::SpotStrategy;
+use engine::market::offer::OfferTerms;
+use engine::market::offer::PriceSource;
+use engine::message::command::AmountByName;
+use engine::message::command::PodGroup;
+use engine::message::command::SpotRequest;
+use engine::message::command::SubmitJob;
+use engine::message::command::market::CreateOffer;
+use engine::message::command::market::SetInventory;
+use engine::unit::decimal::thousandths;
+use engine::unit::priority::Module;
+use engine::unit::priority::Priority;
+use engine::unit::resource::ResourceType;
+use engine::unit::time::Millis;
+
+use crate::line::Line;
+use crate::words::Words;
+
+/// `NAME lingjun|general GPUS xNUMBER original PRICE [at PRICE] [auction] [protection P] [window P] [grace P]`
+pub(crate) fn offer(words: &mut Words<'_>) -> Result<CreateOffer, String> {
+    let offer = words.offer()?;
+    let resource_type = match words.need("lingjun or general")? {
+        "lingjun" => ResourceType::Lingjun,
+        "general" => ResourceType::General,
+        other => return Err(format!("{other:?} is not one of lingjun, general")),
+    };
+    let instance = words.gpus()?;
+    let number = words.need("a number of instances such as x4")?;
+    let inventory = number.strip_prefix('x').and_then(|number| number.parse().ok());
+    let mut create = CreateOffer {
+        offer,
+        resource_type,
+        instance,
+        inventory: inventory.ok_or_else(|| format!("{number:?} is no number of instances; write x4"))?,
+        price: None,
+        terms: OfferTerms {
+            original_price: 1_000_000,
+            protection: Millis::HOUR,
+            window: Millis::HOUR,
+            grace_period: Millis::ZERO,
+            price_source: PriceSource::Published,
+        },
+    };
+    while let Some(word) = words.take() {
+        match word {
+            "original" => create.terms.original_price = micros(words.need("a price")?)?,
+            "at" => create.price = Some(micros(words.need("a price")?)?),
+            "auction" => create.terms.price_source = PriceSource::Auction,
+            "protection" => create.terms.protection = words.period()?,
+            "window" => create.terms.window = words.period()?,
+            "grace" => create.terms.grace_period = words.period()?,
+            other => {
+                return Err(format!(
+                    "{other:?} is not known here; write original, at, auction, protection, window or grace"
+                ));
+            }
+        }
+    }
+    Ok(create)
+}
+
+/// `NAME OFFER INSTANCES [40%] [limit PRICE] [as-price-goes] [OPTION...]`
+pub(crate) fn bid(words: &mut Words<'_>) -> Result<SubmitJob, String> {
+    let (name, offer) = (words.job()?, words.offer()?);
+    let number = words.need("a number of instances")?;
+    let count = number.parse().map_err(|_| format!("{number:?} is no number of instances"))?;
+    let mut spot = SpotRequest {
+        offer,
+        strategy: SpotStrategy::WithPriceLimit,
+        discount_percent: None,
+        price_limit: None,
+        framework: Framework::Pytorch,
+        network: network(true),
+    };
+    let mut job = SubmitJob {
+        job: name,
+        quota: None,
+        spot: None,
+        workspace: None,
+        user: None,
+        name: None,
+        module: Module::Dlc,
+        priority: Priority::LOWEST,
+        pods: vec![PodGroup { count, amount: AmountByName::new() }],
+        min_pods: None,
+        idle: IdlePolicy::Off,
+        fault_tolerance: None,
+        duration_ms: None,
+        checkpoint_ms: None,
+    };
+    while let Some(word) = words.take() {
+        match word {
+            "limit" => spot.price_limit = Some(micros(words.need("a price")?)?),
+            "as-price-goes" => spot.strategy = SpotStrategy::AsPriceGoes,
+            "DLC" => job.module = Module::Dlc,
+            "DSW" => job.module = Module::Dsw,
+            "EAS" => job.module = Module::Eas,
+            "mpi" => spot.framework = Framework::Mpi,
+            "other-framework" => spot.framework = Framework::Other,
+            "no-network" => spot.network = network(false),
+            "of" => job.pods[0].amount = words.gpus()?,
+            "fault-tolerance" => job.fault_tolerance = Some(FaultTolerance::default()),
+            "for" => job.duration_ms = Some(words.period()?),
+            "checkpoint" => job.checkpoint_ms = Some(words.period()?),
+            percent if percent.ends_with('%') => {
+                let number = percent.trim_end_matches('%');
+                let number = number.parse().map_err(|_| format!("{percent:?} is no discount; write 40%"))?;
+                spot.discount_percent = Some(number);
+            }
+            other => {
+                return Err(format!(
+                    "{other:?} is not known here; write 40%, limit, as-price-goes, mpi, other-framework, no-network, DLC, DSW, EAS, of, fault-tolerance, for or checkpoint"
+                ));
+            }
+        }
+    }
+    job.spot = Some(spot);
+    Ok(job)
+}
+
+/// `OFFER PRICE [PERIOD ago|ahead]`
+pub(crate) fn price(words: &mut Words<'_>) -> Result<Line, String> {
+    let (offer, price) = (words.offer()?, micros(words.need("a price")?)?);
+    if words.is_empty() {
+        return Ok(Line::Price { offer, price, shift: None });
+    }
+    let period = words.period()?;
+    let shift = match words.need("ago or ahead")? {
+        "ago" => Millis(-period.0),
+        "ahead" => period,
+        other => return Err(format!("{other:?} is not one of ago, ahead")),
+    };
+    Ok(Line::Price { offer, price, shift: Some(shift) })
+}
+
+/// `OFFER NUMBER`
+pub(crate) fn inventory(words: &mut Words<'_>) -> Result<SetInventory, String> {
+    let (offer, number) = (words.offer()?, words.need("a number of instances")?);
+    let inventory = number.parse().map_err(|_| format!("{number:?} is no number of instances"))?;
+    Ok(SetInventory { offer, inventory })
+}
+
+fn network(is_there: bool) -> Network {
+    let part = |name: &str| is_there.then(|| name.into());
+    Network { vpc: part("vpc"), vswitch: part("vswitch"), security_group: part("security group") }
+}
+
+/// A price with at most three digits after the point, in micro-units.
+fn micros(word: &str) -> Result<i64, String> {
+    thousandths(word).and_then(|value| value.checked_mul(1000)).ok_or_else(|| format!("{word:?} is no price"))
+}
