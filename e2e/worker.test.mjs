@@ -238,8 +238,12 @@ test("killed in the middle of submissions: every acknowledged one is there once,
     assert.equal((await copy.post("restore?from=doomed")).body.outcome, "same");
     assert.equal((await copy.submit("something-new")).status, 200);
     assert.equal((await copy.post("restore?from=doomed")).body.code, "has_log");
-    assert.equal((await copy.post("restore?from=doomed&force=true")).body.outcome, "restored");
-    assert.deepEqual(await copy.hash(), here);
+    const changed = await copy.hash();
+    assert.equal((await copy.post("restore?from=doomed&force=true")).body.code, "would_go_back");
+    assert.deepEqual(await copy.hash(), changed);
+    const young = await doomed.cluster("young").found();
+    assert.equal((await young.post("restore?from=doomed&force=true")).body.outcome, "restored");
+    assert.deepEqual(await young.hash(), here);
   } finally {
     await doomed.stop();
   }

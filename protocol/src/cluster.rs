@@ -232,21 +232,29 @@ impl<S: LogStore> Cluster<S> {
         Ok(self.memory()?.published.clone())
     }
 
-    /// The rows that the log still has.
-    pub fn records(&self) -> Result<Vec<Record>, Fault> {
-        self.store.records(0)
+    /// The rows after a number and up to another one that the log still has.
+    pub fn records(&self, after: u64, through: u64) -> Result<Vec<Record>, Fault> {
+        self.store.records(after, through)
     }
 
-    /// Rows after a revision, as far as the log still has them; none if it does not have all of them.
-    pub fn records_after(&mut self, revision: u64) -> Result<Option<Vec<Record>>, Fault> {
-        let now = self.memory()?.state.revision;
-        let mut records = self.store.records(0)?;
-        let is_complete = match records.first() {
-            Some(first) => first.seq == 1 || first.revision <= revision,
-            None => now <= revision,
+    /// The row that led to a revision, if the log still has it. A row without events leaves the revision as it was;
+    /// the one that reached it comes first.
+    pub fn record_of(&mut self, revision: u64) -> Result<Option<Record>, Fault> {
+        let Some(records) = self.records_after(revision.saturating_sub(1), 1)? else { return Ok(None) };
+        Ok(records.into_iter().next().filter(|record| record.revision == revision))
+    }
+
+    /// At most `count` rows after a revision; none if the log does not have all of them any more.
+    pub fn records_after(&mut self, revision: u64, count: u64) -> Result<Option<Vec<Record>>, Fault> {
+        if self.memory()?.state.revision <= revision {
+            return Ok(Some(Vec::new()));
+        }
+        let after = match self.store.last_within(revision)? {
+            Some(seq) => seq,
+            None if self.store.records(0, 1)?.is_empty() => return Ok(None),
+            None => 0,
         };
-        records.retain(|record| record.revision > revision);
-        Ok(is_complete.then_some(records))
+        self.store.records(after, after.saturating_add(count)).map(Some)
     }
 
     /// Throws memory away; the next call rebuilds it.
@@ -277,7 +285,7 @@ fn load(store: &impl LogStore) -> Result<Memory, Fault> {
         (seq, at) = (last, decided);
     }
     let snapshot_seq = seq;
-    for record in store.records(seq)? {
+    for record in store.records(seq, u64::MAX)? {
         if record.seq != seq + 1 {
             return Err(Fault::damaged("the log", format!("entry {} follows {seq}", record.seq)));
         }

@@ -75,16 +75,31 @@ pub async fn segments_back(
     }
 }
 
-/// The state that a head names.
-pub async fn state(kv: &impl KvStore, head: &Head) -> Result<State, Fault> {
-    let mut state = match &head.snapshot {
-        Some(reference) => restore_state("the published snapshot", &snapshot_text(kv, reference).await?)?,
-        None => State::default(),
+/// A head and the state that it names.
+#[derive(Clone, Debug)]
+pub struct Folded {
+    /// The head.
+    pub head: Head,
+    /// The state.
+    pub state: State,
+}
+
+/// The state that a head names. Where it goes on from what is `known`, only what is new is read: the names of the
+/// segments tell, since they are their content's digests.
+pub async fn fold(kv: &impl KvStore, head: &Head, known: Option<Folded>) -> Result<Folded, Fault> {
+    let goes_on =
+        |known: &Folded| known.head.snapshot == head.snapshot && head.segments.starts_with(&known.head.segments);
+    let (mut state, new) = match (known.filter(goes_on), &head.snapshot) {
+        (Some(known), _) => (known.state, &head.segments[known.head.segments.len()..]),
+        (None, Some(reference)) => {
+            (restore_state("the published snapshot", &snapshot_text(kv, reference).await?)?, &head.segments[..])
+        }
+        (None, None) => (State::default(), &head.segments[..]),
     };
-    for (_, entry) in segments(kv, &head.segments).await? {
+    for (_, entry) in segments(kv, new).await? {
         replay(&mut state, &entry)?;
     }
-    Ok(state)
+    Ok(Folded { head: head.clone(), state })
 }
 
 /// The newest `count` entries that contain a round, the newest first; at most `pages_max` pages are searched.

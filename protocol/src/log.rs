@@ -51,9 +51,11 @@ pub fn digest_of(envelope: &Envelope) -> Result<String, Fault> {
     Ok(sha256(encode(envelope)?.as_bytes()))
 }
 
-/// What the log remembers of an accepted command, for ever.
+/// What the log remembers of an accepted command, for as long as the profile says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
+    /// When it was decided.
+    pub at: Timestamp,
     /// The digest of its envelope.
     pub body: String,
     /// Its receipt, as JSON.
@@ -65,7 +67,7 @@ impl Answered {
     pub fn of(entry: &Entry) -> Result<Self, Fault> {
         let Entry { format: _, revision, at, envelope, events } = entry;
         let receipt = Receipt { id: envelope.id.clone(), revision: *revision, at: *at, events: events.clone() };
-        Ok(Self { body: digest_of(envelope)?, receipt: encode(&receipt)? })
+        Ok(Self { at: *at, body: digest_of(envelope)?, receipt: encode(&receipt)? })
     }
 }
 
@@ -115,6 +117,8 @@ pub enum Write {
     SetMeta(Meta, Option<String>),
     /// Drops rows of the log up to and including this number; their commands stay remembered.
     DropEntries(u64),
+    /// Forgets commands that were accepted before this time.
+    DropAnswers(Timestamp),
     /// Drops snapshots of states before this number.
     DropSnapshots(u64),
     /// Changes a note; its bucket is stale then.
@@ -129,8 +133,10 @@ pub enum Write {
 pub trait LogStore {
     /// Makes all of the changes, or none of them. After an error it is unknown which.
     fn commit(&mut self, writes: &[Write]) -> Result<(), Fault>;
-    /// Rows after a number, in order.
-    fn records(&self, after: u64) -> Result<Vec<Record>, Fault>;
+    /// Rows after a number and up to another one, in order.
+    fn records(&self, after: u64, through: u64) -> Result<Vec<Record>, Fault>;
+    /// The number of the last row that had not led beyond a revision, if the log still has it.
+    fn last_within(&self, revision: u64) -> Result<Option<u64>, Fault>;
     /// What is remembered of a command.
     fn answered(&self, id: &CommandId) -> Result<Option<Answered>, Fault>;
     /// The newest snapshot.

@@ -24,6 +24,8 @@ pub struct Profile {
     pub object_bytes_max: usize,
     /// Entries that the log keeps although a snapshot covers them, for readers that are a little behind.
     pub entries_kept: u64,
+    /// How long the answer to a command is remembered after it was decided. A retry that comes later is a new command.
+    pub answers_kept: Millis,
 }
 
 impl Default for Profile {
@@ -34,6 +36,7 @@ impl Default for Profile {
             segments_max: 16,
             object_bytes_max: 8 * 1024 * 1024,
             entries_kept: 1000,
+            answers_kept: Millis(7 * 24 * Millis::HOUR.0),
         }
     }
 }

@@ -34,6 +34,7 @@ use crate::log::encode;
 use crate::name::ClusterName;
 use crate::note::Stale;
 use crate::profile::Pace;
+use crate::profile::Profile;
 
 /// A publication that has been decided on and may have been written in part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +121,7 @@ impl<S: LogStore> Cluster<S> {
     /// Records that a publication has been written, its head included.
     pub fn settle(&mut self, publication: &Publication) -> Result<(), Fault> {
         let Publication { head, notes, .. } = publication;
-        let kept = self.profile.entries_kept;
+        let Profile { entries_kept: kept, answers_kept, .. } = self.profile;
         let memory = self.memory()?;
         if memory.sealed.as_ref().is_none_or(|sealed| sealed.head != *head) {
             return Ok(());
@@ -131,6 +132,7 @@ impl<S: LogStore> Cluster<S> {
             Write::SetMeta(Meta::Published, Some(encode(head)?)),
             Write::SetMeta(Meta::Sealed, None),
             Write::DropEntries(covered),
+            Write::DropAnswers(Timestamp(memory.at.0 - answers_kept.0)),
             Write::DropSnapshots(head.snapshot_seq()),
         ];
         writes.extend(notes.iter().map(|stale| Write::NotesPublished(*stale)));
@@ -157,7 +159,7 @@ impl<S: LogStore> Cluster<S> {
         let is_merged = snapshot.is_none() && old_segments.len() >= profile.segments_max;
         let (first, kept) =
             if is_merged { (old_snapshot.as_ref().map_or(0, |old| old.seq), Vec::new()) } else { (last, old_segments) };
-        let segments = cut(&name, &self.store.records(first)?, profile.object_bytes_max);
+        let segments = cut(&name, &self.store.records(first, seq)?, profile.object_bytes_max);
         let segments: Vec<SegmentRef> = segments.into_iter().map(|(reference, _)| reference).collect();
         let listed: Vec<SegmentRef> = kept.into_iter().chain(segments.iter().cloned()).collect();
 
@@ -201,8 +203,7 @@ impl<S: LogStore> Cluster<S> {
         let Sealed { head, page, segments, has_snapshot } = sealed;
         let mut objects = Vec::new();
         if let Some(first) = segments.first() {
-            let mut records = self.store.records(first.first - 1)?;
-            records.retain(|record| record.seq <= head.seq);
+            let records = self.store.records(first.first - 1, head.seq)?;
             objects = cut(&self.name, &records, self.profile.object_bytes_max)
                 .into_iter()
                 .map(|(segment, text)| (segment.key, text))

@@ -6,6 +6,7 @@
 
 use engine::message::envelope::Entry;
 use engine::state::world::State;
+use engine::unit::time::Timestamp;
 
 use crate::cluster::Cluster;
 use crate::cluster::Position;
@@ -58,6 +59,13 @@ pub enum Adopted {
     Same,
     /// The log has something else, and nobody insisted. It was left alone.
     Different(Position),
+    /// The cluster has been further than what was restored: readers would see it go back. It was left alone.
+    Behind {
+        /// The revision that readers may have seen.
+        shown: u64,
+        /// The revision that was restored.
+        restored: u64,
+    },
 }
 
 /// Reads what a head names. `pages_max` pages of history are searched for answered commands.
@@ -91,8 +99,15 @@ pub async fn read(kv: &impl KvStore, head: Head, pages_max: usize) -> Result<Res
 
 impl<S: LogStore> Cluster<S> {
     /// Makes what was restored the content of the log, and the notes what is beside it. A log with something else is
-    /// replaced only by force.
-    pub fn adopt(&mut self, restored: &Restored, notes: &[Note], is_forced: bool) -> Result<Adopted, Fault> {
+    /// replaced only by force, and never by less than readers have seen: neither than `shown`, which is what KV shows
+    /// of this cluster, nor than what the log says, as far as it can be read. Another name has no such readers.
+    pub fn adopt(
+        &mut self,
+        restored: &Restored,
+        notes: &[Note],
+        is_forced: bool,
+        shown: u64,
+    ) -> Result<Adopted, Fault> {
         if !is_forced {
             let here = self.position()?;
             if here == restored.position() && here.seq > 0 {
@@ -102,9 +117,15 @@ impl<S: LogStore> Cluster<S> {
                 return Ok(Adopted::Different(here));
             }
         }
+        // A log that is damaged does not tell how far it was; it is replaced all the same.
+        let shown = self.mark().map_or(0, |here| here.revision).max(shown);
+        if restored.head.revision < shown {
+            return Ok(Adopted::Behind { shown, restored: restored.head.revision });
+        }
         let Restored { head, state: _, snapshot, tail, earlier } = restored;
         let mut writes = vec![Write::Clear];
-        for (_, entry) in earlier {
+        let remembered = Timestamp(head.at.0 - self.profile.answers_kept.0);
+        for (_, entry) in earlier.iter().filter(|(_, entry)| entry.at >= remembered) {
             writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(entry)?));
         }
         if let (Some(text), Some(reference)) = (snapshot, &head.snapshot) {

@@ -39,6 +39,8 @@ pub(crate) enum Problem {
     Gone,
     /// The log has something that must not be replaced by accident.
     HasLog(String),
+    /// What was restored is older than what readers have seen.
+    WouldGoBack { shown: u64, restored: u64 },
     /// Our fault, but it may be gone soon.
     Unavailable(String),
     /// Our fault.
@@ -98,6 +100,12 @@ impl Problem {
             Self::Gone => (410, "gone", "so far back is not kept at hand; start from the snapshot".to_owned()),
             Self::HasLog(here) => {
                 (409, "has_log", format!("the cluster is at {here}; repeat with force=true to replace that"))
+            }
+            Self::WouldGoBack { shown, restored } => {
+                let message = format!(
+                    "the cluster has been at revision {shown}, and only {restored} could be restored; restore it under another name"
+                );
+                (409, "would_go_back", message)
             }
             Self::Unavailable(_) => {
                 (503, "unavailable", "a store did not answer as it should; send the same again".to_owned())

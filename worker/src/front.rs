@@ -4,14 +4,9 @@
 //! when KV cannot answer: when the reader wants a newer revision than KV shows, or KV does not show what its head names;
 //! and when the reader is somebody who may not see everything, for what they may see is judged by the state as it is.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use engine::host::veil::Veil;
-use engine::message::snapshot::Snapshot;
 use engine::unit::time::Timestamp;
 use protocol::document::Head;
-use protocol::fault::Fault;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
@@ -36,6 +31,7 @@ use crate::market;
 use crate::proof::PROOF_HEADER;
 use crate::proof::Proof;
 use crate::query::Query;
+use crate::ready;
 use crate::registry;
 use crate::routes;
 use crate::routes::Call;
@@ -48,13 +44,6 @@ pub(crate) const ROUNDS_SHOWN: usize = 20;
 pub(crate) const ROUNDS_MAX: usize = 200;
 /// How far back in pages of history a read goes.
 const PAGES_MAX: usize = 4;
-/// How many clusters' snapshots are kept ready.
-const READY_MAX: usize = 8;
-
-thread_local! {
-    /// The folded snapshots of heads, by cluster. Only a cache: a head always leads to the same bytes.
-    static READY: RefCell<BTreeMap<String, (Head, String)>> = const { RefCell::new(BTreeMap::new()) };
-}
 
 /// Answers a request.
 pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
@@ -129,15 +118,21 @@ async fn published(env: &Env, cluster: &ClusterName, call: &Call, query: &Query)
         return Ok(None);
     }
     if let Call::Market(call) = call {
-        let market::Answer { text, content_type } = market(&kv, &head, call, query).await?;
+        let market::Answer { text, content_type } = market(&kv, cluster, &head, call, query).await?;
         return answer::typed(text, content_type, origin(&head, bindings::now())).map(Some);
     }
     let Some(text) = text(&kv, cluster, &head, call, query).await? else { return Ok(None) };
     answer::json_text(text, origin(&head, bindings::now())).map(Some)
 }
 
-async fn market(kv: &Kv, head: &Head, call: &MarketCall, query: &Query) -> Result<market::Answer, Problem> {
-    let state = history::state(kv, head).await?;
+async fn market(
+    kv: &Kv,
+    cluster: &ClusterName,
+    head: &Head,
+    call: &MarketCall,
+    query: &Query,
+) -> Result<market::Answer, Problem> {
+    let state = ready::state(kv, cluster, head).await?;
     let (entries, is_whole) = match call {
         MarketCall::Offers => Default::default(),
         MarketCall::History(_) => history::newest(kv, head, head.revision, market::PAGES_MAX).await?,
@@ -155,7 +150,7 @@ async fn text(
     query: &Query,
 ) -> Result<Option<String>, Problem> {
     Ok(match call {
-        Call::Snapshot => Some(snapshot(kv, cluster, head).await?),
+        Call::Snapshot => Some(ready::snapshot(kv, cluster, head).await?),
         Call::Head => Some(encode(head)?),
         Call::Entries => {
             let after: u64 = query.value("after")?.unwrap_or_default();
@@ -196,23 +191,4 @@ pub(crate) fn count(query: &Query) -> Result<usize, Problem> {
 
 fn origin(head: &Head, now: Timestamp) -> Origin {
     Origin { revision: head.revision, age_ms: (now - head.published_at).0.max(0), source: "kv" }
-}
-
-/// The state of a head as a snapshot's text.
-async fn snapshot(kv: &Kv, cluster: &ClusterName, head: &Head) -> Result<String, Fault> {
-    let ready = READY.with_borrow(|ready| {
-        ready.get(cluster.as_str()).filter(|(known, _)| known == head).map(|(_, text)| text.clone())
-    });
-    if let Some(text) = ready {
-        return Ok(text);
-    }
-    let state = history::state(kv, head).await?;
-    let text = encode(&Snapshot::of(&state))?;
-    READY.with_borrow_mut(|ready| {
-        if ready.len() >= READY_MAX && !ready.contains_key(cluster.as_str()) {
-            ready.clear();
-        }
-        ready.insert(cluster.as_str().to_owned(), (head.clone(), text.clone()));
-    });
-    Ok(text)
 }

@@ -22,6 +22,7 @@ mod object;
 mod pai;
 mod proof;
 mod query;
+mod ready;
 mod registry;
 mod routes;
 mod storage;

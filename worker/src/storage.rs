@@ -3,7 +3,7 @@
 //! | table | key | holds |
 //! |---|---|---|
 //! | `log` | `seq`; `id` is unique | one row for each accepted command: revision, time, digest of the body, entry |
-//! | `commands` | `id` | digest of the body and receipt of every accepted command, for ever |
+//! | `answers` | `id` | digest of the body and receipt of every command that was accepted in the last days |
 //! | `snapshots` | `seq` | states, at most two of them |
 //! | `more` | `kind, name, part` | what of a text does not fit into its row |
 //! | `meta` | `key` | the published head, the sealed publication, the cluster's name |
@@ -44,9 +44,11 @@ use worker::js_sys::Reflect;
 
 use crate::nonces;
 
-const SCHEMA: [&str; 10] = [
+const SCHEMA: [&str; 12] = [
     "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS commands (id TEXT PRIMARY KEY, body TEXT NOT NULL, receipt TEXT NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS log_by_revision ON log (revision, seq)",
+    "CREATE TABLE IF NOT EXISTS answers (id TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL, receipt TEXT NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS answers_by_time ON answers (at)",
     "CREATE TABLE IF NOT EXISTS snapshots (seq INTEGER PRIMARY KEY, revision INTEGER NOT NULL, at INTEGER NOT NULL, text TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS more (kind TEXT NOT NULL, name TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, name, part))",
     "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -85,7 +87,8 @@ struct LogRow {
 }
 
 #[derive(Deserialize)]
-struct CommandRow {
+struct AnswerRow {
+    at: i64,
     body: String,
     receipt: String,
 }
@@ -96,6 +99,11 @@ struct SnapshotRow {
     revision: u64,
     at: i64,
     text: String,
+}
+
+#[derive(Deserialize)]
+struct SeqRow {
+    seq: u64,
 }
 
 #[derive(Deserialize)]
@@ -174,17 +182,23 @@ impl LogStore for SqlLog {
         transaction(&self.storage, move || writes.iter().try_for_each(|write| execute(&sql, write)))
     }
 
-    fn records(&self, after: u64) -> Result<Vec<Record>, Fault> {
-        let query = "SELECT seq, id, revision, at, body, entry FROM log WHERE seq > ? ORDER BY seq";
-        let rows: Vec<LogRow> = self.rows(query, vec![integer(after)])?;
+    fn records(&self, after: u64, through: u64) -> Result<Vec<Record>, Fault> {
+        let query = "SELECT seq, id, revision, at, body, entry FROM log WHERE seq > ? AND seq <= ? ORDER BY seq";
+        let rows: Vec<LogRow> = self.rows(query, vec![integer(after), integer(through)])?;
         rows.into_iter().map(|row| self.record(row)).collect()
     }
 
+    fn last_within(&self, revision: u64) -> Result<Option<u64>, Fault> {
+        let query = "SELECT seq FROM log WHERE revision <= ? ORDER BY revision DESC, seq DESC LIMIT 1";
+        let rows: Vec<SeqRow> = self.rows(query, vec![integer(revision)])?;
+        Ok(rows.into_iter().next().map(|row| row.seq))
+    }
+
     fn answered(&self, id: &CommandId) -> Result<Option<Answered>, Fault> {
-        let rows: Vec<CommandRow> =
-            self.rows("SELECT body, receipt FROM commands WHERE id = ?", vec![id.as_str().into()])?;
-        let Some(CommandRow { body, receipt }) = rows.into_iter().next() else { return Ok(None) };
-        Ok(Some(Answered { body, receipt: self.whole(RECEIPT, id.as_str(), receipt)? }))
+        let query = "SELECT at, body, receipt FROM answers WHERE id = ?";
+        let rows: Vec<AnswerRow> = self.rows(query, vec![id.as_str().into()])?;
+        let Some(AnswerRow { at, body, receipt }) = rows.into_iter().next() else { return Ok(None) };
+        Ok(Some(Answered { at: Timestamp(at), body, receipt: self.whole(RECEIPT, id.as_str(), receipt)? }))
     }
 
     fn snapshot(&self) -> Result<Option<Stored>, Fault> {
@@ -271,9 +285,16 @@ fn execute(sql: &SqlStorage, write: &Write) -> worker::Result<()> {
             ];
             run("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", values)
         }
-        Write::Remember(id, Answered { body, receipt }) => {
+        Write::Remember(id, Answered { at, body, receipt }) => {
             let receipt = text(RECEIPT, id.as_str(), receipt)?;
-            run("INSERT INTO commands VALUES (?, ?, ?)", vec![id.as_str().into(), body.as_str().into(), receipt])
+            let values = vec![id.as_str().into(), SqlStorageValue::Integer(at.0), body.as_str().into(), receipt];
+            run("INSERT INTO answers VALUES (?, ?, ?, ?)", values)
+        }
+        Write::DropAnswers(before) => {
+            let before = || vec![SqlStorageValue::Integer(before.0)];
+            let parts = "DELETE FROM more WHERE kind = 'receipt' AND name IN (SELECT id FROM answers WHERE at < ?)";
+            run(parts, before())?;
+            run("DELETE FROM answers WHERE at < ?", before())
         }
         Write::PutSnapshot(Stored { seq, revision, at, text: whole }) => {
             let whole = text(SNAPSHOT, &seq.to_string(), whole)?;
@@ -310,7 +331,7 @@ fn execute(sql: &SqlStorage, write: &Write) -> worker::Result<()> {
             run("UPDATE buckets SET published = ? WHERE bucket = ?", vec![integer(*changes), integer((*bucket).into())])
         }
         Write::Clear => {
-            for table in ["log", "commands", "snapshots", "more", "notes"] {
+            for table in ["log", "answers", "snapshots", "more", "notes"] {
                 run(&format!("DELETE FROM {table}"), Vec::new())?;
             }
             run("UPDATE buckets SET changes = changes + 1", Vec::new())?;

@@ -33,6 +33,7 @@ struct Inner {
     random: Random,
     /// The heads in the order in which they were written.
     heads: Vec<Head>,
+    n_reads: usize,
 }
 
 /// A handle; clones are the same store.
@@ -47,6 +48,7 @@ impl Air {
             weather: Weather::default(),
             random,
             heads: Vec::new(),
+            n_reads: 0,
         })))
     }
 
@@ -56,6 +58,10 @@ impl Air {
 
     pub(crate) fn heads(&self) -> Vec<Head> {
         self.0.borrow().heads.clone()
+    }
+
+    pub(crate) fn n_reads(&self) -> usize {
+        self.0.borrow().n_reads
     }
 
     pub(crate) fn n_objects(&self) -> usize {
@@ -99,6 +105,7 @@ impl Inner {
     }
 
     fn get(&mut self, key: &str) -> Result<Option<String>, Fault> {
+        self.n_reads += 1;
         if self.random.percent(self.weather.fail_read) {
             return Err(Fault::Kv { key: key.to_owned(), reason: "planned".to_owned() });
         }

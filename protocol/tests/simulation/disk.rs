@@ -90,6 +90,7 @@ impl Tables {
                 | Write::PutSnapshot(_)
                 | Write::SetMeta(..)
                 | Write::DropEntries(_)
+                | Write::DropAnswers(_)
                 | Write::DropSnapshots(_)
                 | Write::ChangeNote(_)
                 | Write::NotesPublished(_)
@@ -107,6 +108,7 @@ impl Tables {
             Write::SetMeta(key, Some(value)) => drop(self.meta.insert(*key, value.clone())),
             Write::SetMeta(key, None) => drop(self.meta.remove(key)),
             Write::DropEntries(through) => self.log.retain(|seq, _| seq > through),
+            Write::DropAnswers(before) => self.commands.retain(|_, answered| answered.at >= *before),
             Write::DropSnapshots(before) => self.snapshots.retain(|seq, _| seq >= before),
             Write::ChangeNote(NoteChange::Put(Note { name, text })) => {
                 self.notes.insert(name.clone(), text.clone());
@@ -143,8 +145,14 @@ impl LogStore for Disk {
         if plan == Plan::FailAfter { Err(Fault::log("planned, after")) } else { Ok(()) }
     }
 
-    fn records(&self, after: u64) -> Result<Vec<Record>, Fault> {
-        Ok(self.0.borrow().tables.log.range(after + 1..).map(|(_, record)| record.clone()).collect())
+    fn records(&self, after: u64, through: u64) -> Result<Vec<Record>, Fault> {
+        let log = &self.0.borrow().tables.log;
+        Ok(log.range(after + 1..).take_while(|(seq, _)| **seq <= through).map(|(_, record)| record.clone()).collect())
+    }
+
+    fn last_within(&self, revision: u64) -> Result<Option<u64>, Fault> {
+        let log = &self.0.borrow().tables.log;
+        Ok(log.values().take_while(|record| record.revision <= revision).last().map(|record| record.seq))
     }
 
     fn answered(&self, id: &CommandId) -> Result<Option<Answered>, Fault> {

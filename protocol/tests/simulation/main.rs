@@ -5,6 +5,7 @@
 
 mod air;
 mod disk;
+mod memory;
 mod random;
 mod world;
 
@@ -22,7 +23,14 @@ const SEEDS: u64 = 3;
 /// Small limits, so that everything happens often.
 fn profile(seed: u64) -> Profile {
     let pace = if seed.is_multiple_of(3) { Pace::EachRound } else { Pace::AtMostEvery(Millis(1000)) };
-    Profile { pace, snapshot_every: 40 + seed % 60, segments_max: 5, object_bytes_max: 3_000, entries_kept: seed % 30 }
+    Profile {
+        pace,
+        snapshot_every: 40 + seed % 60,
+        segments_max: 5,
+        object_bytes_max: 3_000,
+        entries_kept: seed % 30,
+        ..Profile::default()
+    }
 }
 
 fn simulate(seed: u64) {

@@ -68,7 +68,7 @@ pub(crate) fn envelope(id: &str, command: &serde_json::Value) -> Envelope {
     serde_json::from_value(value).expect("a good envelope")
 }
 
-fn sender() -> Sender {
+pub(crate) fn sender() -> Sender {
     Sender { user: UserId::new("administrator").expect("a good name"), administers: true }
 }
 
@@ -369,7 +369,7 @@ impl World {
         let restored = air::run(restore::read(&self.air, head, usize::MAX)).expect("KV alone is enough");
         let mut copy = Cluster::new(name(), self.profile, Disk::default());
         let noted = air::run(note::read(&self.air, &name())).expect("reading works");
-        assert_eq!(copy.adopt(&restored, &noted, false), Ok(restore::Adopted::Yes));
+        assert_eq!(copy.adopt(&restored, &noted, false, 0), Ok(restore::Adopted::Yes));
         assert_eq!(copy.position(), Ok(here), "I7: KV alone leads to the same state");
         assert_eq!(notes(&copy), self.notes, "KV alone gives the notes");
         for envelope in &self.sent {

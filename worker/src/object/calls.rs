@@ -45,6 +45,8 @@ use crate::routes::Route;
 
 /// How far back in pages of history a restore looks for answered commands.
 const RESTORED_PAGES: usize = 64;
+/// How many rows of the log are looked at at once.
+const ROWS_AT_ONCE: u64 = 50;
 /// How often a demand to publish tries.
 const FLUSH_TRIES: u32 = 10;
 /// How long it waits for a publication that is under way.
@@ -159,12 +161,14 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &
     let restored = restore::read(&kv, head, RESTORED_PAGES).await?;
     let notes = note::read(&kv, &from).await?;
     core.enter(cluster).await?;
-    let outcome = match core.with(|cluster| cluster.adopt(&restored, &notes, is_forced))? {
+    let shown = history::head(&kv, cluster).await?.map_or(0, |head| head.revision);
+    let outcome = match core.with(|cluster| cluster.adopt(&restored, &notes, is_forced, shown))? {
         Adopted::Yes => "restored",
         Adopted::Same => "same",
         Adopted::Different(here) => {
             return Err(Problem::HasLog(format!("revision {}, hash {}", here.revision, here.hash)));
         }
+        Adopted::Behind { shown, restored } => return Err(Problem::WouldGoBack { shown, restored }),
     };
     for socket in core.state.get_websockets() {
         // Who cannot be told has lost the connection.

@@ -31,6 +31,9 @@ use crate::object::Core;
 use crate::query::Query;
 use crate::routes::Call;
 
+/// How many rows of the log are looked at at once.
+const ROWS_AT_ONCE: u64 = 50;
+
 /// Answers a read of the state as it is, with what the sender may see of it.
 pub(super) fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Query, sender: &Sender) -> Reply {
     let mark = core.with(Cluster::mark)?;
@@ -45,7 +48,7 @@ pub(super) fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Qu
         Call::Head => encode(&core.with(Cluster::published)?.ok_or_else(|| unknown_cluster(cluster))?)?,
         Call::Entries => {
             let after: u64 = query.value("after")?.unwrap_or_default();
-            let records = core.with(|cluster| cluster.records_after(after))?.ok_or(Problem::Gone)?;
+            let records = core.with(|cluster| cluster.records_after(after, u64::MAX))?.ok_or(Problem::Gone)?;
             if sender.administers {
                 let entries: Vec<String> = records.into_iter().map(|record| record.entry).collect();
                 format!("[{}]", entries.join(","))
@@ -92,7 +95,7 @@ pub(super) fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Qu
 
 /// Every entry that the object still has.
 fn entries(core: &Core) -> Result<Vec<Entry>, Problem> {
-    decoded(&core.with(|cluster| cluster.records())?)
+    decoded(&core.with(|cluster| cluster.records(0, u64::MAX))?)
 }
 
 fn decoded(records: &[Record]) -> Result<Vec<Entry>, Problem> {
@@ -125,23 +128,23 @@ fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Problem>
     Ok(encode(&seen?)?)
 }
 
+/// The newest rounds, looked for a few rows at a time.
 fn rounds(core: &Core, count: usize) -> Result<Vec<Entry>, Problem> {
     let mut found = Vec::new();
-    for record in core.with(|cluster| cluster.records())?.iter().rev() {
-        let entry: Entry = decode("an entry of the log", &record.entry)?;
-        if history::is_round(&entry) {
-            found.push(entry);
-        }
-        if found.len() == count {
-            break;
-        }
+    let mut through = core.with(Cluster::mark)?.seq;
+    while found.len() < count && through > 0 {
+        let after = through.saturating_sub(ROWS_AT_ONCE);
+        let records = core.with(|cluster| cluster.records(after, through))?;
+        found.extend(decoded(&records)?.into_iter().rev().filter(history::is_round));
+        // Rows have no gaps: before these there are no others.
+        through = if (records.len() as u64) < ROWS_AT_ONCE { 0 } else { after };
     }
+    found.truncate(count);
     Ok(found)
 }
 
 fn entry_at(core: &Core, revision: u64) -> Result<Entry, Problem> {
-    let records = core.with(|cluster| cluster.records())?;
-    let record = records.iter().find(|record| record.revision == revision).ok_or(Problem::Gone)?;
+    let record = core.with(|cluster| cluster.record_of(revision))?.ok_or(Problem::Gone)?;
     Ok(decode("an entry of the log", &record.entry)?)
 }
 

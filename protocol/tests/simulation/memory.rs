@@ -1,0 +1,118 @@
+//! What the log remembers, for how long, and what of it a reader gets.
+
+use engine::message::envelope::Envelope;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use protocol::cluster::Cluster;
+use protocol::history;
+use protocol::profile::Profile;
+use protocol::publish;
+use protocol::restore;
+use protocol::restore::Adopted;
+use serde_json::json;
+
+use crate::air;
+use crate::air::Air;
+use crate::disk::Disk;
+use crate::world::envelope;
+use crate::world::founding;
+use crate::world::name;
+use crate::world::sender;
+
+const START: Timestamp = Timestamp(1_700_000_000_000);
+
+fn founded(profile: Profile) -> Cluster<Disk> {
+    let mut cluster = Cluster::new(name(), profile, Disk::default());
+    for envelope in founding() {
+        cluster.submit(&envelope, &sender(), START).expect("the founding works");
+    }
+    cluster
+}
+
+fn submission(number: u32) -> Envelope {
+    let job = json!({ "job": format!("job-{number}"), "quota": "a", "pods": [{ "amount": { "gpu": 1000 } }] });
+    envelope(&format!("command-{number}"), &json!({ "submit_job": job }))
+}
+
+/// Everything that is committed is in the air.
+fn publish(cluster: &mut Cluster<Disk>, air: &Air, now: Timestamp) {
+    let publication = cluster.seal(now).expect("sealing works").expect("there is something to publish");
+    air::run(publish::put(air, &publication)).expect("putting works");
+    cluster.settle(&publication).expect("settling works");
+}
+
+#[test]
+fn an_answer_is_remembered_for_as_long_as_the_profile_says() {
+    let profile = Profile { answers_kept: Millis::HOUR, ..Profile::default() };
+    let (mut cluster, air) = (founded(profile), Air::new(1));
+    let late = START + Millis::HOUR + Millis(1);
+    cluster.submit(&submission(1), &sender(), START).expect("it is accepted");
+    let young = cluster.submit(&submission(2), &sender(), START + Millis(1)).expect("it is accepted");
+    cluster.submit(&submission(3), &sender(), late).expect("it is accepted");
+    publish(&mut cluster, &air, late);
+    let again = cluster.submit(&submission(2), &sender(), late).expect("it is answered");
+    assert_eq!((again.receipt, again.record), (young.receipt, None), "as old as the hour: the first answer");
+    let new = cluster.submit(&submission(1), &sender(), late).expect("it is accepted");
+    assert!(new.record.is_some(), "older than the hour: a new command");
+    assert_eq!(new.receipt.events, [], "which finds the job there already");
+}
+
+#[test]
+fn a_restore_never_takes_readers_back() {
+    let (mut cluster, air) = (founded(Profile::default()), Air::new(1));
+    publish(&mut cluster, &air, START);
+    let head = air::run(history::head(&air, &name())).expect("reading works").expect("there is a head");
+    let old = air::run(restore::read(&air, head, 0)).expect("KV is enough");
+    let shown = cluster.submit(&submission(1), &sender(), START).expect("it is accepted").receipt.revision;
+    let restored = old.position().revision;
+    assert!(restored < shown);
+    assert_eq!(cluster.adopt(&old, &[], true, 0), Ok(Adopted::Behind { shown, restored }), "the log has been further");
+    assert_eq!(cluster.mark().expect("reading works").revision, shown, "nothing has changed");
+    let mut empty = Cluster::new(name(), Profile::default(), Disk::default());
+    assert_eq!(empty.adopt(&old, &[], true, shown), Ok(Adopted::Behind { shown, restored }), "KV has been further");
+    assert_eq!(empty.adopt(&old, &[], true, restored), Ok(Adopted::Yes), "as far as readers have seen");
+}
+
+#[test]
+fn rows_are_read_from_a_revision_on() {
+    let profile = Profile { snapshot_every: 8, entries_kept: 4, ..Profile::default() };
+    let (mut cluster, air) = (founded(profile), Air::new(1));
+    let mut revisions = Vec::new();
+    for number in 0..10 {
+        // Every second command is one that changes nothing.
+        let envelope = Envelope { id: submission(100 + number).id, ..submission(number / 2) };
+        revisions.push(cluster.submit(&envelope, &sender(), START).expect("it is accepted").receipt.revision);
+    }
+    let after = |cluster: &mut Cluster<Disk>, revision, count| {
+        let records = cluster.records_after(revision, count).expect("reading works");
+        records.map(|records| records.iter().map(|record| record.revision).collect::<Vec<_>>())
+    };
+    assert_eq!(after(&mut cluster, revisions[4], 3), Some(revisions[6..9].to_vec()));
+    assert_eq!(after(&mut cluster, revisions[9], 3), Some(Vec::new()));
+    assert_eq!(after(&mut cluster, 0, 100).map(|all| all.len()), Some(founding().len() + 10));
+    publish(&mut cluster, &air, START);
+    assert_eq!(after(&mut cluster, revisions[1], 3), None, "those rows are gone");
+    assert_eq!(after(&mut cluster, revisions[7], 9), Some(revisions[8..].to_vec()));
+    let row = cluster.record_of(revisions[8]).expect("reading works").expect("it is there");
+    assert_eq!((row.revision, row.id.as_str()), (revisions[8], "command-108"));
+}
+
+#[test]
+fn a_reader_folds_what_is_new_to_the_same_state() {
+    let (mut cluster, air) = (founded(Profile::default()), Air::new(1));
+    let mut known = None;
+    for number in 0..40 {
+        let now = START + Millis(i64::from(number));
+        cluster.submit(&submission(number), &sender(), now).expect("it is accepted");
+        publish(&mut cluster, &air, now);
+        let head = air::run(history::head(&air, &name())).expect("reading works").expect("there is a head");
+        let n_read = air.n_reads();
+        let folded = air::run(history::fold(&air, &head, known.take())).expect("KV is enough");
+        let n_read = air.n_reads() - n_read;
+        let is_merged = head.segments.len() == 1;
+        assert!(n_read == 1 || is_merged, "{n_read} objects were read for one new segment");
+        let anew = air::run(history::fold(&air, &head, None)).expect("KV is enough");
+        assert_eq!(folded.state, anew.state);
+        known = Some(folded);
+    }
+}
