@@ -43,7 +43,8 @@ pub(crate) fn BillsPage() -> impl IntoView {
         Memo::new(move |_| answer.with(|answer| answer.as_ref().and_then(|answer| answer.as_ref().ok().cloned())));
     let rows = Signal::derive(move || {
         statement.with(|statement| {
-            statement.iter().flat_map(|statement| &statement.lines).map(|line| cells(session, line)).collect()
+            let lines = statement.iter().flat_map(|statement| &statement.lines);
+            lines.map(|line| cells(session, line, by.get())).collect()
         })
     });
     let total = move || {
@@ -78,7 +79,7 @@ pub(crate) fn BillsPage() -> impl IntoView {
         {earlier}
         {move || failure().map(|failure| view! { <p class="fault" role="alert">{failure}</p> })}
         <section class="card" aria-label="Statement">
-            <PlainTable caption="Bills" columns=vec!["Day", "Workspace", "Job", "Offer", "Minutes", "Cost", "Not billed yet"] rows=rows empty="Nothing has been billed." />
+            {move || view! { <PlainTable caption="Bills" columns=columns(by.get()) rows=rows empty="Nothing has been billed." /> }}
         </section>
     }
 }
@@ -117,17 +118,34 @@ async fn read(cluster: &str, by: &str, revision: u64, n_earlier: u32) -> Answer 
     Ok(statement)
 }
 
-fn cells(session: Session, line: &Line) -> Vec<Cell> {
+/// What tells the lines apart.
+fn names(by: &str) -> &'static [&'static str] {
+    match by {
+        "day" => &["Day"],
+        "workspace" => &["Workspace"],
+        "job" => &["Workspace", "Job", "Offer"],
+        _ => &["Day", "Workspace", "Job", "Offer"],
+    }
+}
+
+fn columns(by: &str) -> Vec<&'static str> {
+    names(by).iter().copied().chain(["Minutes", "Cost", "Not billed yet"]).collect()
+}
+
+fn cells(session: Session, line: &Line, by: &str) -> Vec<Cell> {
     let Line { item, charges, open } = line;
-    let text = |name: Option<String>| Cell::Text(name.unwrap_or_else(|| "–".to_owned()));
-    let job = item.job.as_ref().map(|job| Cell::Link(job.to_string(), path::job(&session.name(), job.as_str())));
-    vec![
-        text(item.day.clone()),
-        text(item.workspace.as_ref().map(ToString::to_string)),
-        job.unwrap_or_else(|| text(None)),
-        text(item.offer.as_ref().map(ToString::to_string)),
-        Cell::Number(charges.minutes.to_string()),
-        Cell::Number(price(charges.micros)),
-        Cell::Number(price(open.micros)),
-    ]
+    let names = names(by).iter().map(|name| {
+        let text = match *name {
+            "Day" => item.day.clone(),
+            "Workspace" => item.workspace.as_ref().map(ToString::to_string),
+            "Job" => item.job.as_ref().map(ToString::to_string),
+            _ => item.offer.as_ref().map(ToString::to_string),
+        };
+        match (text, *name) {
+            (Some(job), "Job") => Cell::Link(job.clone(), path::job(&session.name(), &job)),
+            (text, _) => Cell::Text(text.unwrap_or_else(|| "–".to_owned())),
+        }
+    });
+    let numbers = [charges.minutes.to_string(), price(charges.micros), price(open.micros)].map(Cell::Number);
+    names.chain(numbers).collect()
 }
