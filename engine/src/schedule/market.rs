@@ -239,26 +239,27 @@ impl<'s> Sale<'s> {
         winners
     }
 
-    /// The cheapest of these make room for the winners, each for the first that lacks instances and bids more.
+    /// The cheapest of these make room for the winners: what they free goes to one after the other.
     fn release_for(&mut self, winners: &[(JobNo, Ask)], pool: &[Loser<'s>]) {
         let mut room = self.quote.free + self.coming;
-        let mut short = Vec::new();
+        let mut needed = 0;
+        let mut lacking: Vec<(i64, JobNo, i64)> = Vec::new();
         for (job, ask) in winners {
-            short.extend((ask.instances > room).then_some((ask.instances - room, *job, ask.limit)));
+            needed += (ask.instances - room).max(0);
             room = (room - ask.instances).max(0);
+            lacking.push((needed, *job, ask.limit));
         }
-        let needed = short.iter().map(|(instances, _, _)| instances).sum();
-        let Some((highest, mut next)) = short.first().copied().zip(short.get(1..).map(<[_]>::iter)) else { return };
-        let (mut missing, mut by, mut higher) = highest;
+        let (mut at, mut freed) = (0, 0);
         for loser in losers::cheapest(pool, needed) {
-            while missing <= 0
-                && let Some((instances, job, limit)) = next.next()
-            {
-                (missing, by, higher) = (missing + instances, *job, *limit);
+            while lacking.get(at).is_some_and(|(until, _, _)| *until <= freed) {
+                at += 1;
             }
-            let outbids = if higher > loser.limit { (by, higher) } else { (highest.1, highest.2) };
-            self.release(loser.job, self.outbid(&loser, outbids.0, outbids.1));
-            missing -= loser.instances;
+            // The first of them bids more than everybody here, whoever comes next.
+            let mut outbids = [lacking.get(at), lacking.first()].into_iter().flatten();
+            if let Some((_, by, higher)) = outbids.find(|(_, _, limit)| *limit > loser.limit) {
+                self.release(loser.job, self.outbid(&loser, *by, *higher));
+            }
+            freed += loser.instances;
         }
     }
 
