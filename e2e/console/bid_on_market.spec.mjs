@@ -213,3 +213,30 @@ test("the market shows price, average, bids and inventory, drawn and as tables",
   await expect(price.locator("svg")).toBeAttached();
   expect(loaded).toContain("/app/charts_bg.wasm");
 });
+
+test("an answer that comes late does not replace a newer one", async ({ page, runtime }) => {
+  const cluster = await withOffer(page, runtime, "lingjun");
+  const price = page.getByRole("region", { name: "Price", exact: true });
+  // The first answer is held back until the second has been shown.
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  let n_asked = 0;
+  await page.route("**/offers/gn8/history?*", async (route) => {
+    n_asked += 1;
+    const isFirst = n_asked === 1;
+    const response = await route.fetch();
+    if (isFirst) await held;
+    await route.fulfill({ response });
+  });
+  await cluster.open("market");
+  await expect(page.getByText("live")).toBeVisible();
+  await expect.poll(() => n_asked).toBe(1);
+  await publish(cluster, 500_000);
+  const prices = price.getByRole("table").getByRole("row");
+  await expect(prices).toHaveCount(3);
+  const late = page.waitForResponse("**/offers/gn8/history?*");
+  release();
+  await (await late).finished();
+  await expect(page.getByRole("img", { name: "costs 0.5 (50 %)" })).toBeVisible();
+  await expect(prices).toHaveCount(3);
+});

@@ -3,13 +3,12 @@
 use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use crate::api::browser::clock;
 use crate::api::client;
-use crate::api::failure::Failure;
 use crate::pages::app::title;
 use crate::session::Session;
+use crate::session::latest::latest;
 use crate::session::url;
 use crate::widgets::field::TextField;
 use crate::widgets::plain_table::Cell;
@@ -23,14 +22,11 @@ pub(crate) fn AuditPage() -> impl IntoView {
     let session = Session::here();
     title(|| "Audit".to_owned());
     let (search, set_search) = url::typed("q");
-    let read = RwSignal::new(None::<Result<Vec<Entry<Deed>>, Failure>>);
     let revision = Memo::new(move |_| session.ask(|state| state.revision));
     // What has been done since is read as well.
-    Effect::new(move |_| {
-        revision.track();
-        spawn_local(async move {
-            read.try_set(Some(client::audit(&session.name()).await));
-        });
+    let read = latest(move || {
+        revision.get();
+        Some(async move { client::audit(&session.name()).await })
     });
     let rows = Signal::derive(move || {
         let search = search.get().trim().to_lowercase();

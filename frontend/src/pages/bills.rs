@@ -6,13 +6,13 @@ use engine::market::statement::Statement;
 use engine::market::statement::csv;
 use engine::unit::quantity::price;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use crate::api::browser::clock;
 use crate::api::client;
 use crate::api::failure::Failure;
 use crate::pages::app::title;
 use crate::session::Session;
+use crate::session::latest::latest;
 use crate::session::url;
 use crate::widgets::choice::Choice;
 use crate::widgets::plain_table::Cell;
@@ -86,7 +86,6 @@ pub(crate) fn BillsPage() -> impl IntoView {
 
 /// The statement, again whenever something has been billed and with each round; with so many reads of earlier bills.
 fn answer(session: Session, by: Signal<&'static str>, n_earlier: RwSignal<u32>) -> RwSignal<Option<Answer>> {
-    let answer = RwSignal::new(None);
     let news = Memo::new(move |_| {
         session.ask(|state| {
             let accounts = state.market.accounts.values();
@@ -97,16 +96,12 @@ fn answer(session: Session, by: Signal<&'static str>, n_earlier: RwSignal<u32>) 
             )
         })
     });
-    Effect::new(move |_| {
-        news.track();
+    latest(move || {
+        news.get();
         let (by, n_earlier) = (by.get(), n_earlier.get());
         let revision = session.ask_once(|state| state.revision).unwrap_or_default();
-        spawn_local(async move {
-            let found = read(&session.name(), by, revision, n_earlier).await;
-            answer.try_set(Some(found));
-        });
-    });
-    answer
+        Some(async move { read(&session.name(), by, revision, n_earlier).await })
+    })
 }
 
 async fn read(cluster: &str, by: &str, revision: u64, n_earlier: u32) -> Answer {

@@ -56,7 +56,7 @@ pub(crate) fn JobPage() -> impl IntoView {
     // Ages in the reasons move with the minute, not with each second.
     let minute = Memo::new(move |_| session.now.get().0 / 60_000);
     let text = Memo::new(move |_| {
-        minute.track();
+        minute.get();
         let id = JobId::new(&name.get()).ok()?;
         session.ask(|state| state.jobs.find(&id).map(|no| describe(state, no, &state.jobs[no], session))).flatten()
     });

@@ -108,7 +108,7 @@ fn describe(session: Session) -> Callback<JobNo, Option<JobRow>> {
         Memo::new(move |_| Arc::new(session.ask(|state| explained::places(state, browser::now())).unwrap_or_default()));
     let minute = Memo::new(move |_| session.now.get().0 / 60_000);
     Callback::new(move |no: JobNo| {
-        minute.track();
+        minute.get();
         let now = session.now.get_untracked();
         let row = session.ask(|state| {
             let job = state.jobs.get(no)?;

@@ -4,13 +4,13 @@ use engine::market::history::History;
 use engine::unit::quantity::price;
 use engine::unit::time::Timestamp;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use crate::api::browser::clock;
 use crate::api::client;
 use crate::api::failure::Failure;
 use crate::pages::app::title;
 use crate::session::Session;
+use crate::session::latest::latest;
 use crate::session::url;
 use crate::widgets::chart::Chart;
 use crate::widgets::plain_table::Cell;
@@ -49,8 +49,8 @@ fn minutes(session: Session) -> Memo<Timestamp> {
     let minute = Memo::new(move |_| session.now.get().0 / 60_000);
     let known = Memo::new(move |_| session.ask(|state| state.revision));
     Memo::new(move |_| {
-        minute.track();
-        known.track();
+        minute.get();
+        known.get();
         session.now.get_untracked()
     })
 }
@@ -125,7 +125,6 @@ fn OfferView(name: String, now: Memo<Timestamp>) -> impl IntoView {
 
 /// The offer's history, again whenever its price or its inventory changes.
 fn history(session: Session, name: String, now: Memo<Timestamp>) -> RwSignal<Option<Result<History, Failure>>> {
-    let answer = RwSignal::new(None);
     let asked = name.clone();
     let news = Memo::new(move |_| {
         let facts = session.ask(|state| {
@@ -134,16 +133,12 @@ fn history(session: Session, name: String, now: Memo<Timestamp>) -> RwSignal<Opt
         });
         (facts, now.get().0 / 60_000)
     });
-    Effect::new(move |_| {
-        news.track();
+    latest(move || {
+        news.get();
         let name = name.clone();
         let revision = session.ask_once(|state| state.revision).unwrap_or_default();
-        spawn_local(async move {
-            let history = client::offer_history(&session.name(), &name, revision).await;
-            answer.try_set(Some(history));
-        });
-    });
-    answer
+        Some(async move { client::offer_history(&session.name(), &name, revision).await })
+    })
 }
 
 fn price_cells(history: &History) -> Vec<Vec<Cell>> {

@@ -4,6 +4,7 @@
 
 pub(crate) mod cancel;
 pub(crate) mod follow;
+pub(crate) mod latest;
 pub(crate) mod link;
 pub(crate) mod may;
 pub(crate) mod notices;

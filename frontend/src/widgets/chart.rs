@@ -2,9 +2,9 @@
 
 use console_model::chart::Chart as Drawing;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use crate::api::charts;
+use crate::session::latest::latest;
 
 /// The chart.
 #[component]
@@ -17,21 +17,13 @@ pub(crate) fn Chart(
     /// What its lines stand for: the class of each and its words.
     legend: Vec<(&'static str, &'static str)>,
 ) -> impl IntoView {
-    let svg = RwSignal::new(Some(String::new()));
-    Effect::new(move |_| {
-        let Some(chart) = chart.get() else { return };
-        spawn_local(async move {
-            let drawn = charts::draw(&chart).await;
-            // The page may have been left meanwhile.
-            svg.try_set(drawn);
-        });
-    });
+    let svg = latest(move || chart.get().map(|chart| async move { charts::draw(&chart).await }));
     let legend =
         legend.into_iter().map(|(ink, words)| view! { <li><span class=format!("ink ink-{ink}")></span>{words}</li> });
     view! {
         <figure class="chart">
-            <div role="img" aria-label=sentence><div aria-hidden="true" inner_html=move || svg.get().unwrap_or_default()></div></div>
-            {move || svg.with(Option::is_none).then(|| view! { <p class="fault">"The chart cannot be drawn now; the table has its numbers."</p> })}
+            <div role="img" aria-label=sentence><div aria-hidden="true" inner_html=move || svg.get().flatten().unwrap_or_default()></div></div>
+            {move || svg.with(|svg| matches!(svg, Some(None))).then(|| view! { <p class="fault">"The chart cannot be drawn now; the table has its numbers."</p> })}
             <figcaption>
                 <ul class="legend" aria-label="Lines">{legend.collect_view()}</ul>
                 <p>{sentence}</p>
