@@ -102,15 +102,22 @@ pub async fn fold(kv: &impl KvStore, head: &Head, known: Option<Folded>) -> Resu
     Ok(Folded { head: head.clone(), state })
 }
 
-/// The newest `count` entries that contain a round, the newest first; at most `pages_max` pages are searched.
-pub async fn rounds(kv: &impl KvStore, head: &Head, count: usize, pages_max: usize) -> Result<Vec<Entry>, Fault> {
+/// The newest `count` entries that are wanted, by their numbers and what they are, the newest first; at most `pages_max`
+/// pages are searched.
+pub async fn find(
+    kv: &impl KvStore,
+    head: &Head,
+    count: usize,
+    pages_max: usize,
+    is_wanted: impl Fn(u64, &Entry) -> bool,
+) -> Result<Vec<Entry>, Fault> {
     let mut found = Vec::new();
     for reference in segments_back(kv, head, pages_max, |_| true).await? {
-        let entries = segment(kv, &reference).await?.into_iter().map(|(_, entry)| entry);
-        found.extend(entries.rev().filter(is_round));
         if found.len() >= count {
             break;
         }
+        let entries = segment(kv, &reference).await?.into_iter().rev();
+        found.extend(entries.filter(|(seq, entry)| is_wanted(*seq, entry)).map(|(_, entry)| entry));
     }
     found.truncate(count);
     Ok(found)
@@ -149,14 +156,11 @@ pub async fn entries_after(
     Ok(is_complete.then_some(entries))
 }
 
-/// The newest entries up to a revision, as many as `pages_max` pages have, in order; and whether there are none before
-/// them.
-pub async fn newest(
-    kv: &impl KvStore,
-    head: &Head,
-    before: u64,
-    pages_max: usize,
-) -> Result<(Vec<Entry>, bool), Fault> {
+/// Entries in order, with their numbers, and whether there are none before them.
+pub type Numbered = (Vec<(u64, Entry)>, bool);
+
+/// The newest entries up to a revision, as many as `pages_max` pages have.
+pub async fn newest(kv: &impl KvStore, head: &Head, before: u64, pages_max: usize) -> Result<Numbered, Fault> {
     let mut wanted: Vec<SegmentRef> = Vec::new();
     let mut segments = head.segments.clone();
     let mut next = head.history.clone();
@@ -177,8 +181,27 @@ pub async fn newest(
     }
     wanted.reverse();
     let is_whole = wanted.first().is_none_or(|segment| segment.first == 1);
-    let entries = self::segments(kv, &wanted).await?.into_iter().map(|(_, entry)| entry);
-    Ok((entries.filter(|entry| entry.revision <= before).collect(), is_whole))
+    let mut entries = self::segments(kv, &wanted).await?;
+    entries.retain(|(_, entry)| entry.revision <= before);
+    Ok((entries, is_whole))
+}
+
+/// The newest entries up to a revision of who has the log: its `own` entries, and of those that it has dropped as many
+/// as `pages_max` pages have.
+pub async fn newest_with(
+    kv: &impl KvStore,
+    head: Option<&Head>,
+    mut own: Vec<(u64, Entry)>,
+    before: u64,
+    pages_max: usize,
+) -> Result<Numbered, Fault> {
+    let (first, revision) = own.first().map_or((u64::MAX, u64::MAX), |(seq, entry)| (*seq, entry.revision));
+    own.retain(|(_, entry)| entry.revision <= before);
+    let Some(head) = head.filter(|_| first > 1) else { return Ok((own, true)) };
+    let (mut entries, is_whole) = newest(kv, head, before.min(revision).min(head.revision), pages_max).await?;
+    entries.retain(|(seq, _)| *seq < first);
+    entries.append(&mut own);
+    Ok((entries, is_whole))
 }
 
 /// Whether an entry's events begin right after a revision.

@@ -135,9 +135,12 @@ async fn market(
     let state = ready::state(kv, cluster, head).await?;
     let (entries, is_whole) = match call {
         MarketCall::Offers => Default::default(),
-        MarketCall::History(_) => history::newest(kv, head, head.revision, market::PAGES_MAX).await?,
-        MarketCall::Bills => market::entries_for_bills(kv, head, query).await?,
+        MarketCall::History(_) | MarketCall::Bills => {
+            let before: u64 = query.value("before")?.unwrap_or(head.revision);
+            history::newest(kv, head, before, market::PAGES_MAX).await?
+        }
     };
+    let entries: Vec<_> = entries.into_iter().map(|(_, entry)| entry).collect();
     let everybody = access::root()?;
     market::answer(Veil::new(&state, &everybody), &entries, is_whole, call, query, bindings::now())
 }
@@ -162,7 +165,9 @@ async fn text(
             let entries: Vec<_> = entries.into_iter().map(|(_, entry)| entry).collect();
             Some(encode(&entries)?)
         }
-        Call::Rounds => Some(encode(&history::rounds(kv, head, count(query)?, 1).await?)?),
+        Call::Rounds => {
+            Some(encode(&history::find(kv, head, count(query)?, 1, |_, entry| history::is_round(entry)).await?)?)
+        }
         Call::RoundAt(revision) if *revision > head.revision => None,
         Call::RoundAt(revision) => {
             let entry = history::entry_at(kv, head, *revision, PAGES_MAX).await?;

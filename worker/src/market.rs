@@ -10,26 +10,17 @@ use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::unit::id::OfferId;
 use engine::unit::time::Timestamp;
-use protocol::document::Head;
-use protocol::history;
 use protocol::log::encode;
 use protocol::market;
 use protocol::market::Reach;
 
 use crate::answer::Problem;
-use crate::bindings::Kv;
 use crate::query::Query;
 use crate::routes::MarketCall;
 
 /// How far back in pages a read of the market goes: at a round a minute and a page for a thousand, a week. Who wants
 /// earlier bills asks for those before the first one that was read.
 pub(crate) const PAGES_MAX: usize = 10;
-
-/// The entries with the bills that are asked for, as far as they are published, and whether there are none before them.
-pub(crate) async fn entries_for_bills(kv: &Kv, head: &Head, query: &Query) -> Result<(Vec<Entry>, bool), Problem> {
-    let before: u64 = query.value("before")?.unwrap_or(head.revision);
-    Ok(history::newest(kv, head, before, PAGES_MAX).await?)
-}
 
 /// An answer and what it is written in.
 pub(crate) struct Answer {

@@ -53,6 +53,7 @@ use crate::storage::SqlLog;
 mod calls;
 mod keys;
 mod pai;
+mod past;
 mod reads;
 
 /// How long after a failed publication the next one is tried.

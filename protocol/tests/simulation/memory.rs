@@ -1,10 +1,12 @@
 //! What the log remembers, for how long, and what of it a reader gets.
 
+use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
 use protocol::history;
+use protocol::log::decode;
 use protocol::profile::Profile;
 use protocol::publish;
 use protocol::restore;
@@ -115,4 +117,38 @@ fn a_reader_folds_what_is_new_to_the_same_state() {
         assert_eq!(folded.state, anew.state);
         known = Some(folded);
     }
+}
+
+#[test]
+fn the_past_is_whole_although_the_log_has_dropped_some() {
+    let profile = Profile { snapshot_every: 8, entries_kept: 4, segments_max: 2, ..Profile::default() };
+    let (mut cluster, air) = (founded(profile), Air::new(1));
+    let mut sent: Vec<(String, u64)> = Vec::new();
+    for number in 0..40 {
+        let done = cluster.submit(&submission(number), &sender(), START).expect("it is accepted");
+        sent.push((done.receipt.id.to_string(), done.receipt.revision));
+        if number % 3 == 0 {
+            publish(&mut cluster, &air, START);
+        }
+    }
+    let head = cluster.published().expect("reading works").expect("there is a head");
+    let records = cluster.records(0, u64::MAX).expect("reading works");
+    assert!(records[0].seq > 1, "the log has dropped something");
+    let entry = |text: &str| decode::<Entry>("an entry", text).expect("it is readable");
+    let own = || records.iter().map(|record| (record.seq, entry(&record.entry))).collect::<Vec<_>>();
+    let submitted = |entry: &Entry| entry.envelope.id.as_str().starts_with("command-");
+    for before in [0, sent[0].1, sent[10].1, records[0].revision, head.revision, u64::MAX] {
+        let newest = history::newest_with(&air, Some(&head), own(), before, 100);
+        let (entries, is_whole) = air::run(newest).expect("reading works");
+        let seen: Vec<_> = entries.iter().map(|(_, entry)| entry).filter(|entry| submitted(entry)).collect();
+        let seen: Vec<_> = seen.iter().map(|entry| (entry.envelope.id.to_string(), entry.revision)).collect();
+        let due: Vec<_> = sent.iter().filter(|(_, revision)| *revision <= before).cloned().collect();
+        assert_eq!((seen, is_whole), (due, true), "up to revision {before}");
+        assert!(entries.iter().zip(1..).all(|((seq, _), due)| *seq == due), "each entry once, in order");
+    }
+    let dropped = |seq, entry: &Entry| seq < records[0].seq && submitted(entry);
+    let found = air::run(history::find(&air, &head, 3, 100, dropped)).expect("reading works");
+    let found: Vec<_> = found.iter().map(|entry| entry.revision).collect();
+    let due = sent.iter().rev().map(|(_, revision)| *revision).filter(|revision| *revision < records[0].revision);
+    assert_eq!(found, due.take(3).collect::<Vec<_>>(), "the newest ones first");
 }

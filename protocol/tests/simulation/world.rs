@@ -386,8 +386,8 @@ impl World {
         let (mut before, mut events) = (head.revision, Vec::new());
         loop {
             let (entries, is_whole) = air::run(history::newest(&self.air, head, before, 1)).expect("reading works");
-            before = entries.first().map_or(0, |entry| entry.revision - entry.events.len() as u64);
-            let part: Vec<Event> = entries.into_iter().flat_map(|entry| entry.events).collect();
+            before = entries.first().map_or(0, |(_, entry)| entry.revision - entry.events.len() as u64);
+            let part: Vec<Event> = entries.into_iter().flat_map(|(_, entry)| entry.events).collect();
             events.splice(0..0, part);
             if is_whole {
                 break;

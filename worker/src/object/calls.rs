@@ -5,7 +5,6 @@ use std::time::Duration;
 use engine::host::veil::Veil;
 use engine::message;
 use engine::message::envelope::Envelope;
-use engine::transition::Sender;
 use protocol::cluster::Cluster;
 use protocol::history;
 use protocol::log::encode;
@@ -30,7 +29,6 @@ use crate::answer::Reply;
 use crate::bindings;
 use crate::bindings::Kv;
 use crate::gate::SUBPROTOCOL;
-use crate::market;
 use crate::object::Core;
 use crate::object::keys;
 use crate::object::reads;
@@ -40,13 +38,10 @@ use crate::proof::Proof;
 use crate::query::Query;
 use crate::routes;
 use crate::routes::Call;
-use crate::routes::MarketCall;
 use crate::routes::Route;
 
 /// How far back in pages of history a restore looks for answered commands.
 const RESTORED_PAGES: usize = 64;
-/// How many rows of the log are looked at at once.
-const ROWS_AT_ONCE: u64 = 50;
 /// How often a demand to publish tries.
 const FLUSH_TRIES: u32 = 10;
 /// How long it waits for a publication that is under way.
@@ -71,9 +66,6 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
     core.with(|cluster| cluster.with_state(|state| access::admit(state, &principal.sender, &call)))??;
     let query = Query::of(&request)?;
     match call {
-        Call::Market(MarketCall::Bills) if query.text("before").is_some() => {
-            earlier_bills(core, &cluster, &query, &principal.sender).await
-        }
         Call::Command => command(core, &cluster, request, &principal).await,
         Call::Restore => restore(core, &cluster, &query, &principal).await,
         Call::Flush => flush(core).await,
@@ -89,7 +81,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         | Call::Why(_)
         | Call::Market(_)
         | Call::Metrics
-        | Call::Hash => reads::answer(core, &cluster, &call, &query, &principal.sender),
+        | Call::Hash => reads::answer(core, &cluster, &call, &query, &principal.sender).await,
         Call::Slot(_) | Call::Session => Err(Problem::NoRoute),
     }
 }
@@ -178,24 +170,6 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &
     let here = core.with(Cluster::position)?;
     let answer = json!({ "outcome": outcome, "from": from.as_str(), "kv": reads::position(&restored.position()), "object": reads::position(&here) });
     Ok(Response::from_json(&answer)?)
-}
-
-/// Bills of which the object may have dropped the entries, as the sender sees them; what is not published yet it has.
-async fn earlier_bills(core: &Core, cluster: &ClusterName, query: &Query, sender: &Sender) -> Reply {
-    let kv = Kv::of(&core.env)?;
-    let before: u64 = query.value("before")?.unwrap_or_default();
-    let head = history::head(&kv, cluster).await?.filter(|head| before <= head.revision);
-    let Some(head) = head else {
-        return reads::answer(core, cluster, &Call::Market(MarketCall::Bills), query, sender);
-    };
-    let (entries, is_whole) = market::entries_for_bills(&kv, &head, query).await?;
-    let answer = core.with(|cluster| {
-        cluster.with_state(|state| {
-            let veil = Veil::new(state, sender);
-            market::answer(veil, &entries, is_whole, &MarketCall::Bills, query, bindings::now())
-        })
-    })??;
-    answer::typed(answer.text, answer.content_type, Origin::object(head.revision))
 }
 
 fn events(core: &Core, request: &Request, proof: Option<&Proof>) -> Reply {

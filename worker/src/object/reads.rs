@@ -11,10 +11,7 @@ use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
 use protocol::cluster::Position;
-use protocol::fault::Fault;
 use protocol::history;
-use protocol::log::Record;
-use protocol::log::decode;
 use protocol::log::encode;
 use protocol::name::ClusterName;
 use serde_json::json;
@@ -28,14 +25,13 @@ use crate::front;
 use crate::market;
 use crate::metrics;
 use crate::object::Core;
+use crate::object::past;
 use crate::query::Query;
 use crate::routes::Call;
-
-/// How many rows of the log are looked at at once.
-const ROWS_AT_ONCE: u64 = 50;
+use crate::routes::MarketCall;
 
 /// Answers a read of the state as it is, with what the sender may see of it.
-pub(super) fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Query, sender: &Sender) -> Reply {
+pub(super) async fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Query, sender: &Sender) -> Reply {
     let mark = core.with(Cluster::mark)?;
     if mark.seq == 0 {
         return Err(unknown_cluster(cluster));
@@ -53,13 +49,13 @@ pub(super) fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Qu
                 let entries: Vec<String> = records.into_iter().map(|record| record.entry).collect();
                 format!("[{}]", entries.join(","))
             } else {
-                as_seen(core, sender, &decoded(&records)?)?
+                as_seen(core, sender, &records.iter().map(past::decoded).collect::<Result<Vec<_>, _>>()?)?
             }
         }
-        Call::Rounds => as_seen(core, sender, &rounds(core, front::count(query)?)?)?,
-        Call::Audit => audit(core, sender, query)?,
+        Call::Rounds => as_seen(core, sender, &past::find(core, front::count(query)?, history::is_round).await?)?,
+        Call::Audit => audit(core, sender, query).await?,
         Call::RoundAt(revision) => {
-            let entry = entry_at(core, *revision)?;
+            let entry = past::entry_at(core, *revision).await?;
             core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).entry(&entry))))??
         }
         Call::Why(job) => why(core, job, sender)?,
@@ -69,11 +65,12 @@ pub(super) fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Qu
             return answer::typed(text, metrics::CONTENT_TYPE, origin);
         }
         Call::Market(call) => {
-            let mut entries = entries(core)?;
-            let is_whole = mark.seq == entries.len() as u64;
-            if let Some(before) = query.value("before")? {
-                entries.retain(|entry| entry.revision <= before);
-            }
+            let (entries, is_whole) = match call {
+                MarketCall::Offers => Default::default(),
+                MarketCall::History(_) | MarketCall::Bills => {
+                    past::newest(core, query.value("before")?.unwrap_or(u64::MAX)).await?
+                }
+            };
             let answer = core.with(|cluster| {
                 cluster.with_state(|state| {
                     market::answer(Veil::new(state, sender), &entries, is_whole, call, query, bindings::now())
@@ -93,15 +90,6 @@ pub(super) fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Qu
     answer::json_text(text, origin)
 }
 
-/// Every entry that the object still has.
-fn entries(core: &Core) -> Result<Vec<Entry>, Problem> {
-    decoded(&core.with(|cluster| cluster.records(0, u64::MAX))?)
-}
-
-fn decoded(records: &[Record]) -> Result<Vec<Entry>, Problem> {
-    Ok(records.iter().map(|record| decode("an entry of the log", &record.entry)).collect::<Result<_, _>>()?)
-}
-
 fn as_seen(core: &Core, sender: &Sender, entries: &[Entry]) -> Result<String, Problem> {
     let encoded = core.with(|cluster| {
         cluster.with_state(|state| {
@@ -112,40 +100,16 @@ fn as_seen(core: &Core, sender: &Sender, entries: &[Entry]) -> Result<String, Pr
     Ok(encoded?)
 }
 
-/// Who sent which command when, the newest first, as far as the sender may know and the object remembers.
-fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Problem> {
+/// Who sent which command when, the newest first, as far as the sender may know.
+async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Problem> {
     let before: u64 = query.value("before")?.unwrap_or(u64::MAX);
-    let entries = entries(core)?;
-    let seen = core.with(|cluster| {
-        cluster.with_state(|state| {
-            let veil = Veil::new(state, sender);
-            let is_sent = |entry: &&Entry| entry.revision < before && entry.envelope.by.is_some();
-            let seen = entries.iter().rev().filter(is_sent).map(|entry| veil.entry(entry));
-            let known = seen.filter(|entry| entry.envelope.command.is_some());
-            Ok::<_, Fault>(front::count(query).map(|count| known.take(count).collect::<Vec<_>>()))
-        })
-    })??;
-    Ok(encode(&seen?)?)
-}
-
-/// The newest rounds, looked for a few rows at a time.
-fn rounds(core: &Core, count: usize) -> Result<Vec<Entry>, Problem> {
-    let mut found = Vec::new();
-    let mut through = core.with(Cluster::mark)?.seq;
-    while found.len() < count && through > 0 {
-        let after = through.saturating_sub(ROWS_AT_ONCE);
-        let records = core.with(|cluster| cluster.records(after, through))?;
-        found.extend(decoded(&records)?.into_iter().rev().filter(history::is_round));
-        // Rows have no gaps: before these there are no others.
-        through = if (records.len() as u64) < ROWS_AT_ONCE { 0 } else { after };
-    }
-    found.truncate(count);
-    Ok(found)
-}
-
-fn entry_at(core: &Core, revision: u64) -> Result<Entry, Problem> {
-    let record = core.with(|cluster| cluster.record_of(revision))?.ok_or(Problem::Gone)?;
-    Ok(decode("an entry of the log", &record.entry)?)
+    let veiled = |entry: &Entry| core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).entry(entry)));
+    let is_wanted = |entry: &Entry| {
+        entry.revision < before
+            && entry.envelope.by.is_some()
+            && veiled(entry).is_ok_and(|entry| entry.envelope.command.is_some())
+    };
+    as_seen(core, sender, &past::find(core, front::count(query)?, is_wanted).await?)
 }
 
 /// Why a job waits, as data and as sentences; what is none of that is null. A job that does not wait has a status only.
