@@ -7,13 +7,13 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use script::session::Session;
 use tidegate::bench::measure;
 use tidegate::bench::measure::Growing;
 use tidegate::bench::measure::Philly;
 use tidegate::meter::Meter;
 use tidegate::meter::Place;
 use tidegate::replay::sheet::Source;
-use tidegate::session::Session;
 
 #[link(wasm_import_module = "host")]
 unsafe extern "C" {
