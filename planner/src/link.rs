@@ -58,8 +58,7 @@ impl fmt::Display for LinkFault {
 /// The link of a document: what stands behind `#plan=`.
 #[must_use]
 pub fn write(document: &Document) -> String {
-    let json = serde_json::to_vec(document).unwrap_or_default();
-    format!("{VERSION}.{}", base64::encode(&compress_to_vec_zlib(&json, LEVEL)))
+    pack(&serde_json::to_vec(document).unwrap_or_default())
 }
 
 /// The document of a link.
@@ -67,6 +66,20 @@ pub fn write(document: &Document) -> String {
 /// # Errors
 /// [`LinkFault`], whose text says what to do.
 pub fn read(link: &str) -> Result<Document, LinkFault> {
+    Document::read(&unpack(link)?).map_err(LinkFault::Content)
+}
+
+/// The link of any JSON text.
+#[must_use]
+pub fn pack(json: &[u8]) -> String {
+    format!("{VERSION}.{}", base64::encode(&compress_to_vec_zlib(json, LEVEL)))
+}
+
+/// The JSON text of a link.
+///
+/// # Errors
+/// [`LinkFault`], whose text says what to do.
+pub fn unpack(link: &str) -> Result<String, LinkFault> {
     let (version, text) = link.trim().split_once('.').ok_or(LinkFault::Foreign)?;
     let version: u32 = version.parse().map_err(|_| LinkFault::Foreign)?;
     if version > VERSION {
@@ -90,6 +103,5 @@ pub fn read(link: &str) -> Result<Document, LinkFault> {
         }
         _ => LinkFault::Damaged,
     })?;
-    let json = String::from_utf8(json).map_err(|_| LinkFault::Damaged)?;
-    Document::read(&json).map_err(LinkFault::Content)
+    String::from_utf8(json).map_err(|_| LinkFault::Damaged)
 }
