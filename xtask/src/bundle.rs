@@ -58,6 +58,7 @@ const NO_INLINING: [&str; 6] = [
 const CONSOLE_WASM: &str = "dist/app/frontend_bg.wasm";
 const CHARTS_WASM: &str = "dist/app/charts_bg.wasm";
 const PLANNER_WASM: &str = "dist/embed/engine_bg.wasm";
+const WORKBENCH_WASM: &str = "dist/workbench/engine_bg.wasm";
 const WORKER_WASM: &str = "build/worker/edge_bg.wasm";
 
 pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
@@ -69,10 +70,11 @@ pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
     bind_page(&parts.first, "frontend", "dist/app")?;
     bind_page(&cargo_output(profile.of_console(), "charts.wasm")?, "charts", "dist/app")?;
     bind_page(&cargo_output(profile.of_console(), "planner_module.wasm")?, "engine", "dist/embed")?;
+    bind_page(&cargo_output(profile.of_console(), "workbench_module.wasm")?, "engine", "dist/workbench")?;
     bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
     copy_dir(&root().join("public"), &root().join("dist"))?;
     if profile == Profile::Release {
-        for module in [CONSOLE_WASM, &parts.pages, CHARTS_WASM, PLANNER_WASM, WORKER_WASM] {
+        for module in [CONSOLE_WASM, &parts.pages, CHARTS_WASM, PLANNER_WASM, WORKBENCH_WASM, WORKER_WASM] {
             optimise(module)?;
         }
         print_sizes(&parts.pages)?;
@@ -85,9 +87,9 @@ fn compile(profile: Profile) -> Result<(), Failure> {
     let (console, worker) = (profile.of_console(), profile.of_worker());
     if console == worker {
         // In one go: two would resolve other feature sets and compile the shared bindings twice.
-        return cargo_build(console, &["frontend", "charts", "planner-module", "edge"]);
+        return cargo_build(console, &["frontend", "charts", "planner-module", "workbench-module", "edge"]);
     }
-    cargo_build(console, &["frontend", "charts", "planner-module"])?;
+    cargo_build(console, &["frontend", "charts", "planner-module", "workbench-module"])?;
     cargo_build(worker, &["edge"])
 }
 
@@ -171,7 +173,8 @@ fn optimise(wasm: &str) -> Result<(), Failure> {
 fn print_sizes(pages: &str) -> Result<(), Failure> {
     let console = [CONSOLE_WASM, "dist/app/frontend.js", "dist/app/split.js", pages, CHARTS_WASM, "dist/app/charts.js"];
     let planner = [PLANNER_WASM, "dist/embed/engine.js", "dist/embed/worker.js", "dist/embed/planner.js"];
-    let files = console.into_iter().chain(planner).chain([WORKER_WASM, "build/worker/edge.js"]);
+    let workbench = [WORKBENCH_WASM, "dist/workbench/engine.js", "dist/workbench/worker.js"];
+    let files = console.into_iter().chain(planner).chain(workbench).chain([WORKER_WASM, "build/worker/edge.js"]);
     let mut arguments = vec!["xtask/sizes.mjs"];
     arguments.extend(files);
     let table = output("node", &arguments)

@@ -1,0 +1,45 @@
+// The engine of the planner page: answers at once what it can, and works in short portions on the rest.
+import load, { Bench } from "./engine.js";
+
+const PORTION_MS = 12;
+const bench = load().then(() => new Bench());
+let isWorking = false;
+
+onmessage = async ({ data: { plan, ask, files = [] } }) => {
+  try {
+    const ready = await bench;
+    for (const [name, bytes] of await Promise.all(files.map(read))) ready.attach(name, bytes);
+    tell(ready.ask(ask));
+    if (!isWorking && ready.is_busy()) {
+      isWorking = true;
+      work(ready);
+    }
+  } catch (error) {
+    const message = error instanceof WebAssembly.CompileError || error instanceof WebAssembly.RuntimeError
+      ? `The planner's engine does not run here: ${error.message}`
+      : error.message;
+    tell(JSON.stringify([{ failed: { plan, message } }]));
+  }
+};
+
+// A file of this computer, or something that the service has.
+async function read(file) {
+  if (file instanceof File) return [file.name, new Uint8Array(await file.arrayBuffer())];
+  const answer = await fetch(file.url, { headers: file.key ? { authorization: `Bearer ${file.key}` } : {} });
+  if (!answer.ok) throw new Error(`${file.url} cannot be read (status ${answer.status}); try again`);
+  return [file.url, new Uint8Array(await answer.arrayBuffer())];
+}
+
+function tell(list) {
+  if (list !== "[]") postMessage(list);
+}
+
+function work(ready) {
+  const end = performance.now() + PORTION_MS;
+  do tell(ready.work(200));
+  while (ready.is_busy() && performance.now() < end);
+  tell(ready.progress());
+  // A page that has asked for something else in the meantime is heard first.
+  if (ready.is_busy()) setTimeout(work, 0, ready);
+  else isWorking = false;
+}

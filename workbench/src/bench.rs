@@ -1,0 +1,324 @@
+//! Runs the variants of the open plan, a portion at a time. Whoever holds the bench decides how long a portion is, and
+//! looks in between whether the page has asked for something else.
+
+use std::collections::BTreeMap;
+
+use console_model::explained;
+use engine::host::plan::apply::Application;
+use engine::host::plan::apply::application;
+use engine::host::plan::base::Base;
+use engine::host::plan::difference::Difference;
+use engine::host::plan::goal::Goal;
+use engine::host::plan::outcome::Outcome;
+use engine::host::plan::outcome::Timeline;
+use engine::host::plan::run::Horizon;
+use engine::host::plan::run::Run;
+use engine::host::plan::run::Sent;
+use engine::host::plan::search::Family;
+use engine::host::plan::search::Found;
+use engine::host::plan::search::Search;
+use engine::message::plan::Change;
+use engine::message::plan::Variant;
+use engine::message::snapshot::Snapshot;
+use engine::unit::time::Millis;
+use planner::document::Document;
+use planner::picture;
+use planner::words::Language;
+
+use crate::edit;
+use crate::facts::Facts;
+use crate::facts::Place;
+use crate::gantt;
+use crate::message::Ask;
+use crate::message::Ended;
+use crate::message::Line;
+use crate::message::Source;
+use crate::message::Tell;
+use crate::sheet::Sheet;
+
+/// Jobs whose difference is told.
+const JOBS_TOLD: usize = 100;
+/// Stretches of the timeline that are told.
+const SPANS_TOLD: usize = 400;
+/// Consequences that are told one by one.
+const LINES_TOLD: usize = 12;
+
+/// The bench.
+#[derive(Default)]
+pub struct Bench {
+    files: Vec<(String, Vec<u8>)>,
+    plan: Option<Plan>,
+}
+
+/// The open plan.
+struct Plan {
+    number: u32,
+    facts: Facts,
+    base: Base,
+    length: Option<Millis>,
+    /// The base without changes.
+    baseline: Box<Run>,
+    /// Whether anybody waits for the base.
+    is_wanted: bool,
+    /// What is under way, by variant, each with its ticket.
+    runs: BTreeMap<u32, (u32, Box<Run>)>,
+    search: Option<Box<Search>>,
+    /// Events of runs that are over.
+    events: u64,
+}
+
+impl Bench {
+    /// Takes in a file that the next question is about.
+    pub fn attach(&mut self, name: String, bytes: Vec<u8>) {
+        self.files.push((name, bytes));
+    }
+
+    /// Answers what can be answered at once, and notes what takes time.
+    pub fn ask(&mut self, ask: Ask) -> Vec<Tell> {
+        let files = std::mem::take(&mut self.files);
+        match ask {
+            Ask::Open { plan, source, length } => match Plan::open(plan, source, &files, length) {
+                Ok((opened, tell)) => {
+                    self.plan = Some(opened);
+                    vec![tell]
+                }
+                Err(message) => vec![Tell::Failed { plan, message }],
+            },
+            Ask::Look { plan, length } => self.with(plan, |open| {
+                open.look(length);
+                Vec::new()
+            }),
+            Ask::Run { plan, variant, ticket, changes } => {
+                self.with(plan, |open| vec![open.run(variant, ticket, changes)])
+            }
+            Ask::Forget { plan, variant } => self.with(plan, |open| {
+                open.runs.remove(&variant);
+                Vec::new()
+            }),
+            Ask::Search { plan, changes, goal, family } => self.with(plan, |open| open.look_for(changes, goal, family)),
+            Ask::Cancel { plan } => self.with(plan, |open| {
+                open.runs.clear();
+                open.search = None;
+                open.is_wanted = false;
+                vec![Tell::Cancelled { plan }]
+            }),
+            Ask::Apply { plan, changes, id } => self.with(plan, |open| {
+                let variant = Variant { name: String::new(), changes };
+                let Application { envelope, later } = application(&open.base, &variant, id);
+                vec![Tell::Application { plan, envelope: Box::new(envelope), later: later.len() as u64 }]
+            }),
+            Ask::Link { plan, variants } => self.with(plan, |open| vec![open.link(variants)]),
+        }
+    }
+
+    fn with(&mut self, plan: u32, act: impl FnOnce(&mut Plan) -> Vec<Tell>) -> Vec<Tell> {
+        // What is asked of a plan that has been left is of no interest any more.
+        self.plan.as_mut().filter(|open| open.number == plan).map(act).unwrap_or_default()
+    }
+
+    /// Whether there is work left.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.plan.as_ref().is_some_and(Plan::is_busy)
+    }
+
+    /// Works for about so many events; says what is over.
+    pub fn work(&mut self, events: u64) -> Vec<Tell> {
+        self.plan.as_mut().map(|open| open.work(events)).unwrap_or_default()
+    }
+
+    /// How far it has come, if there is work left.
+    #[must_use]
+    pub fn progress(&self) -> Vec<Tell> {
+        self.plan.iter().filter(|open| open.is_busy()).map(Plan::progress).collect()
+    }
+}
+
+/// A plan as it is read: its base, what people call it, its cluster, its length and its variants.
+struct Read {
+    base: Base,
+    title: String,
+    place: Option<Place>,
+    length: Option<Millis>,
+    variants: Vec<Variant>,
+    remarks: Vec<String>,
+}
+
+impl From<Sheet> for Result<Read, String> {
+    fn from(sheet: Sheet) -> Self {
+        let base = sheet.base()?;
+        let Sheet { title, place, length, variants, .. } = sheet;
+        Ok(Read { base, title, place, length, variants, remarks: Vec::new() })
+    }
+}
+
+fn read(source: Source, files: &[(String, Vec<u8>)], length: Option<Millis>) -> Result<Read, String> {
+    let text = || {
+        let (name, bytes) = files.first().ok_or("no file has come with the question")?;
+        std::str::from_utf8(bytes).map_err(|error| format!("{name} is no text: {error}"))
+    };
+    match source {
+        Source::Live { cluster, at } => {
+            let snapshot: Snapshot = serde_json::from_str(text()?)
+                .map_err(|error| format!("the state of {cluster} cannot be read: {error}; reload the page"))?;
+            let state = snapshot
+                .restore()
+                .map_err(|rejection| format!("the state of {cluster} does not fit together: {rejection}"))?;
+            let place = Some(Place { cluster: cluster.clone(), revision: state.revision });
+            let base = Base::new(state, at, Vec::new()).map_err(|rejection| rejection.to_string())?;
+            let title = format!("{cluster} as it is");
+            Ok(Read { base, title, place, length, variants: Vec::new(), remarks: Vec::new() })
+        }
+        Source::Example => {
+            let document = Document::read(text()?)?;
+            let (base, length) = (document.base()?, Some(document.length));
+            let title = document.title.en;
+            Ok(Read { base, title, place: None, length, variants: Vec::new(), remarks: Vec::new() })
+        }
+        Source::Link(link) => Sheet::read_link(&link)?.into(),
+        Source::Files => Sheet::read(text()?)?.into(),
+    }
+}
+
+impl Plan {
+    fn open(
+        number: u32,
+        source: Source,
+        files: &[(String, Vec<u8>)],
+        length: Option<Millis>,
+    ) -> Result<(Self, Tell), String> {
+        let Read { base, title, place, length, variants, remarks } = read(source, files, length)?;
+        let facts = Facts::of(&base, title, place, remarks);
+        let told = Tell::Opened { plan: number, facts: Box::new(facts.clone()), length, variants };
+        let baseline = fresh(&base, length);
+        let (runs, search) = (BTreeMap::new(), None);
+        Ok((Self { number, facts, base, length, baseline, is_wanted: true, runs, search, events: 0 }, told))
+    }
+
+    fn look(&mut self, length: Option<Millis>) {
+        self.length = length;
+        self.baseline = fresh(&self.base, length);
+        self.is_wanted = true;
+        self.runs.clear();
+        self.search = None;
+        self.events = 0;
+    }
+
+    fn horizon(&self) -> Horizon {
+        horizon(&self.base, self.length)
+    }
+
+    /// Begins to run a variant, and tells at once what it comes to at once.
+    fn run(&mut self, variant: u32, ticket: u32, changes: Vec<Change>) -> Tell {
+        let wanted = Variant { name: String::new(), changes };
+        let mut run = Run::new(&self.base, &wanted, self.horizon());
+        let is_now = |change: &Change| !change.is_off && change.at <= self.base.from;
+        let first = if wanted.changes.iter().any(is_now) { run.step() } else { None };
+        let events = first.filter(|step| matches!(step.sent, Sent::Changes(_))).and_then(|step| step.answer.ok());
+        let mut lines: Vec<Line> = explained::sentences(run.state(), &events.unwrap_or_default())
+            .into_iter()
+            .map(|(text, is_loss)| Line { text, is_loss })
+            .collect();
+        let left_out = lines.len().saturating_sub(LINES_TOLD) as u64;
+        lines.truncate(LINES_TOLD);
+        let refused = run.refused.iter().map(|refusal| {
+            (u32::try_from(refusal.change).unwrap_or(u32::MAX), explained::sentence(&refusal.rejection.to_string()))
+        });
+        let told = Tell::Began {
+            plan: self.number,
+            variant,
+            ticket,
+            lines,
+            left_out,
+            refused: refused.collect(),
+            picture: picture::svg(run.state(), Language::En),
+        };
+        self.runs.insert(variant, (ticket, Box::new(run)));
+        self.is_wanted = true;
+        told
+    }
+
+    fn look_for(&mut self, changes: Vec<Change>, goal: Goal, family: Family) -> Vec<Tell> {
+        let variant = Variant { name: String::new(), changes };
+        match Search::new(&self.base, &variant, self.horizon(), goal, family) {
+            Ok(search) => {
+                self.search = Some(Box::new(search));
+                Vec::new()
+            }
+            Err(rejection) => {
+                vec![Tell::Failed { plan: self.number, message: explained::sentence(&rejection.to_string()) }]
+            }
+        }
+    }
+
+    fn link(&self, variants: Vec<Variant>) -> Tell {
+        let Facts { title, place, .. } = &self.facts;
+        let sheet = Sheet::of(&self.base, title.clone(), place.clone(), self.length, variants);
+        Tell::Linked { plan: self.number, link: sheet.link(), text: sheet.text() }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.search.is_some() || !self.runs.is_empty() || (self.is_wanted && !self.baseline.is_over())
+    }
+
+    /// The base first, since everything is compared with it; then the variants, and a search beside nothing else.
+    fn work(&mut self, events: u64) -> Vec<Tell> {
+        if self.is_wanted && !self.baseline.is_over() {
+            self.baseline.advance(events);
+            return if self.baseline.is_over() { vec![self.ran(None, 0, &self.baseline)] } else { Vec::new() };
+        }
+        if let Some((variant, (ticket, mut run))) = self.runs.pop_first() {
+            run.advance(events);
+            if !run.is_over() {
+                self.runs.insert(variant, (ticket, run));
+                return Vec::new();
+            }
+            self.events += run.tally.events;
+            return vec![self.ran(Some(variant), ticket, &run)];
+        }
+        let Some(search) = &mut self.search else { return Vec::new() };
+        search.advance(events);
+        let Some(found) = search.found().cloned() else { return Vec::new() };
+        self.search = None;
+        let words = self.words(&found);
+        vec![Tell::Searched { plan: self.number, found: Box::new(found), words }]
+    }
+
+    fn ran(&self, variant: Option<u32>, ticket: u32, run: &Run) -> Tell {
+        let outcome = Outcome::of(run);
+        let difference = variant.map(|_| Difference::of(&self.baseline, run, JOBS_TOLD));
+        let timeline = Timeline::of(run, SPANS_TOLD);
+        let picture = gantt::svg(&timeline, outcome.from, outcome.until);
+        let ended = Box::new(Ended { outcome, difference, timeline, picture });
+        Tell::Ran { plan: self.number, variant, ticket, ended }
+    }
+
+    fn progress(&self) -> Tell {
+        let mut parts = vec![self.baseline.done()];
+        parts.extend(self.runs.values().map(|(_, run)| run.done()));
+        let done = parts.iter().sum::<i64>() / i64::try_from(parts.len()).unwrap_or(1);
+        let under_way: u64 = self.runs.values().map(|(_, run)| run.tally.events).sum();
+        Tell::Progress { plan: self.number, done, events: self.events + self.baseline.tally.events + under_way }
+    }
+
+    fn words(&self, found: &Found) -> String {
+        match found {
+            Found::Already => "That is so already; nothing has to change.".to_owned(),
+            Found::Change { command, tried } => {
+                format!("The smallest change that does it: {}. {tried} were tried.", edit::line(command, &self.facts))
+            }
+            Found::Nothing { tried, refused: None } => format!("None of the {tried} changes that were tried does it."),
+            Found::Nothing { tried, refused: Some(refused) } => {
+                format!("None of the {tried} changes that were tried does it, and a larger one is refused: {refused}.")
+            }
+        }
+    }
+}
+
+fn horizon(base: &Base, length: Option<Millis>) -> Horizon {
+    length.map_or(Horizon::Quiet, |length| Horizon::Until(base.from + length))
+}
+
+fn fresh(base: &Base, length: Option<Millis>) -> Box<Run> {
+    Box::new(Run::new(base, &Variant::default(), horizon(base, length)))
+}

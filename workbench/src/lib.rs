@@ -1,0 +1,17 @@
+//! The planner page without a page: what it asks and what it is told are messages, and it works in portions.
+//!
+//! Nothing here decides: every variant is run by `engine::host::plan`.
+
+pub mod facts;
+pub mod sheet;
+
+pub mod chooser;
+pub mod edit;
+pub mod lever;
+pub mod wish;
+
+pub mod bench;
+pub mod message;
+
+pub mod gantt;
+pub mod table;

@@ -1,0 +1,227 @@
+//! What the page asks of the bench and what it is told, as JSON. Each plan has a number, so that what is still on its
+//! way for an older one is known as that; each run of a variant has a ticket for the same reason.
+
+use engine::host::plan::difference::Difference;
+use engine::host::plan::goal::Goal;
+use engine::host::plan::outcome::Outcome;
+use engine::host::plan::outcome::Timeline;
+use engine::host::plan::search::Family;
+use engine::host::plan::search::Found;
+use engine::message::envelope::Envelope;
+use engine::message::plan::Change;
+use engine::message::plan::Variant;
+use engine::unit::id::CommandId;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::facts::Facts;
+
+/// Where a plan comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// A cluster's snapshot, attached as `state`.
+    Live {
+        /// The cluster.
+        cluster: String,
+        /// Now.
+        at: Timestamp,
+    },
+    /// An example, attached.
+    Example,
+    /// What stands in a link.
+    Link(String),
+    /// The attached files: a plan that was saved.
+    Files,
+}
+
+/// What the page asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Ask {
+    /// Opens a plan in place of the one that was open.
+    Open {
+        /// Its number.
+        plan: u32,
+        /// Where it comes from.
+        source: Source,
+        /// How far to look, unless the source says so itself; nothing: until nothing happens any more.
+        length: Option<Millis>,
+    },
+    /// Looks further, or less far.
+    Look {
+        /// The plan.
+        plan: u32,
+        /// How far.
+        length: Option<Millis>,
+    },
+    /// Runs a variant; what it did before is given up.
+    Run {
+        /// The plan.
+        plan: u32,
+        /// The variant.
+        variant: u32,
+        /// The run.
+        ticket: u32,
+        /// What is different from the base.
+        changes: Vec<Change>,
+    },
+    /// Forgets a variant.
+    Forget {
+        /// The plan.
+        plan: u32,
+        /// The variant.
+        variant: u32,
+    },
+    /// Looks for the smallest change that reaches a goal, beside what a variant changes.
+    Search {
+        /// The plan.
+        plan: u32,
+        /// The variant's changes.
+        changes: Vec<Change>,
+        /// The goal.
+        goal: Goal,
+        /// What may be changed.
+        family: Family,
+    },
+    /// Gives up everything that is under way.
+    Cancel {
+        /// The plan.
+        plan: u32,
+    },
+    /// Makes the command that makes a variant real.
+    Apply {
+        /// The plan.
+        plan: u32,
+        /// The variant's changes.
+        changes: Vec<Change>,
+        /// The command's name.
+        id: CommandId,
+    },
+    /// Makes a link to the plan.
+    Link {
+        /// The plan.
+        plan: u32,
+        /// Its variants.
+        variants: Vec<Variant>,
+    },
+}
+
+/// Something that happens at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// The sentence.
+    pub text: String,
+    /// Whether somebody loses something.
+    pub is_loss: bool,
+}
+
+/// How a run ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ended {
+    /// How everybody fares.
+    pub outcome: Outcome,
+    /// What is different from the base; nothing for the base.
+    pub difference: Option<Difference>,
+    /// Who ran when.
+    pub timeline: Timeline,
+    /// The same as a picture.
+    pub picture: String,
+}
+
+/// What the page is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Tell {
+    /// A plan is open.
+    Opened {
+        /// The plan.
+        plan: u32,
+        /// Where it begins.
+        facts: Box<Facts>,
+        /// How far it looks.
+        length: Option<Millis>,
+        /// The variants that came with it.
+        variants: Vec<Variant>,
+    },
+    /// What a variant comes to at once.
+    Began {
+        /// The plan.
+        plan: u32,
+        /// The variant.
+        variant: u32,
+        /// The run.
+        ticket: u32,
+        /// What happens.
+        lines: Vec<Line>,
+        /// How much more happens.
+        left_out: u64,
+        /// Changes that are refused at once: their positions, and why.
+        refused: Vec<(u32, String)>,
+        /// The cluster after them.
+        picture: String,
+    },
+    /// How far everything that is under way has come.
+    Progress {
+        /// The plan.
+        plan: u32,
+        /// In thousandths.
+        done: i64,
+        /// Events since it began.
+        events: u64,
+    },
+    /// A run is over.
+    Ran {
+        /// The plan.
+        plan: u32,
+        /// The variant; nothing for the base.
+        variant: Option<u32>,
+        /// The run.
+        ticket: u32,
+        /// How it ended.
+        ended: Box<Ended>,
+    },
+    /// A search is over.
+    Searched {
+        /// The plan.
+        plan: u32,
+        /// What was found.
+        found: Box<Found>,
+        /// The same in words.
+        words: String,
+    },
+    /// The command that makes a variant real.
+    Application {
+        /// The plan.
+        plan: u32,
+        /// The command; the cluster refuses it when it has moved on from the plan's beginning.
+        envelope: Box<Envelope>,
+        /// How many changes are for later, and are not in it.
+        later: u64,
+    },
+    /// Everything that was under way has been given up.
+    Cancelled {
+        /// The plan.
+        plan: u32,
+    },
+    /// The plan for somebody else.
+    Linked {
+        /// The plan.
+        plan: u32,
+        /// What stands behind `#plan=`; nothing if it would be too long.
+        link: Option<String>,
+        /// The same as a file.
+        text: String,
+    },
+    /// Something is wrong; what was there before is still there.
+    Failed {
+        /// The plan.
+        plan: u32,
+        /// What, and what to do.
+        message: String,
+    },
+}

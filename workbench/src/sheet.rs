@@ -1,0 +1,133 @@
+//! A plan as a document: a state, what is known to follow, and the variants. Links and files are such documents, so
+//! that the same plan gives the same picture anywhere.
+
+use engine::host::plan::base::Base;
+use engine::message::plan::Variant;
+use engine::message::snapshot::Snapshot;
+use engine::unit::limit;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use planner::document::Timed;
+use planner::link;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::facts::Place;
+
+/// The format of documents that are written today.
+pub const FORMAT: u32 = 1;
+/// The longest link that is offered; what is longer is saved as a file.
+pub const LINK_MAX: usize = 30_000;
+/// Variants of a plan.
+pub const VARIANTS_MAX: usize = 8;
+
+/// The document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sheet {
+    /// The format.
+    pub format: u32,
+    /// What its beginning is called.
+    pub title: String,
+    /// The cluster that the beginning was taken from, if it was.
+    #[serde(default)]
+    pub place: Option<Place>,
+    /// The state at the beginning.
+    pub state: Snapshot,
+    /// When it begins.
+    pub from: Timestamp,
+    /// What is asked for in every variant.
+    #[serde(default)]
+    pub ahead: Vec<Timed>,
+    /// How far it looks; nothing: until nothing happens any more.
+    #[serde(default)]
+    pub length: Option<Millis>,
+    /// The variants.
+    #[serde(default)]
+    pub variants: Vec<Variant>,
+}
+
+/// What is read of a document before it is known to be readable.
+#[derive(Deserialize)]
+struct Header {
+    format: u32,
+}
+
+impl Sheet {
+    /// A base with variants.
+    #[must_use]
+    pub fn of(
+        base: &Base,
+        title: String,
+        place: Option<Place>,
+        length: Option<Millis>,
+        variants: Vec<Variant>,
+    ) -> Self {
+        let mut state = Snapshot::of(&base.state);
+        // Who holds a key is nobody's business, and no plan depends on it.
+        state.keys.clear();
+        let ahead = base.ahead.iter().map(|(at, command)| Timed { at: *at, command: command.clone() }).collect();
+        Self { format: FORMAT, title, place, state, from: base.from, ahead, length, variants }
+    }
+
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// In words: what is wrong, and what to do.
+    pub fn read(json: &str) -> Result<Self, String> {
+        let unreadable = |error: serde_json::Error| format!("the plan cannot be read: {error}");
+        let Header { format } = serde_json::from_str(json).map_err(unreadable)?;
+        if format != FORMAT {
+            return Err(format!(
+                "the plan has format {format}, this console reads format {FORMAT}; reload the page to get the newer one"
+            ));
+        }
+        let sheet: Self = serde_json::from_str(json).map_err(unreadable)?;
+        if sheet.variants.len() > VARIANTS_MAX {
+            let count = sheet.variants.len();
+            return Err(format!("the plan has {count} variants, which are more than {VARIANTS_MAX}"));
+        }
+        if let Some(length) = sheet.length.filter(|length| length.0 < 1 || length.0 > limit::PLAN_MS_MAX) {
+            let most = limit::PLAN_MS_MAX;
+            return Err(format!(
+                "the plan looks {} ms ahead; it must be from 1 to {most}, which are 366 days",
+                length.0
+            ));
+        }
+        Ok(sheet)
+    }
+
+    /// Reads what stands in a link.
+    ///
+    /// # Errors
+    /// In words: what is wrong, and what to do.
+    pub fn read_link(text: &str) -> Result<Self, String> {
+        Self::read(&link::unpack(text).map_err(|fault| fault.to_string())?)
+    }
+
+    /// Where its variants begin.
+    ///
+    /// # Errors
+    /// In words: what in the state does not fit together.
+    pub fn base(&self) -> Result<Base, String> {
+        let state = self
+            .state
+            .clone()
+            .restore()
+            .map_err(|rejection| format!("the plan's state does not fit together: {rejection}"))?;
+        let ahead = self.ahead.iter().map(|Timed { at, command }| (*at, command.clone())).collect();
+        Base::new(state, self.from, ahead).map_err(|rejection| rejection.to_string())
+    }
+
+    /// As what stands behind `#plan=`; nothing if it would be too long.
+    #[must_use]
+    pub fn link(&self) -> Option<String> {
+        Some(link::pack(self.text().as_bytes())).filter(|link| link.len() <= LINK_MAX)
+    }
+
+    /// As the text of a file.
+    #[must_use]
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,257 @@
+//! What is read of results: lines for tables, with every number as people write it.
+
+use console_model::explained::sentence;
+use engine::host::plan::account::Account;
+use engine::host::plan::account::Waits;
+use engine::host::plan::difference::Difference;
+use engine::host::plan::difference::JobDifference;
+use engine::host::plan::difference::JobFate;
+use engine::host::plan::difference::PartyDifference;
+use engine::host::plan::outcome::Outcome;
+use engine::host::plan::outcome::SpanOutcome;
+use engine::host::plan::outcome::Timeline;
+use engine::unit::quantity;
+use engine::unit::time::Timestamp;
+use planner::words::Language;
+
+/// A figure of a run, and whether more of it is better; nothing if it is neither.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// What it is.
+    pub label: &'static str,
+    /// As people read it.
+    pub text: String,
+    /// As it is compared.
+    pub value: i64,
+    /// Whether more is better; nothing: neither is.
+    pub better: Option<Better>,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// More.
+    More,
+    /// Less.
+    Less,
+}
+
+/// How a figure compares with the base's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is the same, or neither better nor worse.
+    Same,
+    /// It is better.
+    Better,
+    /// It is worse.
+    Worse,
+}
+
+impl Figure {
+    /// Compared with the same figure of the base.
+    #[must_use]
+    pub fn against(&self, base: &Self) -> Change {
+        let is_more = match self.value.cmp(&base.value) {
+            std::cmp::Ordering::Equal => return Change::Same,
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Less => false,
+        };
+        match self.better {
+            None => Change::Same,
+            Some(Better::More) if is_more => Change::Better,
+            Some(Better::Less) if !is_more => Change::Better,
+            Some(Better::More | Better::Less) => Change::Worse,
+        }
+    }
+}
+
+/// The figures of a run, in the order in which they are shown.
+#[must_use]
+pub fn figures(outcome: &Outcome) -> Vec<Figure> {
+    let Outcome { all, waits, offered_gpu_ms, fairness, .. } = outcome;
+    let say = Language::En;
+    let count = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    let number = |label, value: u64, better| Figure { label, text: value.to_string(), value: count(value), better };
+    let period = |label, value: engine::unit::time::Millis| Figure {
+        label,
+        text: say.period(value),
+        value: value.0,
+        better: Some(Better::Less),
+    };
+    let work = |label, value: i64, better| Figure { label, text: hours(value), value, better: Some(better) };
+    let used = share(all.used_gpu_ms, *offered_gpu_ms);
+    vec![
+        period("Wait, half of the jobs at most", waits.p50),
+        period("Wait, 95 of 100 at most", waits.p95),
+        period("Longest wait", waits.longest),
+        number("Jobs started", all.started, Some(Better::More)),
+        number("Jobs waiting at the end", all.waiting, Some(Better::Less)),
+        number("Jobs finished", all.finished, Some(Better::More)),
+        Figure { label: "GPU use", text: tenths(used, " %"), value: used, better: Some(Better::More) },
+        number("Evictions", all.evictions, Some(Better::Less)),
+        work("GPU-hours lost", all.lost_gpu_ms, Better::Less),
+        work("GPU-hours saved by checkpoints", all.saved_gpu_ms, Better::More),
+        Figure {
+            label: "Cost on the market",
+            text: quantity::price(all.cost_micros / 10_000 * 10_000),
+            value: all.cost_micros,
+            better: Some(Better::Less),
+        },
+        Figure {
+            label: "Fairness (1 is all alike)",
+            text: fairness.map_or_else(|| "–".to_owned(), |index| format!("{}.{:03}", index / 1000, index % 1000)),
+            value: fairness.unwrap_or(1000),
+            better: Some(Better::More),
+        },
+    ]
+}
+
+/// The columns of a quota's line: before and after where they differ.
+pub const PARTY_COLUMNS: [&str; 9] = [
+    "Quota or offer",
+    "Verdict",
+    "Wait, half",
+    "Wait, 95 of 100",
+    "GPU-hours used",
+    "Evictions",
+    "GPU-hours lost",
+    "GPU-hours saved",
+    "Cost",
+];
+
+/// How each quota and offer fares.
+#[must_use]
+pub fn parties(was: &Outcome, is: &Outcome, difference: &Difference) -> Vec<[String; 9]> {
+    let line = |party: &PartyDifference| {
+        let waits = |outcome: &Outcome| {
+            outcome.parties.iter().find(|known| known.name == party.name).map(|known| known.waits).unwrap_or_default()
+        };
+        let (before, after): (Waits, Waits) = (waits(was), waits(is));
+        let (a, b) = (&party.before, &party.after);
+        let say = Language::En;
+        [
+            party.name.clone(),
+            verdict(say.verdict(party.verdict)),
+            both(&say.period(before.p50), &say.period(after.p50)),
+            both(&say.period(before.p95), &say.period(after.p95)),
+            of(a, b, |account| hours(account.used_gpu_ms)),
+            of(a, b, |account| account.evictions.to_string()),
+            of(a, b, |account| hours(account.lost_gpu_ms)),
+            of(a, b, |account| hours(account.saved_gpu_ms)),
+            of(a, b, |account| quantity::price(account.cost_micros / 10_000 * 10_000)),
+        ]
+    };
+    difference.parties.iter().map(line).collect()
+}
+
+/// The columns of a job's line.
+pub const JOB_COLUMNS: [&str; 6] = ["Job", "Draws on", "Verdict", "Waits in all", "Evictions", "GPU-hours lost"];
+
+/// The jobs that fare the most differently.
+#[must_use]
+pub fn jobs(difference: &Difference) -> Vec<[String; 6]> {
+    let line = |job: &JobDifference| {
+        let say = Language::En;
+        let told = |fate: Option<&JobFate>, part: fn(&Account) -> String| {
+            fate.map_or_else(|| "–".to_owned(), |fate| part(&fate.account))
+        };
+        let cell =
+            |part: fn(&Account) -> String| both(&told(job.before.as_ref(), part), &told(job.after.as_ref(), part));
+        [
+            job.job.to_string(),
+            job.party.clone(),
+            verdict(say.verdict(job.verdict)),
+            cell(|account| Language::En.period(account.waited)),
+            cell(|account| account.evictions.to_string()),
+            cell(|account| hours(account.lost_gpu_ms)),
+        ]
+    };
+    difference.jobs.iter().map(line).collect()
+}
+
+/// What was refused, as sentences.
+#[must_use]
+pub fn refusals(outcome: &Outcome) -> Vec<String> {
+    let changes = outcome.refused.iter().map(|refusal| {
+        format!("Change {} is refused, and the others are made: {}", refusal.change + 1, sentence(&refusal.reason))
+    });
+    let mut lines: Vec<String> = changes.collect();
+    if outcome.refused_ahead > 0 {
+        let first = outcome.reasons_ahead.first().map(|reason| sentence(reason)).unwrap_or_default();
+        lines.push(format!(
+            "{} commands of the beginning are refused, the first because: {first}",
+            outcome.refused_ahead
+        ));
+    }
+    lines
+}
+
+/// The columns of the timeline's table.
+pub const SPAN_COLUMNS: [&str; 6] = ["Job", "Draws on", "GPUs", "From", "For", "Then"];
+
+/// Who runs when, by beginning.
+#[must_use]
+pub fn spans(timeline: &Timeline, from: Timestamp) -> Vec<[String; 6]> {
+    let line = |span: &SpanOutcome| {
+        let begins = span.from - from;
+        [
+            span.job.to_string(),
+            span.party.clone(),
+            Language::En.gpus(span.gpus),
+            if begins.0 <= 0 { "the start".to_owned() } else { format!("+{}", Language::En.period(begins)) },
+            Language::En.period(span.until - span.from),
+            match &span.evicted {
+                Some(cause) => format!("evicted: {}", Language::En.rule(cause)),
+                None if span.is_open => "goes on".to_owned(),
+                None => "ends, or changes".to_owned(),
+            },
+        ]
+    };
+    timeline.spans.iter().map(line).collect()
+}
+
+/// What the timeline shows, for who does not see it.
+#[must_use]
+pub fn of_timeline(timeline: &Timeline) -> String {
+    let evicted = timeline.spans.iter().filter(|span| span.evicted.is_some()).count();
+    let more = match timeline.left_out {
+        0 => String::new(),
+        count => format!(" {count} later ones are counted in the figures only."),
+    };
+    format!("{} stretches of running, {evicted} of them ended by an eviction.{more}", timeline.spans.len())
+}
+
+/// A sign and a word, so that colour is not needed.
+fn verdict(word: &str) -> String {
+    let sign = match word {
+        "wins" => "▲ ",
+        "loses" => "▼ ",
+        _ => "",
+    };
+    format!("{sign}{word}")
+}
+
+fn of(before: &Account, after: &Account, part: impl Fn(&Account) -> String) -> String {
+    both(&part(before), &part(after))
+}
+
+fn both(before: &str, after: &str) -> String {
+    if before == after { after.to_owned() } else { format!("{before} → {after}") }
+}
+
+/// Work in GPU-hours, to a tenth.
+#[must_use]
+pub fn hours(gpu_ms: i64) -> String {
+    tenths(gpu_ms / 360_000, "")
+}
+
+fn tenths(value: i64, unit: &str) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    let (whole, part) = (value.abs() / 10, value.abs() % 10);
+    if part == 0 { format!("{sign}{whole}{unit}") } else { format!("{sign}{whole}.{part}{unit}") }
+}
+
+/// A share in thousandths.
+fn share(part: i64, whole: i64) -> i64 {
+    i64::try_from(i128::from(part) * 1000 / i128::from(whole.max(1))).unwrap_or(0)
+}

@@ -1,0 +1,189 @@
+//! Plans on the bench: opened, changed, compared, shared and applied.
+
+#![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
+
+use engine::host::authority;
+use engine::message::command::Command;
+use engine::message::envelope::Envelope;
+use engine::message::plan::Change;
+use engine::message::plan::Variant;
+use engine::message::rejection::Rejection;
+use engine::message::snapshot::Snapshot;
+use engine::state::world::State;
+use engine::unit::id::CommandId;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use planner::link;
+use workbench::bench::Bench;
+use workbench::chooser;
+use workbench::edit;
+use workbench::edit::Kind;
+use workbench::facts::Facts;
+use workbench::lever;
+use workbench::message::Ask;
+use workbench::message::Source;
+use workbench::message::Tell;
+use workbench::sheet::Sheet;
+use workbench::table;
+
+const NOW: Timestamp = Timestamp(600_000);
+const DAY: Millis = Millis(24 * 3_600_000);
+
+/// The three-team example, some minutes later.
+fn state() -> State {
+    let mut state = State::default();
+    for line in include_str!("../../public/examples/three-teams.jsonl").lines() {
+        let envelope: Envelope = serde_json::from_str(line).unwrap();
+        authority::handle(&mut state, &envelope, Timestamp(60_000)).unwrap();
+    }
+    state
+}
+
+fn open(bench: &mut Bench, state: &State) -> Facts {
+    bench.attach("state".to_owned(), Snapshot::of(state).to_bytes());
+    let source = Source::Live { cluster: "demo".to_owned(), at: NOW };
+    opened(&bench.ask(Ask::Open { plan: 1, source, length: Some(DAY) }))
+}
+
+fn opened(tells: &[Tell]) -> Facts {
+    match tells {
+        [Tell::Opened { facts, .. }] => Facts::clone(facts),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failed(tells: &[Tell]) -> &str {
+    match tells {
+        [Tell::Failed { message, .. }] => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// All that is told until nothing is left to do.
+fn finish(bench: &mut Bench) -> Vec<Tell> {
+    let mut told = Vec::new();
+    while bench.is_busy() {
+        told.extend(bench.work(50));
+    }
+    told
+}
+
+fn now(command: Command) -> Change {
+    Change { at: NOW, command, is_off: false }
+}
+
+/// The first quota with a sibling gets so many GPUs.
+fn scaled(facts: &Facts, gpus: i64) -> Command {
+    lever::pulled(&Kind::Amounts.command(facts, 0).unwrap(), facts, 0, gpus * 1000)
+}
+
+#[test]
+fn a_lever_gives_to_one_what_it_takes_from_the_other() {
+    let facts = open(&mut Bench::default(), &state());
+    let command = scaled(&facts, 56);
+    assert_eq!(edit::line(&command, &facts), "Quota1.1 48 → 56 GPUs, Quota1.2 80 → 72 GPUs");
+    let lever = &lever::levers(&command, &facts)[0];
+    assert_eq!((lever.least, lever.value, lever.most, lever.step), (0, 56_000, 128_000, 1_000));
+    assert_eq!((lever.text(56_500), lever.parse("56.5"), lever.parse("x")), ("56.5".to_owned(), Some(56_500), None));
+}
+
+#[test]
+fn every_kind_of_change_that_is_offered_runs() {
+    let (mut bench, state) = (Bench::default(), state());
+    let facts = open(&mut bench, &state);
+    let kinds = Kind::offered(&facts);
+    assert!(kinds.len() >= 6, "{kinds:?}");
+    let changes = kinds.iter().filter_map(|kind| kind.command(&facts, 0)).map(now).collect();
+    let told = bench.ask(Ask::Run { plan: 1, variant: 1, ticket: 1, changes });
+    match told.as_slice() {
+        [Tell::Began { refused, .. }] => assert_eq!(refused, &[]),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_variant_is_told_at_once_and_compared_at_its_end() {
+    let (mut bench, state) = (Bench::default(), state());
+    let facts = open(&mut bench, &state);
+    let cancel = Kind::Cancel.command(&facts, 0).unwrap();
+    let job = chooser::chosen(&Kind::Job.command(&facts, 0).unwrap(), &facts, 1, "Quota1.1").unwrap();
+    let changes = vec![now(cancel), now(job)];
+    let told = bench.ask(Ask::Run { plan: 1, variant: 7, ticket: 3, changes });
+    let [Tell::Began { variant: 7, ticket: 3, lines, picture, .. }] = told.as_slice() else { panic!("{told:?}") };
+    assert!(lines.iter().any(|line| line.text.contains("planned-1 started")), "{lines:?}");
+    assert!(picture.starts_with("<svg"));
+    let told = finish(&mut bench);
+    let [Tell::Ran { variant: None, ended: base, .. }, Tell::Ran { variant: Some(7), ticket: 3, ended, .. }] =
+        told.as_slice()
+    else {
+        panic!("{told:?}")
+    };
+    let difference = ended.difference.as_ref().unwrap();
+    assert_eq!(table::figures(&ended.outcome).len(), table::figures(&base.outcome).len());
+    assert!(table::jobs(difference).iter().any(|line| line[0] == "planned-1" && line[2] == "new"), "{difference:?}");
+    assert!(ended.picture.contains("planned-1"));
+}
+
+#[test]
+fn a_plan_becomes_one_command_that_the_cluster_refuses_when_it_has_moved_on() {
+    let (mut bench, mut state) = (Bench::default(), state());
+    let facts = open(&mut bench, &state);
+    let later = Change { at: NOW + DAY, command: Kind::Cancel.command(&facts, 0).unwrap(), is_off: false };
+    let changes = vec![now(scaled(&facts, 56)), later];
+    let id = CommandId::new("plan-1").unwrap();
+    let told = bench.ask(Ask::Apply { plan: 1, changes, id });
+    let [Tell::Application { envelope, later: 1, .. }] = told.as_slice() else { panic!("{told:?}") };
+    authority::handle(&mut state, envelope, NOW).unwrap();
+    let again = authority::handle(&mut state, envelope, NOW);
+    assert!(matches!(again, Err(Rejection::MovedOn { .. })), "{again:?}");
+}
+
+#[test]
+fn a_link_opens_the_same_plan() {
+    let (mut bench, state) = (Bench::default(), state());
+    let facts = open(&mut bench, &state);
+    let variants = vec![Variant { name: "A".to_owned(), changes: vec![now(scaled(&facts, 56))] }];
+    let told = bench.ask(Ask::Link { plan: 1, variants: variants.clone() });
+    let [Tell::Linked { link: Some(link), text, .. }] = told.as_slice() else { panic!("{told:?}") };
+    assert!(link.len() < 4_000, "{}", link.len());
+    let mut other = Bench::default();
+    let told = other.ask(Ask::Open { plan: 5, source: Source::Link(link.clone()), length: None });
+    match told.as_slice() {
+        [Tell::Opened { facts: theirs, variants: known, length, .. }] => {
+            assert_eq!((theirs.as_ref(), known, *length), (&facts, &variants, Some(DAY)));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(Sheet::read(text), Sheet::read_link(link));
+}
+
+#[test]
+fn a_link_that_cannot_be_opened_says_why_and_leaves_what_is_open() {
+    let mut bench = Bench::default();
+    let facts = open(&mut bench, &state());
+    let told = bench.ask(Ask::Link { plan: 1, variants: Vec::new() });
+    let [Tell::Linked { link: Some(good), text, .. }] = told.as_slice() else { panic!("{told:?}") };
+    let newer = link::pack(text.replacen("\"format\":1", "\"format\":9", 1).as_bytes());
+    let odd = link::pack(text.replacen("\"parent\":0", "\"parent\":77", 1).as_bytes());
+    let mut fault = |link: &str| {
+        failed(&bench.ask(Ask::Open { plan: 2, source: Source::Link(link.to_owned()), length: None })).to_owned()
+    };
+    assert_eq!(fault(&good[..good.len() / 2]), "the end of the link is missing; copy it again, all of it");
+    assert!(fault(&good.replacen("1.", "2.", 1)).starts_with("the link was made by a newer planner (version 2)"));
+    assert!(fault(&newer).starts_with("the plan has format 9"));
+    assert!(fault(&odd).starts_with("the plan's state does not fit together"), "{}", fault(&odd));
+    assert!(fault("nonsense").starts_with("this is no link to a plan"));
+    let changes = vec![now(scaled(&facts, 56))];
+    assert_eq!(bench.ask(Ask::Run { plan: 1, variant: 1, ticket: 1, changes }).len(), 1);
+}
+
+#[test]
+fn what_is_cancelled_is_not_run_and_can_be_run_again() {
+    let (mut bench, state) = (Bench::default(), state());
+    open(&mut bench, &state);
+    bench.work(1);
+    assert_eq!(bench.ask(Ask::Cancel { plan: 1 }), [Tell::Cancelled { plan: 1 }]);
+    assert!(!bench.is_busy());
+    bench.ask(Ask::Run { plan: 1, variant: 1, ticket: 2, changes: Vec::new() });
+    assert_eq!(finish(&mut bench).len(), 2);
+}
