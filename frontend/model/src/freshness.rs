@@ -1,6 +1,8 @@
 //! How old is what the screen shows.
 
 use crate::duration::rough;
+use engine::message::envelope::Entry;
+use engine::message::event::Event;
 use engine::unit::time::Millis;
 
 /// Younger than this, a connected console is simply live.
@@ -70,6 +72,23 @@ impl Freshness {
             Self::Offline(_) | Self::Still(_) => "offline",
         }
     }
+}
+
+/// Whether nothing but rounds in which nothing happened has led from one revision to another. The entries are the
+/// newest ones that are known, the newest first.
+pub fn has_only_ticked<'a, C: 'a>(entries: impl Iterator<Item = &'a Entry<C>>, base: u64, newest: u64) -> bool {
+    let mut reached = newest;
+    for entry in entries.filter(|entry| entry.revision <= newest) {
+        if reached <= base {
+            break;
+        }
+        let is_tick = entry.events.iter().all(|event| matches!(event, Event::Rounded { .. }));
+        if entry.revision != reached || !is_tick {
+            return false;
+        }
+        reached = reached.saturating_sub(entry.events.len() as u64);
+    }
+    reached == base
 }
 
 #[cfg(test)]

@@ -62,6 +62,18 @@ pub fn offer(cluster: &str, offer: &str) -> String {
     format!("{}?offer={}", market(cluster), escape(offer))
 }
 
+/// The planner.
+#[must_use]
+pub fn planner(cluster: &str) -> String {
+    format!("{}/planner", self::cluster(cluster))
+}
+
+/// A plan that somebody shares.
+#[must_use]
+pub fn shared_plan(link: &str) -> String {
+    format!("/planner#plan={link}")
+}
+
 /// The bills.
 #[must_use]
 pub fn bills(cluster: &str) -> String {

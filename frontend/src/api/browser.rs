@@ -48,6 +48,32 @@ pub(crate) fn origin() -> String {
     web_sys::window().and_then(|window| window.location().origin().ok()).unwrap_or_default()
 }
 
+/// A value in the address's fragment, such as `#plan=...`.
+pub(crate) fn fragment(name: &str) -> Option<String> {
+    let hash = web_sys::window()?.location().hash().ok()?;
+    hash.strip_prefix('#')?.strip_prefix(name)?.strip_prefix('=').map(str::to_owned)
+}
+
+/// Lets the reader save a text under a name.
+pub(crate) fn save(name: &str, text: &str) {
+    let parts = js_sys::Array::of1(&text.into());
+    let options = web_sys::BlobPropertyBag::new();
+    options.set_type("application/json");
+    let Ok(blob) = web_sys::Blob::new_with_str_sequence_and_options(&parts, &options) else { return };
+    let Ok(url) = web_sys::Url::create_object_url_with_blob(&blob) else { return };
+    let anchor = web_sys::window()
+        .and_then(|window| window.document())
+        .and_then(|document| document.create_element("a").ok())
+        .and_then(|element| element.dyn_into::<web_sys::HtmlAnchorElement>().ok());
+    if let Some(anchor) = anchor {
+        anchor.set_href(&url);
+        anchor.set_download(name);
+        anchor.click();
+    }
+    // The browser has begun to save it.
+    let _ = web_sys::Url::revoke_object_url(&url);
+}
+
 /// Puts text on the clipboard.
 pub(crate) async fn copy(text: &str) -> bool {
     let Some(window) = web_sys::window() else { return false };

@@ -1,5 +1,6 @@
 //! The native HTTP surface: `/v1/clusters/{cluster}/...`. Nothing here knows a screen or a signal.
 
+pub(crate) mod bench;
 pub(crate) mod browser;
 pub(crate) mod charts;
 pub(crate) mod client;

@@ -20,6 +20,7 @@ pub(crate) fn App() -> impl IntoView {
         <Router>
             <Routes fallback=lost>
                 <Route path=path!("/") view=StartPage />
+                <Route path=path!("/planner") view=OpenPlanner />
                 <ParentRoute path=path!("/clusters/:cluster") view=ClusterPage>
                     <Route path=path!("") view=QuotasPage />
                     <Route path=path!("quotas/:quota") view=|| later(|pages| pages.quota) />
@@ -28,6 +29,7 @@ pub(crate) fn App() -> impl IntoView {
                     <Route path=path!("submit") view=|| later(|pages| pages.submit) />
                     <Route path=path!("rounds") view=|| later(|pages| pages.rounds) />
                     <Route path=path!("market") view=|| later(|pages| pages.market) />
+                    <Route path=path!("planner") view=|| later(|pages| pages.planner) />
                     <Route path=path!("workspaces") view=|| later(|pages| pages.workspaces) />
                     <Route path=path!("workspaces/:workspace") view=|| later(|pages| pages.workspace) />
                     <Route path=path!("keys") view=|| later(|pages| pages.keys) />
@@ -37,6 +39,12 @@ pub(crate) fn App() -> impl IntoView {
             </Routes>
         </Router>
     }
+}
+
+/// A plan that somebody shared, without a cluster: whoever has the link needs no key.
+#[component]
+fn OpenPlanner() -> impl IntoView {
+    view! { <main id="main" tabindex="-1">{later(|pages| pages.planner)}</main> }
 }
 
 /// Names the page in the browser's title.

@@ -54,6 +54,7 @@ pub(crate) fn Header() -> impl IntoView {
                 {link(path::cluster(&name), "Quotas")}
                 {link(path::jobs(&name), "Jobs")}
                 {link(path::rounds(&name), "Rounds")}
+                {link(path::planner(&name), "Planner")}
                 {link(path::market(&name), "Market")}
                 {link(path::bills(&name), "Bills")}
                 {link(path::workspaces(&name), "Workspaces")}

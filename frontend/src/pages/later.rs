@@ -21,6 +21,7 @@ use crate::pages::job::JobPage;
 use crate::pages::jobs::JobsPage;
 use crate::pages::keys::KeysPage;
 use crate::pages::market::MarketPage;
+use crate::pages::planner::PlannerPage;
 use crate::pages::quota::QuotaPage;
 use crate::pages::rounds::RoundsPage;
 use crate::pages::submit::SubmitPage;
@@ -41,6 +42,7 @@ pub(crate) struct Pages {
     pub(crate) job: Page,
     pub(crate) jobs: Page,
     pub(crate) market: Page,
+    pub(crate) planner: Page,
     pub(crate) quota: Page,
     pub(crate) rounds: Page,
     pub(crate) submit: Page,
@@ -69,6 +71,7 @@ pub(crate) fn load() -> Result<Pages, Missing> {
         job: || view! { <JobPage /> }.into_any(),
         jobs: || view! { <JobsPage /> }.into_any(),
         market: || view! { <MarketPage /> }.into_any(),
+        planner: || view! { <PlannerPage /> }.into_any(),
         quota: || view! { <QuotaPage /> }.into_any(),
         rounds: || view! { <RoundsPage /> }.into_any(),
         submit: || view! { <SubmitPage /> }.into_any(),

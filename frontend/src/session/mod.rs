@@ -8,6 +8,7 @@ pub(crate) mod latest;
 pub(crate) mod link;
 pub(crate) mod may;
 pub(crate) mod notices;
+pub(crate) mod plan;
 pub(crate) mod send;
 pub(crate) mod theme;
 pub(crate) mod url;

@@ -26,6 +26,15 @@ impl Session {
     /// Sends a command. What it does is shown before the answer comes; a refusal takes it back and is shown.
     pub(crate) async fn send(self, command: Command) -> Result<Receipt, Failure> {
         let envelope = envelope(command).ok_or(Failure::Unreachable)?;
+        let answer = self.send_envelope(envelope).await;
+        if let Err(failure) = &answer {
+            self.notices.show(Tone::Refused, failure.to_string(), None);
+        }
+        answer
+    }
+
+    /// Sends a command that has its name already. Whoever sends it shows a refusal.
+    pub(crate) async fn send_envelope(self, envelope: Envelope) -> Result<Receipt, Failure> {
         self.known.update(|known| {
             if let Known::Here(replica) = known {
                 // What is refused here may be accepted by a newer state: the answer counts.
@@ -41,9 +50,6 @@ impl Session {
                 Err(_) => replica.refused(&envelope.id),
             }
         });
-        if let Err(failure) = &answer {
-            self.notices.show(Tone::Refused, failure.to_string(), None);
-        }
         answer
     }
 }

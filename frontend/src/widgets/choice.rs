@@ -6,7 +6,8 @@ use leptos::prelude::*;
 #[component]
 pub(crate) fn Choice(
     /// Its id in the document.
-    id: &'static str,
+    #[prop(into)]
+    id: String,
     /// Its label.
     #[prop(into)]
     label: String,
@@ -29,7 +30,7 @@ pub(crate) fn Choice(
     };
     view! {
         <div class="field">
-            <label for=id>{label}</label>
+            <label for=id.clone()>{label}</label>
             <select id=id prop:value=value on:change=move |event| change.run(event_target_value(&event))>{items}</select>
         </div>
     }

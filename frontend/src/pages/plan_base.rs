@@ -1,0 +1,155 @@
+//! Where a plan begins, and how far it looks.
+
+use engine::unit::time::Millis;
+use js_sys::Array;
+use leptos::prelude::*;
+use workbench::message::Source;
+
+use crate::api::bench::remote;
+use crate::api::browser;
+use crate::api::browser::clock;
+use crate::session::Session;
+use crate::session::link;
+use crate::session::plan::Plan;
+use crate::widgets::choice::Choice;
+use console_model::path;
+
+const EXAMPLES: [(&str, &str); 3] = [
+    ("move-gpus", "Example: move GPUs between teams"),
+    ("child-level", "Example: child-level preemption"),
+    ("idle", "Example: idle resources"),
+];
+
+/// How far a plan may look, in hours; nothing: until nothing happens any more.
+const LENGTHS: [(&str, &str); 6] =
+    [("6", "6 hours"), ("24", "24 hours"), ("72", "3 days"), ("168", "7 days"), ("720", "30 days"), ("", "to the end")];
+
+/// The choice.
+#[component]
+pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
+    let session = use_context::<Session>();
+    let chosen = RwSignal::new(String::new());
+    let open = Callback::new(move |source: String| {
+        chosen.set(source.clone());
+        match (source.as_str(), session) {
+            ("live", Some(session)) => open_live(plan, session),
+            (example, _) => plan.open(Source::Example, &remote(&format!("/workbench/plans/{example}.json"))),
+        }
+    });
+    match (browser::fragment("plan"), session) {
+        (Some(link), _) => {
+            chosen.set("link".to_owned());
+            plan.open(Source::Link(link), &Array::new());
+        }
+        (None, Some(_)) => open.run("live".to_owned()),
+        (None, None) => open.run("move-gpus".to_owned()),
+    }
+    let options = Signal::derive(move || {
+        let mut options = Vec::new();
+        if session.is_some() {
+            options.push(("live".to_owned(), "The cluster as it is".to_owned()));
+        }
+        options.extend(EXAMPLES.map(|(name, words)| (name.to_owned(), words.to_owned())));
+        let own = [("link", "A shared plan"), ("files", "Files of this computer")];
+        let own = own.into_iter().filter(|(name, _)| chosen.with(|chosen| chosen == name));
+        options.extend(own.map(|(name, words)| (name.to_owned(), words.to_owned())));
+        options
+    });
+    let lengths = LENGTHS.map(|(hours, words)| (hours.to_owned(), words.to_owned()));
+    let length = Signal::derive(move || {
+        plan.length.get().map(|length| (length.0 / Millis::HOUR.0).to_string()).unwrap_or_default()
+    });
+    let lengths = Signal::derive(move || {
+        let mut lengths = lengths.to_vec();
+        let length = length.get();
+        if !lengths.iter().any(|(hours, _)| *hours == length) {
+            lengths.push((length.clone(), format!("{length} hours")));
+        }
+        lengths
+    });
+    let look = Callback::new(move |hours: String| {
+        plan.look(hours.parse().ok().map(|hours: i64| Millis(hours.saturating_mul(Millis::HOUR.0))));
+    });
+    let take = move |files: Option<web_sys::FileList>| {
+        let Some(files) = files.filter(|files| files.length() > 0) else { return };
+        chosen.set("files".to_owned());
+        plan.open(Source::Files, &Array::from(&files));
+    };
+    let is_over = RwSignal::new(false);
+    view! {
+        <section
+            class="card plan-base"
+            class:is-over=is_over
+            aria-label="Beginning"
+            on:dragover=move |event| {
+                event.prevent_default();
+                is_over.set(true);
+            }
+            on:dragleave=move |_| is_over.set(false)
+            on:drop=move |event| {
+                event.prevent_default();
+                is_over.set(false);
+                take(event.data_transfer().and_then(|transfer| transfer.files()));
+            }
+        >
+            <div class="form-row">
+                <Choice id="plan-from" label="Begin with" options=options value=chosen change=open />
+                <Choice id="plan-length" label="Look ahead" options=lengths value=length change=look />
+                <div class="field">
+                    <label for="plan-files">"Or open files (or drop them here)"</label>
+                    <input type="file" id="plan-files" multiple on:change=move |event| take(event_target::<web_sys::HtmlInputElement>(&event).files()) />
+                </div>
+            </div>
+            <Facts plan=plan session=session chosen=chosen />
+        </section>
+    }
+}
+
+/// What the plan begins with, and whether the cluster has moved on since.
+#[component]
+fn Facts(plan: Plan, session: Option<Session>, chosen: RwSignal<String>) -> impl IntoView {
+    let words = move || {
+        plan.facts.with(|facts| {
+            let facts = facts.as_ref()?;
+            let place =
+                facts.place.as_ref().map(|place| format!(", revision {} at {}", place.revision, clock(facts.from)));
+            let ahead = if facts.n_ahead > 0 { format!(", {} more to come", facts.n_ahead) } else { String::new() };
+            Some(format!(
+                "{}{}: {} quotas, {} jobs{ahead}.",
+                facts.title,
+                place.unwrap_or_default(),
+                facts.quotas.len(),
+                facts.n_jobs
+            ))
+        })
+    };
+    let moved = Memo::new(move |_| {
+        let session = session?;
+        let here = plan.facts.with(|facts| facts.as_ref().and_then(|facts| facts.place.clone()))?;
+        let is_same = here.cluster == *session.name();
+        session.ask(|state| state.revision).filter(|revision| is_same && *revision > here.revision)
+    });
+    let renew = move |_| {
+        if let Some(session) = session {
+            chosen.set("live".to_owned());
+            open_live(plan, session);
+        }
+    };
+    let remarks =
+        move || plan.facts.with(|facts| facts.as_ref().map(|facts| facts.remarks.clone())).unwrap_or_default();
+    view! {
+        <p class="plan-facts">{move || words().unwrap_or_else(|| "The beginning is on its way.".to_owned())}</p>
+        {move || remarks().into_iter().map(|remark| view! { <p class="hint">{remark}</p> }).collect_view()}
+        {move || moved.get().map(|revision| view! {
+            <p class="plan-moved">{format!("The cluster is at revision {revision} by now. ")}<button type="button" class="quiet" on:click=renew>"Plan from the newest state"</button></p>
+        })}
+    }
+}
+
+/// The state as it is known here, or newer, with the changes that there are.
+pub(crate) fn open_live(plan: Plan, session: Session) {
+    let name = session.name();
+    let revision = link::confirmed(session).unwrap_or_default();
+    let url = path::api(&name, &format!("snapshot?min_revision={revision}"));
+    plan.open(Source::Live { cluster: name.to_string(), at: browser::now() }, &remote(&url));
+}

@@ -1,0 +1,379 @@
+//! The open plan: where it begins, its variants, and what the bench has told of them.
+//!
+//! Each change is a signal of its own, so that a lever keeps the focus while it is dragged. While an answer is under way
+//! only the last move counts.
+
+use std::sync::Arc;
+
+use engine::host::plan::goal::Goal;
+use engine::host::plan::search::Family;
+use engine::host::plan::search::Found;
+use engine::message::command::Command;
+use engine::message::envelope::Envelope;
+use engine::message::plan::Change;
+use engine::message::plan::Variant;
+use engine::unit::id::CommandId;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use js_sys::Array;
+use leptos::prelude::*;
+use workbench::facts::Facts;
+use workbench::message::Ask;
+use workbench::message::Ended;
+use workbench::message::Line;
+use workbench::message::Source;
+use workbench::message::Tell;
+use workbench::sheet::VARIANTS_MAX;
+
+use crate::api::bench::Bench;
+use crate::api::browser;
+
+/// A change in the list.
+#[derive(Clone, Copy)]
+pub(crate) struct Item {
+    /// By which it is found again.
+    pub(crate) key: u32,
+    /// The change.
+    pub(crate) change: RwSignal<Change>,
+}
+
+/// What a variant comes to at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// What happens.
+    pub(crate) lines: Vec<Line>,
+    /// How much more happens.
+    pub(crate) left_out: u64,
+    /// Changes that are refused at once.
+    pub(crate) refused: Vec<(u32, String)>,
+    /// The cluster after them, as SVG.
+    pub(crate) picture: String,
+}
+
+/// A variant.
+#[derive(Clone, Copy)]
+pub(crate) struct Draft {
+    /// By which it is found again.
+    pub(crate) id: u32,
+    /// What people call it.
+    pub(crate) name: RwSignal<String>,
+    /// Its changes.
+    pub(crate) items: RwSignal<Vec<Item>>,
+    /// What it comes to at once.
+    pub(crate) moment: RwSignal<Option<Arc<Moment>>>,
+    /// What it comes to.
+    pub(crate) ended: RwSignal<Option<Arc<Ended>>>,
+    /// The last run that was asked for.
+    ticket: StoredValue<u32>,
+    /// Whether the answer to it is under way.
+    is_waiting: StoredValue<bool>,
+    /// Whether something was changed since.
+    is_behind: StoredValue<bool>,
+}
+
+/// How far everything has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// In thousandths.
+    pub(crate) done: i64,
+    /// Events so far.
+    pub(crate) events: u64,
+    /// When it began.
+    pub(crate) since: Timestamp,
+    /// When that was told.
+    pub(crate) now: Timestamp,
+}
+
+/// What is to be shared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shared {
+    /// The link, unless it would be too long.
+    pub(crate) link: Option<String>,
+    /// The same as a file.
+    pub(crate) text: String,
+}
+
+/// The plan.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    bench: StoredValue<Option<Bench>, LocalStorage>,
+    number: StoredValue<u32>,
+    next: StoredValue<u32>,
+    /// Where it begins; nothing while it is on its way.
+    pub(crate) facts: RwSignal<Option<Arc<Facts>>>,
+    /// How far it looks.
+    pub(crate) length: RwSignal<Option<Millis>>,
+    /// The variants.
+    pub(crate) variants: RwSignal<Vec<Draft>>,
+    /// The one that is edited.
+    pub(crate) chosen: RwSignal<u32>,
+    /// What the base comes to.
+    pub(crate) base: RwSignal<Option<Arc<Ended>>>,
+    /// What is under way.
+    pub(crate) progress: RwSignal<Option<Progress>>,
+    /// The pace of what was run last: events, and milliseconds.
+    pub(crate) pace: RwSignal<Option<(u64, i64)>>,
+    /// What is wrong.
+    pub(crate) failed: RwSignal<Option<String>>,
+    /// What the last search has found.
+    pub(crate) found: RwSignal<Option<(String, Option<Command>)>>,
+    /// The command that makes a variant real, and how many of its changes are for later.
+    pub(crate) application: RwSignal<Option<(Envelope, u64)>>,
+    /// What can be shared.
+    pub(crate) shared: RwSignal<Option<Shared>>,
+}
+
+impl Plan {
+    /// No plan yet; the worker starts.
+    pub(crate) fn new() -> Self {
+        let plan = Self {
+            bench: StoredValue::new_local(None),
+            number: StoredValue::new(0),
+            next: StoredValue::new(1),
+            facts: RwSignal::new(None),
+            length: RwSignal::new(Some(Millis(24 * Millis::HOUR.0))),
+            variants: RwSignal::new(Vec::new()),
+            chosen: RwSignal::new(0),
+            base: RwSignal::new(None),
+            progress: RwSignal::new(None),
+            pace: RwSignal::new(None),
+            failed: RwSignal::new(None),
+            found: RwSignal::new(None),
+            application: RwSignal::new(None),
+            shared: RwSignal::new(None),
+        };
+        let bench = Bench::start(
+            move |tells| tells.into_iter().for_each(|tell| plan.take(tell)),
+            move |message| {
+                plan.failed.try_set(Some(message));
+            },
+        );
+        plan.bench.set_value(bench);
+        plan
+    }
+
+    fn ask(&self, ask: &Ask, files: &Array) {
+        let number = self.number.get_value();
+        self.bench.with_value(|bench| match bench {
+            Some(bench) => bench.ask(number, ask, files),
+            None => self.failed.set(Some("This browser has no workers; the planner needs one.".to_owned())),
+        });
+    }
+
+    fn fresh(&self) -> u32 {
+        let fresh = self.next.get_value();
+        self.next.set_value(fresh + 1);
+        fresh
+    }
+
+    /// Opens another plan. What is shown stays until it is there.
+    pub(crate) fn open(&self, source: Source, files: &Array) {
+        self.number.update_value(|number| *number += 1);
+        self.failed.set(None);
+        self.shared.set(None);
+        let (plan, length) = (self.number.get_value(), self.length.get_untracked());
+        self.ask(&Ask::Open { plan, source, length }, files);
+    }
+
+    /// Looks further, or less far.
+    pub(crate) fn look(&self, length: Option<Millis>) {
+        self.length.set(length);
+        self.base.set(None);
+        self.progress.set(None);
+        self.ask(&Ask::Look { plan: self.number.get_value(), length }, &Array::new());
+        for draft in self.variants.get_untracked() {
+            draft.ended.set(None);
+            draft.is_waiting.set_value(false);
+            self.run(draft);
+        }
+    }
+
+    /// A new variant with these changes.
+    pub(crate) fn add(&self, name: &str, changes: Vec<Change>) {
+        if self.variants.with_untracked(Vec::len) >= VARIANTS_MAX {
+            return;
+        }
+        let items = changes.into_iter().map(|change| self.item(change)).collect();
+        let draft = Draft {
+            id: self.fresh(),
+            name: RwSignal::new(name.to_owned()),
+            items: RwSignal::new(items),
+            moment: RwSignal::new(None),
+            ended: RwSignal::new(None),
+            ticket: StoredValue::new(0),
+            is_waiting: StoredValue::new(false),
+            is_behind: StoredValue::new(false),
+        };
+        self.variants.update(|variants| variants.push(draft));
+        self.chosen.set(draft.id);
+        self.run(draft);
+    }
+
+    /// A change for a list.
+    pub(crate) fn item(&self, change: Change) -> Item {
+        Item { key: self.fresh(), change: RwSignal::new(change) }
+    }
+
+    /// Takes a variant away.
+    pub(crate) fn remove(&self, id: u32) {
+        self.variants.update(|variants| variants.retain(|draft| draft.id != id));
+        self.ask(&Ask::Forget { plan: self.number.get_value(), variant: id }, &Array::new());
+        if self.chosen.get_untracked() == id {
+            let first = self.variants.with_untracked(|variants| variants.first().map(|draft| draft.id));
+            self.chosen.set(first.unwrap_or(0));
+        }
+    }
+
+    /// The variant that is edited.
+    pub(crate) fn draft(&self) -> Option<Draft> {
+        let chosen = self.chosen.get();
+        self.variants.with(|variants| variants.iter().find(|draft| draft.id == chosen).copied())
+    }
+
+    /// Runs a variant as it is by now.
+    pub(crate) fn run(&self, draft: Draft) {
+        self.shared.set(None);
+        draft.is_behind.set_value(draft.is_waiting.get_value());
+        if draft.is_waiting.get_value() {
+            return;
+        }
+        draft.is_waiting.set_value(true);
+        draft.ticket.update_value(|ticket| *ticket += 1);
+        let (plan, variant, ticket) = (self.number.get_value(), draft.id, draft.ticket.get_value());
+        self.ask(&Ask::Run { plan, variant, ticket, changes: changes(draft) }, &Array::new());
+    }
+
+    /// Looks for the smallest change that reaches a goal.
+    pub(crate) fn search(&self, goal: Goal, family: Family) {
+        self.failed.set(None);
+        self.found.set(Some(("Looking…".to_owned(), None)));
+        let changes = self.draft().map(changes).unwrap_or_default();
+        self.ask(&Ask::Search { plan: self.number.get_value(), changes, goal, family }, &Array::new());
+    }
+
+    /// Gives up what is under way.
+    pub(crate) fn cancel(&self) {
+        self.ask(&Ask::Cancel { plan: self.number.get_value() }, &Array::new());
+    }
+
+    /// Asks for the command that makes a variant real.
+    pub(crate) fn apply(&self, draft: Draft) {
+        let Ok(id) = CommandId::new(&browser::unique("plan")) else { return };
+        self.ask(&Ask::Apply { plan: self.number.get_value(), changes: changes(draft), id }, &Array::new());
+    }
+
+    /// Asks for something to share.
+    pub(crate) fn share(&self) {
+        let variants = self.variants.get_untracked().into_iter().map(variant).collect();
+        self.ask(&Ask::Link { plan: self.number.get_value(), variants }, &Array::new());
+    }
+
+    /// Takes in what the bench tells.
+    fn take(&self, tell: Tell) {
+        // The page may have been left meanwhile, or the plan.
+        let Some(number) = self.number.try_get_value() else { return };
+        match tell {
+            Tell::Opened { plan, facts, length, variants } if plan == number => self.opened(*facts, length, variants),
+            Tell::Began { plan, variant, ticket, lines, left_out, refused, picture } if plan == number => {
+                let Some(draft) = self.find(variant, ticket) else { return };
+                draft.is_waiting.set_value(false);
+                draft.moment.set(Some(Arc::new(Moment { lines, left_out, refused, picture })));
+                if draft.is_behind.get_value() {
+                    self.run(draft);
+                }
+            }
+            Tell::Progress { plan, done, events } if plan == number => {
+                let now = browser::now();
+                let since = self.progress.get_untracked().map_or(now, |progress| progress.since);
+                self.progress.set(Some(Progress { done, events, since, now }));
+            }
+            Tell::Ran { plan, variant: None, ended, .. } if plan == number => {
+                self.base.set(Some(Arc::new(*ended)));
+                self.pause();
+            }
+            Tell::Ran { plan, variant: Some(variant), ticket, ended } if plan == number => {
+                if let Some(draft) = self.find(variant, ticket) {
+                    draft.ended.set(Some(Arc::new(*ended)));
+                }
+                self.pause();
+            }
+            Tell::Searched { plan, found, words } if plan == number => {
+                let command = match *found {
+                    Found::Change { command, .. } => Some(command),
+                    Found::Already | Found::Nothing { .. } => None,
+                };
+                self.found.set(Some((words, command)));
+            }
+            Tell::Application { plan, envelope, later } if plan == number => {
+                self.application.set(Some((*envelope, later)));
+            }
+            Tell::Cancelled { plan } if plan == number => {
+                self.progress.set(None);
+                self.found.set(None);
+            }
+            Tell::Linked { plan, link, text } if plan == number => self.shared.set(Some(Shared { link, text })),
+            Tell::Failed { plan, message } if plan == number => {
+                self.found.set(None);
+                self.failed.set(Some(message));
+            }
+            Tell::Opened { .. }
+            | Tell::Began { .. }
+            | Tell::Progress { .. }
+            | Tell::Ran { .. }
+            | Tell::Searched { .. }
+            | Tell::Application { .. }
+            | Tell::Cancelled { .. }
+            | Tell::Linked { .. }
+            | Tell::Failed { .. } => {}
+        }
+    }
+
+    fn opened(&self, facts: Facts, length: Option<Millis>, variants: Vec<Variant>) {
+        let kept: Vec<Variant> = self.variants.get_untracked().into_iter().map(variant).collect();
+        let same_place = self.facts.with_untracked(|known| {
+            let cluster = |facts: &Facts| facts.place.as_ref().map(|place| place.cluster.clone());
+            known.as_ref().is_some_and(|known| cluster(known).is_some() && cluster(known) == cluster(&facts))
+        });
+        self.facts.set(Some(Arc::new(facts)));
+        self.length.set(length);
+        self.base.set(None);
+        self.progress.set(None);
+        self.found.set(None);
+        self.variants.set(Vec::new());
+        // The newest state of the same cluster is planned with the same changes.
+        let variants = if variants.is_empty() && same_place { kept } else { variants };
+        if variants.is_empty() {
+            self.add("Variant A", Vec::new());
+        }
+        for Variant { name, changes } in variants {
+            self.add(&name, changes);
+        }
+        let first = self.variants.with_untracked(|variants| variants.first().map(|draft| draft.id));
+        self.chosen.set(first.unwrap_or(0));
+    }
+
+    fn find(&self, variant: u32, ticket: u32) -> Option<Draft> {
+        let draft = self.variants.with_untracked(|variants| variants.iter().find(|draft| draft.id == variant).copied());
+        draft.filter(|draft| draft.ticket.get_value() == ticket)
+    }
+
+    /// Nothing is shown as under way once all is there.
+    fn pause(&self) {
+        let all = self.base.with_untracked(Option::is_some)
+            && self.variants.get_untracked().iter().all(|draft| draft.ended.with_untracked(Option::is_some));
+        if let Some(Progress { events, since, .. }) = self.progress.get_untracked().filter(|_| all) {
+            self.pace.set(Some((events, (browser::now() - since).0.max(1))));
+            self.progress.set(None);
+        }
+    }
+}
+
+/// The changes of a variant.
+pub(crate) fn changes(draft: Draft) -> Vec<Change> {
+    draft.items.with_untracked(|items| items.iter().map(|item| item.change.get_untracked()).collect())
+}
+
+/// A variant as a message.
+pub(crate) fn variant(draft: Draft) -> Variant {
+    Variant { name: draft.name.get_untracked(), changes: changes(draft) }
+}

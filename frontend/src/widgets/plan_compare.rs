@@ -1,0 +1,82 @@
+//! Variants beside each other: a line for each figure, a column for each variant.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use workbench::message::Ended;
+use workbench::table;
+use workbench::table::Change;
+use workbench::table::Figure;
+
+/// A column.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Column {
+    /// What people call it.
+    pub(crate) name: String,
+    /// What it comes to, once that is known.
+    pub(crate) ended: Option<Arc<Ended>>,
+}
+
+/// The table; its first column is what the others are compared with.
+#[component]
+pub(crate) fn PlanCompare(
+    /// The columns.
+    columns: Signal<Vec<Column>>,
+) -> impl IntoView {
+    let known = Memo::new(move |_| {
+        let told = columns.get().into_iter().map(|column| {
+            let figures = column.ended.as_ref().map(|ended| (table::figures(&ended.outcome), fortunes(ended)));
+            (column.name, figures)
+        });
+        told.collect::<Vec<_>>()
+    });
+    let heads = move || known.get().into_iter().map(|(name, _)| view! { <th scope="col">{name}</th> }).collect_view();
+    let lines = move || {
+        let known = known.get();
+        let Some(Some((base, _))) = known.first().map(|(_, figures)| figures.as_ref()) else { return Vec::new() };
+        let line = |(at, figure): (usize, &Figure)| {
+            let cells = known
+                .iter()
+                .map(|(_, figures)| cell(figures.as_ref().and_then(|(figures, _)| figures.get(at)), figure));
+            view! { <tr><th scope="row">{figure.label}</th>{cells.collect_view()}</tr> }.into_any()
+        };
+        let mut lines: Vec<AnyView> = base.iter().enumerate().map(line).collect();
+        let fortunes = known.iter().map(|(_, figures)| {
+            let words = figures.as_ref().map_or_else(|| "…".to_owned(), |(_, fortunes)| fortunes.clone());
+            view! { <td class="num">{words}</td> }
+        });
+        lines.insert(
+            0,
+            view! { <tr><th scope="row">"Jobs better off / worse off"</th>{fortunes.collect_view()}</tr> }.into_any(),
+        );
+        lines
+    };
+    view! {
+        <div class="plain-table plan-compare" role="region" tabindex="0" aria-label="Variants side by side">
+            <table>
+                <caption>"Variants side by side"</caption>
+                <thead><tr><th scope="col">"Figure"</th>{heads}</tr></thead>
+                <tbody>{lines}</tbody>
+            </table>
+        </div>
+    }
+}
+
+fn fortunes(ended: &Ended) -> String {
+    ended
+        .difference
+        .as_ref()
+        .map_or_else(|| "–".to_owned(), |difference| format!("{} / {}", difference.winners, difference.losers))
+}
+
+/// Better and worse have a sign and a word, so that colour is not needed.
+fn cell(figure: Option<&Figure>, base: &Figure) -> AnyView {
+    let Some(figure) = figure else { return view! { <td class="num">"…"</td> }.into_any() };
+    let text = figure.text.clone();
+    let (class, sign, word) = match figure.against(base) {
+        Change::Same => return view! { <td class="num">{text}</td> }.into_any(),
+        Change::Better => ("is-better", "▲", "better"),
+        Change::Worse => ("is-worse", "▼", "worse"),
+    };
+    view! { <td class=format!("num {class}")>{text}" "<span aria-hidden="true">{sign}</span><span class="unseen">{word}</span></td> }.into_any()
+}
