@@ -3,26 +3,25 @@
 
 use std::collections::BTreeMap;
 
-use engine::host::plan::base::Base;
 use engine::host::plan::difference::Difference;
 use engine::host::plan::outcome::Outcome;
 use engine::host::plan::run::Horizon;
 use engine::host::plan::run::Run;
-use engine::host::plan::run::Sent;
-use engine::host::plan::search::Search;
 use engine::message::plan::Variant;
 
-use crate::document::Document;
-use crate::link;
+use crate::address;
 use crate::message::Ask;
+use crate::message::News;
 use crate::message::Source;
 use crate::message::Tell;
 use crate::picture;
 use crate::result;
+use crate::result::Story;
+use crate::scenario::Scenario;
 use crate::words::Language;
 
-/// Jobs whose difference is told.
-const JOBS_MAX: usize = 20;
+/// Jobs whose difference is told: none, the result is about quotas and offers.
+const JOBS_MAX: usize = 0;
 /// Planners of one page.
 const SHEETS_MAX: usize = 64;
 
@@ -36,78 +35,67 @@ pub struct Desk {
 
 /// One open plan.
 struct Sheet {
-    document: Document,
-    base: Base,
+    scenario: Scenario,
     language: Language,
-    /// The base without changes, once it has been run.
+    /// The scenario as it is written, once it has been run.
     baseline: Option<Box<Run>>,
     work: Option<Work>,
 }
 
-/// What a planner is doing.
+/// What a planner is doing. One follows the other.
 enum Work {
-    /// Runs the base, and then the variant.
+    /// Plays the scenario to its end.
+    Story(Box<Run>, Story, Variant),
+    /// Runs the scenario as it is written.
     Base(Box<Run>, Variant),
     /// Runs the variant.
     Variant(Box<Run>),
-    Search(Box<Search>),
 }
 
 impl Desk {
     /// Answers what can be answered at once, and notes what takes time.
-    pub fn ask(&mut self, ask: Ask) -> Vec<Tell> {
-        match ask {
-            Ask::Open { planner, source, language } => {
-                let opened = self.open(planner, source, language);
-                vec![opened.unwrap_or_else(|message| Tell::Failed { planner, message })]
-            }
-            Ask::Close { planner } => {
+    pub fn ask(&mut self, planner: u32, ask: Ask) -> Option<Tell> {
+        let answer = match ask {
+            Ask::Open { source, language } => self.open(planner, source, language).map(Some),
+            Ask::Close => {
                 self.sheets.remove(&planner);
-                Vec::new()
+                Ok(None)
             }
-            Ask::Run { planner, values } => self.with(planner, |sheet| Ok(sheet.run(planner, &values))),
-            Ask::Search { planner, values, goal, family } => self.with(planner, |sheet| {
-                let variant = sheet.document.variant(&sheet.base.state, &values);
-                let search = Search::new(&sheet.base, &variant, sheet.horizon(), goal, family);
-                sheet.work = Some(Work::Search(Box::new(search.map_err(|rejection| rejection.to_string())?)));
-                Ok(Vec::new())
+            Ask::Run { values } => self.sheet(planner).map(|sheet| {
+                sheet.run(&values);
+                None
             }),
-            Ask::Cancel { planner } => self.with(planner, |sheet| {
-                let was_busy = sheet.work.take().is_some();
-                Ok(was_busy.then_some(Tell::Cancelled { planner }).into_iter().collect())
-            }),
-            Ask::Link { planner, values } => self.with(planner, |sheet| {
-                let document = Document { values, ..sheet.document.clone() };
-                Ok(vec![Tell::Linked { planner, link: link::write(&document) }])
-            }),
-        }
+            Ask::Cancel => self.sheet(planner).map(|sheet| sheet.work.take().map(|_| News::Cancelled)),
+            Ask::Link { values } => self
+                .sheet(planner)
+                .map(|sheet| Some(News::Linked { link: address::write(&sheet.scenario.lines, &values) })),
+        };
+        let news = answer.unwrap_or_else(|message| Some(News::Failed { message }));
+        news.map(|news| Tell { planner, news })
     }
 
-    fn open(&mut self, planner: u32, source: Source, language: Language) -> Result<Tell, String> {
+    fn open(&mut self, planner: u32, source: Source, language: Language) -> Result<News, String> {
         if !self.sheets.contains_key(&planner) && self.sheets.len() >= SHEETS_MAX {
             return Err(format!("a page may have at most {SHEETS_MAX} planners"));
         }
-        let document = match source {
-            Source::Document(json) => Document::read(&json)?,
-            Source::Link(link) => link::read(&link).map_err(|fault| fault.to_string())?,
+        let (text, values) = match source {
+            Source::Scenario(text) => (text, Vec::new()),
+            Source::Address(address) => {
+                let shared = address::read(&address).map_err(|fault| fault.to_string())?;
+                (shared.text, shared.values)
+            }
         };
-        let base = document.base()?;
-        let told = Tell::Opened {
-            planner,
-            title: language.of(&document.title).to_owned(),
-            controls: result::controls(&document, &base.state, language),
-            picture: picture::svg(&base.state, language),
+        let scenario = Scenario::read(&text)?;
+        let news = News::Opened {
+            controls: result::controls(&scenario, &values, language),
+            picture: picture::svg(&scenario.base.state, language),
         };
-        self.sheets.insert(planner, Sheet { document, base, language, baseline: None, work: None });
-        Ok(told)
+        self.sheets.insert(planner, Sheet { scenario, language, baseline: None, work: None });
+        Ok(news)
     }
 
-    fn with(&mut self, planner: u32, act: impl FnOnce(&mut Sheet) -> Result<Vec<Tell>, String>) -> Vec<Tell> {
-        let done = match self.sheets.get_mut(&planner) {
-            Some(sheet) => act(sheet),
-            None => Err("no plan is open; open one first".to_owned()),
-        };
-        done.unwrap_or_else(|message| vec![Tell::Failed { planner, message }])
+    fn sheet(&mut self, planner: u32) -> Result<&mut Sheet, String> {
+        self.sheets.get_mut(&planner).ok_or_else(|| "no plan is open; open one first".to_owned())
     }
 
     /// Whether there is work left.
@@ -117,75 +105,61 @@ impl Desk {
     }
 
     /// Works for about so many events on one of the plans, each in its turn.
-    pub fn work(&mut self, events: u64) -> Vec<Tell> {
+    pub fn work(&mut self, events: u64) -> Option<Tell> {
         let busy = |(planner, sheet): (&u32, &Sheet)| sheet.work.is_some().then_some(*planner);
         let after = self.sheets.range(self.last.saturating_add(1)..).find_map(busy);
-        let Some(planner) = after.or_else(|| self.sheets.iter().find_map(busy)) else { return Vec::new() };
+        let planner = after.or_else(|| self.sheets.iter().find_map(busy))?;
         self.last = planner;
-        self.sheets.get_mut(&planner).map(|sheet| sheet.work(planner, events)).unwrap_or_default()
+        let news = self.sheets.get_mut(&planner)?.work(events)?;
+        Some(Tell { planner, news })
     }
 }
 
 impl Sheet {
-    fn horizon(&self) -> Horizon {
-        Horizon::Until(self.document.until())
+    fn run(&mut self, values: &[i64]) {
+        let variant = self.scenario.variant(values);
+        let run = Run::new(&self.scenario.base, &variant, Horizon::Until(self.scenario.end));
+        self.work = Some(Work::Story(Box::new(run), Story::new(&self.scenario, self.language), variant));
     }
 
-    /// Shows at once what the changes come to at once.
-    fn run(&mut self, planner: u32, values: &[i64]) -> Vec<Tell> {
-        let variant = self.document.variant(&self.base.state, values);
-        let mut run = Run::new(&self.base, &variant, self.horizon());
-        let mut first = None;
-        if !variant.changes.is_empty() {
-            first = run.step().filter(|step| matches!(step.sent, Sent::Changes(_)));
-        }
-        let events = first.and_then(|step| step.answer.ok()).unwrap_or_default();
-        let began = Tell::Began {
-            planner,
-            picture: picture::svg(run.state(), self.language),
-            events: result::events(&run, &events, self.language),
-        };
-        self.work = Some(match self.baseline {
-            Some(_) => Work::Variant(Box::new(run)),
-            None => Work::Base(Box::new(Run::new(&self.base, &Variant::default(), self.horizon())), variant),
-        });
-        vec![began]
+    fn start(&self, variant: &Variant) -> Box<Run> {
+        Box::new(Run::new(&self.scenario.base, variant, Horizon::Until(self.scenario.until())))
     }
 
-    fn work(&mut self, planner: u32, events: u64) -> Vec<Tell> {
-        let Some(work) = self.work.take() else { return Vec::new() };
-        match work {
+    fn work(&mut self, events: u64) -> Option<News> {
+        match self.work.take()? {
+            Work::Story(mut run, mut story, variant) => {
+                if !story.play(&mut run, events) {
+                    self.work = Some(Work::Story(run, story, variant));
+                    return Some(News::Progress { done: 0 });
+                }
+                self.work = Some(match self.baseline {
+                    Some(_) => Work::Variant(self.start(&variant)),
+                    None => Work::Base(self.start(&self.scenario.variant(&[])), variant),
+                });
+                Some(News::Played { picture: picture::svg(run.state(), self.language), events: story.told(&run) })
+            }
             Work::Base(mut run, variant) => {
                 run.advance(events);
-                let progress = Tell::Progress { planner, done: run.done() / 2, events: run.tally.events };
+                let done = run.done() / 2;
                 if run.is_over() {
                     self.baseline = Some(run);
-                    self.work = Some(Work::Variant(Box::new(Run::new(&self.base, &variant, self.horizon()))));
+                    self.work = Some(Work::Variant(self.start(&variant)));
                 } else {
                     self.work = Some(Work::Base(run, variant));
                 }
-                vec![progress]
+                Some(News::Progress { done })
             }
             Work::Variant(mut run) => {
                 run.advance(events);
                 let done = run.done() / 2 + 500;
                 let (Some(before), true) = (&self.baseline, run.is_over()) else {
-                    let progress = Tell::Progress { planner, done, events: run.tally.events };
                     self.work = Some(Work::Variant(run));
-                    return vec![progress];
+                    return Some(News::Progress { done });
                 };
-                let (was, outcome) = (Outcome::of(before), Box::new(Outcome::of(&run)));
-                let difference = Box::new(Difference::of(before, &run, JOBS_MAX));
-                let result = result::result(&was, &outcome, &difference, self.language);
-                vec![Tell::Ran { planner, result, outcome, difference }]
-            }
-            Work::Search(mut search) => {
-                search.advance(events);
-                let found = search.found().cloned().map(Box::new);
-                if found.is_none() {
-                    self.work = Some(Work::Search(search));
-                }
-                found.map(|found| Tell::Searched { planner, found }).into_iter().collect()
+                let (was, is) = (Outcome::of(before), Outcome::of(&run));
+                let difference = Difference::of(before, &run, JOBS_MAX);
+                Some(News::Ran { result: result::result(&was, &is, &difference, self.language) })
             }
         }
     }

@@ -7,6 +7,10 @@ pub mod document;
 pub mod base64;
 pub mod link;
 
+pub mod address;
+pub mod control;
+pub mod scenario;
+
 pub mod desk;
 pub mod message;
 

@@ -1,144 +1,150 @@
-//! What a page asks of the planner and what it is told, as JSON. A page may hold several planners; each has a number.
+//! What a page asks of the planner and what it is told. A page may hold several planners; each has a number.
 
-use engine::host::plan::difference::Difference;
-use engine::host::plan::goal::Goal;
-use engine::host::plan::outcome::Outcome;
-use engine::host::plan::search::Family;
-use engine::host::plan::search::Found;
-use serde::Deserialize;
-use serde::Serialize;
+use std::fmt::Write;
 
 use crate::words::Language;
 
 /// Where a plan comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A document, as JSON text.
-    Document(String),
-    /// What stands in a link.
-    Link(String),
+    /// A scenario: a Markdown file, or its lines alone.
+    Scenario(String),
+    /// What stands behind `#plan=` in an address.
+    Address(String),
 }
 
 /// What a page asks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Opens a plan; the planner of this number had nothing open, or forgets it.
+    /// Opens a plan; what the planner of this number had open is forgotten.
     Open {
-        /// The planner.
-        planner: u32,
         /// The plan.
         source: Source,
         /// The language of all that it is told.
-        #[serde(default)]
         language: Language,
     },
     /// Runs the plan with its controls at these values. What it did before is given up.
     Run {
-        /// The planner.
-        planner: u32,
         /// A value for each control.
         values: Vec<i64>,
-    },
-    /// Looks for the smallest change that reaches a goal, beside what the controls do.
-    Search {
-        /// The planner.
-        planner: u32,
-        /// A value for each control.
-        values: Vec<i64>,
-        /// The goal.
-        goal: Goal,
-        /// What may be changed.
-        family: Family,
     },
     /// Gives up what the planner does.
-    Cancel {
-        /// The planner.
-        planner: u32,
-    },
+    Cancel,
     /// Makes a link to the plan with its controls at these values.
     Link {
-        /// The planner.
-        planner: u32,
         /// A value for each control.
         values: Vec<i64>,
     },
     /// Forgets the planner.
-    Close {
-        /// The planner.
-        planner: u32,
-    },
+    Close,
+}
+
+/// What a page is told, and by which of its planners.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tell {
+    /// The planner.
+    pub planner: u32,
+    /// What.
+    pub news: News,
 }
 
 /// What a page is told.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Tell {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
     /// The plan is open.
     Opened {
-        /// The planner.
-        planner: u32,
-        /// Its title.
-        title: String,
         /// The controls, as HTML; each input has its number in `data-control`.
         controls: String,
         /// The cluster at the beginning, as SVG.
         picture: String,
     },
-    /// What the changes come to at once.
-    Began {
-        /// The planner.
-        planner: u32,
-        /// The cluster after them, as SVG.
+    /// The scenario has been played to its end.
+    Played {
+        /// The cluster then, as SVG.
         picture: String,
-        /// What happens, as HTML.
+        /// What has happened, as HTML.
         events: String,
     },
-    /// How far it has come.
+    /// How far the run has come.
     Progress {
-        /// The planner.
-        planner: u32,
         /// In thousandths.
         done: i64,
-        /// Events so far.
-        events: u64,
     },
     /// The run is over.
     Ran {
-        /// The planner.
-        planner: u32,
         /// The result, as HTML.
         result: String,
-        /// How everybody fares.
-        outcome: Box<Outcome>,
-        /// What is different from the base.
-        difference: Box<Difference>,
-    },
-    /// The search is over.
-    Searched {
-        /// The planner.
-        planner: u32,
-        /// What was found.
-        found: Box<Found>,
     },
     /// What the planner did was given up.
-    Cancelled {
-        /// The planner.
-        planner: u32,
-    },
+    Cancelled,
     /// The link.
     Linked {
-        /// The planner.
-        planner: u32,
         /// What stands behind `#plan=`.
         link: String,
     },
     /// Something is wrong; what was there before is still there.
     Failed {
-        /// The planner.
-        planner: u32,
         /// What, and what to do.
         message: String,
     },
+}
+
+impl Tell {
+    /// The message as JSON: `kind`, `planner`, and a text for each field.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let Self { planner, news } = self;
+        let done;
+        let (kind, fields): (&str, &[(&str, &str)]) = match news {
+            News::Opened { controls, picture } => ("opened", &[("controls", controls), ("picture", picture)]),
+            News::Played { picture, events } => ("played", &[("picture", picture), ("events", events)]),
+            News::Progress { done: thousandths } => {
+                done = thousandths.to_string();
+                ("progress", &[("done", &done)])
+            }
+            News::Ran { result } => ("ran", &[("result", result)]),
+            News::Cancelled => ("cancelled", &[]),
+            News::Linked { link } => ("linked", &[("link", link)]),
+            News::Failed { message } => ("failed", &[("message", message)]),
+        };
+        let mut text = format!(r#"{{"kind":"{kind}","planner":{planner}"#);
+        for (name, value) in fields {
+            let _ = write!(text, r#","{name}":""#);
+            quote(&mut text, value);
+            text.push('"');
+        }
+        text.push('}');
+        text
+    }
+}
+
+fn quote(text: &mut String, value: &str) {
+    for letter in value.chars() {
+        match letter {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            '\0'..='\x1f' => {
+                let _ = write!(text, "\\u{:04x}", u32::from(letter));
+            }
+            other => text.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::News;
+    use super::Tell;
+
+    #[test]
+    fn what_is_told_is_json() {
+        let message = "a \"b\" \\ c\nd \u{1} 等".to_owned();
+        let told = Tell { planner: 7, news: News::Failed { message: message.clone() } }.json();
+        let read: serde_json::Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(read["kind"], "failed");
+        assert_eq!(read["planner"], 7);
+        assert_eq!(read["message"], message.as_str());
+        let told = Tell { planner: 0, news: News::Cancelled }.json();
+        assert_eq!(told, r#"{"kind":"cancelled","planner":0}"#);
+    }
 }

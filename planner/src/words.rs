@@ -63,6 +63,19 @@ impl Language {
         }
     }
 
+    /// When something happens, in front of what happens: `after 10 min: `; nothing in the first minute.
+    #[must_use]
+    pub fn after(self, period: Millis) -> String {
+        if period < Millis::MINUTE {
+            return String::new();
+        }
+        let period = self.period(period);
+        match self {
+            Self::En => format!("after {period}: "),
+            Self::Zh => format!("{period}后："),
+        }
+    }
+
     /// Work, in GPU-hours.
     #[must_use]
     pub fn work(self, gpu_ms: i64) -> String {

@@ -1,16 +1,17 @@
-// The planner as a frame: /embed/?plan=move-gpus&lang=zh, or /embed/#plan=LINK. It tells its height to the page around it.
+// The planner as a frame: /embed/?scenario=child-level&lang=zh&theme=dark, or /embed/#plan=LINK. It tells its height to the page around it.
 import "./planner.js";
 
 const wanted = new URLSearchParams(location.search);
-const planner = document.createElement("tidegate-planner");
 const link = new URLSearchParams(location.hash.slice(1)).get("plan");
-planner.setAttribute("plan", wanted.get("plan") ?? "move-gpus");
+if (wanted.has("lang")) document.documentElement.lang = wanted.get("lang");
+const planner = document.createElement("tidegate-planner");
+planner.setAttribute("scenario", wanted.get("scenario") ?? "child-level");
 if (link) planner.setAttribute("link", link);
-if (wanted.has("lang")) planner.setAttribute("lang", wanted.get("lang"));
+if (wanted.has("theme")) planner.setAttribute("theme", wanted.get("theme"));
 planner.setAttribute("height", "auto");
-document.body.append(planner);
-const tell = () => parent.postMessage({ tidegate: { height: document.documentElement.scrollHeight } }, "*");
-new ResizeObserver(tell).observe(planner);
+document.querySelector("main").append(planner);
+const tell = () => parent.postMessage({ tidegate: { height: document.documentElement.offsetHeight } }, "*");
+new ResizeObserver(tell).observe(document.documentElement);
 
 // The same link gives the same picture: the address follows what is moved.
 planner.addEventListener("tidegate-ran", () => planner.link());

@@ -5,17 +5,17 @@ const PORTION_MS = 12;
 const desk = load().then(() => new Desk());
 let isWorking = false;
 
-onmessage = async ({ data }) => {
-  const [{ planner }] = Object.values(data);
+onmessage = async ({ data: [method, planner, ...rest] }) => {
   try {
     const ready = await desk;
-    postMessage(JSON.parse(ready.ask(JSON.stringify(data))));
+    const answer = ready[method](planner, ...rest);
+    if (answer) postMessage([JSON.parse(answer)]);
     if (!isWorking && ready.is_busy()) {
       isWorking = true;
       work(ready);
     }
   } catch (error) {
-    postMessage([{ failed: { planner, message: `The planner's engine does not run here: ${error.message}` } }]);
+    postMessage([{ kind: "failed", planner, message: `The planner's engine does not run here: ${error.message}` }]);
   }
 };
 
@@ -24,10 +24,10 @@ function work(ready) {
   const told = [];
   const progress = new Map();
   do {
-    for (const tell of JSON.parse(ready.work(200))) {
-      if (tell.progress) progress.set(tell.progress.planner, tell);
-      else told.push(tell);
-    }
+    const answer = ready.work(200);
+    const tell = answer && JSON.parse(answer);
+    if (tell?.kind === "progress") progress.set(tell.planner, tell);
+    else if (tell) told.push(tell);
   } while (ready.is_busy() && performance.now() < end);
   postMessage([...progress.values(), ...told]);
   // A page that has asked for something else in the meantime is heard first.

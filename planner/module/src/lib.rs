@@ -1,9 +1,10 @@
-//! The planner in a Web Worker: messages go in and out as JSON, and the worker's script decides when to work.
+//! The planner in a Web Worker: the worker's script asks, and decides when to work; what it is told is JSON.
 
 use planner::desk;
 use planner::message::Ask;
+use planner::message::Source;
 use planner::message::Tell;
-use wasm_bindgen::JsError;
+use planner::words::Language;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// The plans of one page.
@@ -20,21 +21,39 @@ impl Desk {
         Self::default()
     }
 
-    /// Asks for something; the answer is a JSON list of what is told at once.
-    ///
-    /// # Errors
-    /// If the message cannot be read.
-    pub fn ask(&mut self, ask: &str) -> Result<String, JsError> {
-        let ask: Ask = serde_json::from_str(ask)?;
-        told(&self.0.ask(ask))
+    /// Opens a scenario.
+    pub fn open(&mut self, planner: u32, text: String, is_chinese: bool) -> Option<String> {
+        self.ask(planner, Ask::Open { source: Source::Scenario(text), language: language(is_chinese) })
     }
 
-    /// Works for about so many events; the answer is a JSON list of what is told.
-    ///
-    /// # Errors
-    /// Never: what is told can always be written.
-    pub fn work(&mut self, events: u32) -> Result<String, JsError> {
-        told(&self.0.work(events.into()))
+    /// Opens what stands in an address.
+    pub fn open_link(&mut self, planner: u32, address: String, is_chinese: bool) -> Option<String> {
+        self.ask(planner, Ask::Open { source: Source::Address(address), language: language(is_chinese) })
+    }
+
+    /// Runs the plan with its controls at these values.
+    pub fn run(&mut self, planner: u32, values: &[f64]) -> Option<String> {
+        self.ask(planner, Ask::Run { values: whole(values) })
+    }
+
+    /// Makes a link.
+    pub fn link(&mut self, planner: u32, values: &[f64]) -> Option<String> {
+        self.ask(planner, Ask::Link { values: whole(values) })
+    }
+
+    /// Gives up what the planner does.
+    pub fn cancel(&mut self, planner: u32) -> Option<String> {
+        self.ask(planner, Ask::Cancel)
+    }
+
+    /// Forgets the planner.
+    pub fn close(&mut self, planner: u32) -> Option<String> {
+        self.ask(planner, Ask::Close)
+    }
+
+    /// Works for about so many events.
+    pub fn work(&mut self, events: u32) -> Option<String> {
+        self.0.work(events.into()).as_ref().map(Tell::json)
     }
 
     /// Whether there is work left.
@@ -42,8 +61,18 @@ impl Desk {
     pub fn is_busy(&self) -> bool {
         self.0.is_busy()
     }
+
+    fn ask(&mut self, planner: u32, ask: Ask) -> Option<String> {
+        self.0.ask(planner, ask).as_ref().map(Tell::json)
+    }
 }
 
-fn told(tells: &[Tell]) -> Result<String, JsError> {
-    Ok(serde_json::to_string(tells)?)
+fn language(is_chinese: bool) -> Language {
+    if is_chinese { Language::Zh } else { Language::En }
+}
+
+/// A page's numbers are whole; what is none becomes one.
+#[expect(clippy::cast_possible_truncation, reason = "a page's numbers that are no amounts become the nearest amount")]
+fn whole(values: &[f64]) -> Vec<i64> {
+    values.iter().map(|value| *value as i64).collect()
 }
