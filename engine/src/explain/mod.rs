@@ -34,6 +34,7 @@ pub use status::status;
 pub use why::Why;
 pub use why::hold;
 pub use why::why;
+pub use why::why_seen;
 pub use words::amount;
 pub use words::cause;
 pub use words::gpu_hours;

@@ -5,6 +5,7 @@ use crate::explain::blocker::blocker;
 use crate::explain::remedy::Help;
 use crate::explain::remedy::remedy;
 use crate::host::authority;
+use crate::host::veil::Veil;
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
@@ -47,21 +48,31 @@ pub struct Why {
 /// Why a waiting job waits; nothing for a job that does not.
 #[must_use]
 pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<Why> {
-    let hold = hold(state, no, now)?;
+    Some(told(state, no, hold(state, no, now)?, now))
+}
+
+/// Why a job waits, as somebody may know it: nothing but the reasons names other jobs.
+#[must_use]
+pub fn why_seen(veil: &Veil, no: JobNo, now: Timestamp) -> Option<Why> {
+    let state = veil.state();
+    Some(told(state, no, veil.hold(hold(state, no, now)?), now))
+}
+
+fn told(state: &State, no: JobNo, hold: Hold, now: Timestamp) -> Why {
     let job = &state.jobs[no];
     let sentence = |attempt: &Attempt| blocker(state, &attempt.blocker, now);
     let position = match state.bid_of(no) {
         Some((offer, ..)) => state.market.desks[offer.at()].waiting.iter().position(|(_, _, _, other)| *other == no),
         None => order::positions(state, job.spec.quota, now).iter().position(|other| *other == no),
     };
-    Some(Why {
+    Why {
         binding: hold.binding().map(sentence).unwrap_or_default(),
         others: hold.attempts.iter().skip(1).map(|attempt| (attempt.source, sentence(attempt))).collect(),
         position: position.map(|at| at + 1),
         help: remedy(state, no, &hold, now),
         estimate: estimate(state, no, now),
         hold,
-    })
+    }
 }
 
 /// The reasons with today's numbers: the same sources are asked again. What a whole queue decides (a strict head, a

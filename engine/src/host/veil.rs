@@ -76,6 +76,25 @@ impl<'a> Veil<'a> {
         }
     }
 
+    /// A job with its story, as they may know it.
+    #[must_use]
+    pub fn told(&self, no: JobNo) -> Option<Job> {
+        let mut job = self.state.jobs.get(no)?.clone();
+        if !self.sender.administers {
+            self.cover_job(no, &mut job);
+        }
+        Some(job)
+    }
+
+    /// Reasons to wait, with the names that they may know.
+    #[must_use]
+    pub fn hold(&self, mut hold: Hold) -> Hold {
+        if !self.sender.administers {
+            self.cover_hold(&mut hold);
+        }
+        hold
+    }
+
     /// The state.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {

@@ -1,5 +1,6 @@
 //! What a member sees of other workspaces: amounts, and nothing that has a name.
 
+use engine::explain;
 use engine::host::authority;
 use engine::host::replica::Replica;
 use engine::host::replica::Taken;
@@ -10,6 +11,7 @@ use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::state::world::State;
 use engine::transition::Sender;
+use engine::unit::id::JobId;
 use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 
@@ -112,4 +114,32 @@ fn an_administrator_of_the_cluster_sees_everything() {
         (revision, &events, envelope.command.as_ref()),
         (entry.revision, &entry.events, Some(&entry.envelope.command))
     );
+}
+
+/// Quota1.1 is one strict queue of two workspaces: carol's job is at its head, and the developer's behind it.
+fn shared_queue() -> State {
+    let mut state = teams();
+    for command in [
+        r#"{"attach_quota":{"workspace":"workspace-c","quota":"Quota1.1"}}"#,
+        r#"{"update_quota":{"quota":"Quota1.1","settings":{"strategy":"strict-fifo"}}}"#,
+        r#"{"submit_job":{"job":"secret-head","quota":"Quota1.1","workspace":"workspace-c","user":"carol","pods":[{"amount":{"gpu":40000}}]}}"#,
+        r#"{"submit_job":{"job":"waits-behind","quota":"Quota1.1","workspace":"workspace-b","user":"developer","pods":[{"amount":{"gpu":1000}}]}}"#,
+    ] {
+        crate::teams::send(&mut state, command).unwrap();
+    }
+    state
+}
+
+#[test]
+fn a_member_is_told_why_as_a_copy_of_what_they_see_would_tell() {
+    let (state, member, now) = (shared_queue(), sender("developer"), Timestamp(100));
+    let veil = Veil::new(&state, &member);
+    let no = state.jobs.find(&JobId::new("waits-behind").unwrap()).unwrap();
+    let told = explain::why_seen(&veil, no, now).unwrap();
+    let copy = veil.snapshot().restore().unwrap();
+    assert_eq!(Some(&told), explain::why(&copy, no, now).as_ref());
+    assert_eq!(told.binding, "another workspace's job 6 is at the head of this strict queue and has to start first.");
+    assert_ne!(Some(&told), explain::why(&state, no, now).as_ref());
+    let cluster = sender("cluster");
+    assert_eq!(explain::why_seen(&Veil::new(&state, &cluster), no, now), explain::why(&state, no, now));
 }

@@ -211,18 +211,18 @@ fn status(job: &Job) -> &'static str {
 
 fn told(visit: &Visit, name: &str, document: &Document) -> Result<Value, Problem> {
     let (state, id) = (visit.state()?, run::job(document));
-    let (no, job) = visit.job(&id)?;
+    let (no, job) = visit.told(&id)?;
     let service = described(document)?;
     let pods = job.spec.shape.roles().iter().map(|role| role.count).sum::<u32>();
     let running = if job.is_running() { pods } else { 0 };
     let each = job.spec.shape.extra_amount();
-    let (code, message) = view::reason(state, no, visit.now);
+    let (code, message) = view::reason(visit, no, &job)?;
     let runs = document.get("Run").and_then(Value::as_i64);
     Ok(json!({
         "ServiceName": name,
         "ServiceId": document.get(ID),
         "ServiceUid": id,
-        "Status": status(job),
+        "Status": status(&job),
         "Reason": code,
         "Message": message,
         "QuotaId": service.quota,

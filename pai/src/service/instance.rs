@@ -183,20 +183,19 @@ fn status(job: &Job) -> &'static str {
 }
 
 fn told(visit: &Visit, id: &str, document: &Document) -> Result<Value, Problem> {
-    let (state, name) = (visit.state()?, run::job(document));
-    let (no, job) = visit.job(&name)?;
-    let (code, message) = view::reason(state, no, visit.now);
-    let seconds = job::times(job, visit.now).get("Duration").and_then(Value::as_i64).unwrap_or_default();
+    let (no, job) = visit.told(&run::job(document))?;
+    let (code, message) = view::reason(visit, no, &job)?;
+    let seconds = job::times(&job, visit.now).get("Duration").and_then(Value::as_i64).unwrap_or_default();
     let mut fields = document::kept(document, &KEPT);
     let told = json!({
         "InstanceId": id,
-        "Status": status(job),
+        "Status": status(&job),
         "ReasonCode": code,
         "ReasonMessage": message,
         "Priority": job.spec.priority.get(),
         "UserId": job.spec.user.as_ref().map(engine::unit::id::UserId::as_str),
         "WorkspaceId": job.spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str),
-        "UseOversoldResource": view::runs_idle(job),
+        "UseOversoldResource": view::runs_idle(&job),
         "AccumulatedRunningTimeInMs": seconds * 1000,
         CREATED: document.get(CREATED),
         MODIFIED: document.get(MODIFIED),

@@ -1,5 +1,6 @@
 //! One request at work: who sends it, when, and the cluster that it is about.
 
+use engine::host::veil::Veil;
 use engine::message::FORMAT;
 use engine::message::command::Command;
 use engine::message::envelope::Envelope;
@@ -47,6 +48,11 @@ impl<'a> Visit<'a> {
 
     pub(crate) fn state(&self) -> Result<&State, Problem> {
         self.house.state()
+    }
+
+    /// What the sender may see of the state.
+    pub(crate) fn veil(&self) -> Result<Veil<'_>, Problem> {
+        Ok(Veil::new(self.house.state()?, self.sender))
     }
 
     /// A name that nothing has yet. It follows from the request.
@@ -141,6 +147,14 @@ impl<'a> Visit<'a> {
     /// Whether the sender belongs to any workspace, or looks after the cluster.
     pub(crate) fn is_somebody(&self, state: &State) -> bool {
         self.sender.administers || state.workspaces.values().any(|workspace| self.sees(workspace))
+    }
+
+    /// A job that the sender may see and that nobody has deleted, with a story in which others have no names that they
+    /// may not know.
+    pub(crate) fn told(&self, name: &str) -> Result<(JobNo, Job), Problem> {
+        let (no, _) = self.job(name)?;
+        let told = self.veil()?.told(no);
+        Ok((no, told.ok_or_else(|| not_found("Job", "job", name))?))
     }
 
     /// A job that the sender may see and that nobody has deleted.

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 mod answers;
+mod evictions;
 mod model;
 mod office;
 mod refusals;
+mod things;

@@ -8,41 +8,14 @@ use serde_json::json;
 use crate::office::ECS_TYPE;
 use crate::office::NODE_TYPE;
 use crate::office::Office;
+use crate::things::attach;
+use crate::things::bid;
+use crate::things::id;
+use crate::things::job;
+use crate::things::quota;
+use crate::things::workspace;
 
 const NOTHING: Value = Value::Null;
-
-fn id(told: &Value, field: &str) -> String {
-    told[field].as_str().unwrap().to_owned()
-}
-
-fn workspace(office: &mut Office, name: &str) -> String {
-    id(&office.get("CreateWorkspace", "/api/v1/workspaces", &json!({ "WorkspaceName": name })), "WorkspaceId")
-}
-
-fn quota(office: &mut Office, nodes: i64) -> String {
-    let min = json!({ "NodeSpecs": [{ "Type": NODE_TYPE, "Count": nodes }] });
-    let body = json!({ "QuotaName": "q", "ResourceType": "Lingjun", "Min": min });
-    id(&office.get("CreateQuota", "/api/v1/quotas", &body), "QuotaId")
-}
-
-fn attach(office: &mut Office, workspace: &str, quota: &str) {
-    let body = json!({ "Resources": [{ "Spec": { "resourceId": quota } }] });
-    office.get("CreateWorkspaceResource", &format!("/api/v1/workspaces/{workspace}/resources"), &body);
-}
-
-fn job(more: &Value) -> Value {
-    let mut job = json!({ "DisplayName": "j", "JobType": "PyTorchJob", "UserCommand": "true",
-        "JobSpecs": [{ "PodCount": 1, "ResourceConfig": { "GPU": "8" } }] });
-    for (field, value) in more.as_object().unwrap() {
-        job[field] = value.clone();
-    }
-    job
-}
-
-fn bid(instance: &str, spot: &Value) -> Value {
-    let network = json!({ "VpcId": "v", "SwitchId": "s", "SecurityGroupId": "g" });
-    job(&json!({ "UserVpc": network, "JobSpecs": [{ "EcsSpec": instance, "SpotSpec": spot }] }))
-}
 
 #[test]
 fn names_that_nothing_has() {

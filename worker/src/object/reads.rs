@@ -5,7 +5,6 @@ use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
-use engine::state::world::State;
 use engine::transition::Sender;
 use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
@@ -113,26 +112,20 @@ async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Pr
 }
 
 /// Why a job waits, as data and as sentences; what is none of that is null. A job that does not wait has a status only.
-/// Sentences name other jobs, so they are made from what the sender may see.
+/// Sentences name other jobs, so they are made of what the sender may know.
 fn why(core: &Core, job: &str, sender: &Sender) -> Result<String, Problem> {
     let unknown = || Rejection::Unknown { noun: Noun::Job, name: job.to_owned() };
     let id = JobId::new(job).map_err(|_| unknown())?;
     let now = bindings::now();
-    let answer = core.with(|cluster| {
-        cluster.with_state(|state| {
-            if sender.administers {
-                return Ok(why_in(state, &id, now));
-            }
-            Ok::<_, Problem>(why_in(&Veil::new(state, sender).snapshot().restore()?, &id, now))
-        })
-    })??;
+    let answer = core.with(|cluster| cluster.with_state(|state| why_in(&Veil::new(state, sender), &id, now)))?;
     Ok(answer.ok_or_else(unknown)?.to_string())
 }
 
-fn why_in(state: &State, id: &JobId, now: Timestamp) -> Option<serde_json::Value> {
+fn why_in(veil: &Veil, id: &JobId, now: Timestamp) -> Option<serde_json::Value> {
+    let state = veil.state();
     let no = state.jobs.find(id)?;
     let status = explain::status(state.jobs.get(no)?).as_str();
-    let Some(why) = explain::why(state, no, now) else { return Some(json!({ "job": id, "status": status })) };
+    let Some(why) = explain::why_seen(veil, no, now) else { return Some(json!({ "job": id, "status": status })) };
     let others: Vec<_> =
         why.others.iter().map(|(source, reason)| json!({ "source": source, "reason": reason })).collect();
     let help = why.help.map(|help| json!({ "sentence": help.sentence, "command": help.command }));

@@ -26,7 +26,6 @@ use crate::service::document::Kind;
 use crate::service::visit::Visit;
 use crate::service::visit::not_found;
 
-pub(crate) use history::tag as code;
 pub(crate) use history::times;
 
 pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value, Problem> {
@@ -114,7 +113,7 @@ pub(crate) fn told(
     until: Timestamp,
     count: i64,
 ) -> Result<Vec<String>, Problem> {
-    let (_, job) = visit.job(id.as_str())?;
+    let (_, job) = visit.told(id.as_str())?;
     let submitted = (job.submitted, "Submitted".to_owned());
     let told = job.story.iter().map(|(at, episode)| (*at, explain::episode(episode)));
     let all = std::iter::once(submitted).chain(told).filter(|(at, _)| (from..=until).contains(at));

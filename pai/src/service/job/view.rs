@@ -1,6 +1,8 @@
 //! A job as it is told of: what was sent, and what the engine knows of it.
 
 use engine::explain;
+use engine::job::hold::Attempt;
+use engine::job::hold::Hold;
 use engine::job::phase::Charge;
 use engine::job::phase::Phase;
 use engine::state::jobs::Job;
@@ -27,12 +29,13 @@ use crate::service::job::pods;
 use crate::service::visit::Visit;
 
 pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Problem> {
-    let (no, job) = visit.job(name)?;
+    let (no, job) = visit.told(name)?;
+    let job = &job;
     let (state, now) = (visit.state()?, visit.now);
     let document = visit.document(Kind::Job, name)?;
     let stretches = history::stretches(job);
     let mut fields = told(state, job, &document, now);
-    let (code, message) = reason(state, no, now);
+    let (code, message) = reason(visit, no, job)?;
     let (cpus, gpus, memory) = requested(state, job);
     let mut more = json!({
         "ReasonCode": code,
@@ -129,21 +132,22 @@ pub(crate) fn runs_idle(job: &Job) -> bool {
     job.placed().is_some_and(|placed| placed.charge == Charge::Idle)
 }
 
-/// Why a job is as it is: why it waits, what evicts it, how it ended.
-pub(crate) fn reason(state: &State, no: JobNo, now: Timestamp) -> (String, String) {
-    let job = &state.jobs[no];
-    match &job.phase {
-        Phase::Queued { .. } => {
-            let hold = explain::hold(state, no, now);
-            let binding = hold.as_ref().and_then(|hold| hold.binding());
-            binding
-                .map(|attempt| (tag(&attempt.blocker), explain::blocker(state, &attempt.blocker, now)))
-                .unwrap_or_default()
-        }
-        Phase::Stopping { .. } => last_eviction(job),
-        Phase::Ended { outcome, .. } => history::end(job, outcome),
+/// Why a job is as it is, of which the sender is told so much: why it waits, what evicts it, how it ended.
+pub(crate) fn reason(visit: &Visit, no: JobNo, told: &Job) -> Result<(String, String), Problem> {
+    Ok(match &told.phase {
+        Phase::Queued { .. } => explain::hold(visit.state()?, no, visit.now)
+            .map_or_else(|| Ok(Default::default()), |hold| binding(visit, hold))?,
+        Phase::Stopping { .. } => last_eviction(told),
+        Phase::Ended { outcome, .. } => history::end(told, outcome),
         Phase::Starting { .. } | Phase::Running { .. } => Default::default(),
-    }
+    })
+}
+
+/// The code and the sentence of what a job waits for first.
+pub(crate) fn binding(visit: &Visit, hold: Hold) -> Result<(String, String), Problem> {
+    let (state, hold) = (visit.state()?, visit.veil()?.hold(hold));
+    let words = |attempt: &Attempt| (tag(&attempt.blocker), explain::blocker(state, &attempt.blocker, visit.now));
+    Ok(hold.binding().map(words).unwrap_or_default())
 }
 
 /// What all pods of a job ask for: CPUs, GPUs and GiB of memory.

@@ -1,6 +1,5 @@
 //! The jobs of a quota, and their places in its queue.
 
-use engine::explain;
 use engine::job::phase::Phase;
 use engine::schedule::order;
 use engine::state::jobs::Job;
@@ -41,7 +40,8 @@ pub(super) fn list(visit: &Visit, asked: &ListWorkloads) -> Result<Value, Proble
         }
     }
     let (page, total) = paged(found, asked.page);
-    let workloads: Vec<Value> = page.into_iter().map(|(no, place)| told(visit, state, no, place)).collect();
+    let told = page.into_iter().map(|(no, place)| told(visit, state, no, place));
+    let workloads = told.collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({ "Workloads": workloads, "TotalCount": total }))
 }
 
@@ -74,15 +74,15 @@ fn is_asked_for(asked: &ListWorkloads, job: &Job) -> bool {
         && asked.idle.is_none_or(|idle| view::runs_idle(job) == idle)
 }
 
-fn told(visit: &Visit, state: &State, no: JobNo, place: Option<usize>) -> Value {
+fn told(visit: &Visit, state: &State, no: JobNo, place: Option<usize>) -> Result<Value, Problem> {
     let job = &state.jobs[no];
     let spec = &job.spec;
     let workspace = spec.workspace.as_ref();
     let quota = &state.quotas[spec.quota.at()];
     let strategy = STRATEGIES.iter().find(|(_, strategy)| *strategy == quota.settings.strategy);
-    let (code, reason) = waiting(visit, state, no);
+    let (code, reason) = waiting(visit, state, no)?;
     let enqueued = if job.is_queued() { job.waiting_since } else { job.submitted };
-    json!({
+    Ok(json!({
         "WorkloadId": spec.id.as_str(),
         "WorkloadName": spec.name.as_deref().unwrap_or(spec.id.as_str()),
         "WorkloadType": spec.module.as_str().to_ascii_lowercase(),
@@ -105,19 +105,15 @@ fn told(visit: &Visit, state: &State, no: JobNo, place: Option<usize>) -> Value 
         "GmtCreatedTime": calendar::written(job.submitted),
         "GmtEnqueuedTime": calendar::written(enqueued),
         "GmtDequeuedTime": times(job, visit.now).get("GmtRunningTime"),
-    })
+    }))
 }
 
 /// Why a job waits, as the last round found. A list does not try the sources anew, which an answer on one job does.
-fn waiting(visit: &Visit, state: &State, no: JobNo) -> (String, String) {
+fn waiting(visit: &Visit, state: &State, no: JobNo) -> Result<(String, String), Problem> {
     let job = &state.jobs[no];
     if !matches!(job.phase, Phase::Queued { .. }) {
-        return Default::default();
+        return Ok(Default::default());
     }
-    let told = job.class.and_then(|class| state.queue.classes[class.at()].hold.as_ref());
-    let binding = told.and_then(|hold| hold.binding());
-    let words = binding.map(|attempt| {
-        (crate::service::job::code(&attempt.blocker), explain::blocker(state, &attempt.blocker, visit.now))
-    });
-    words.unwrap_or_default()
+    let found = job.class.and_then(|class| state.queue.classes[class.at()].hold.as_deref().cloned());
+    found.map_or_else(|| Ok(Default::default()), |hold| view::binding(visit, hold))
 }
