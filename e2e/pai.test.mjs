@@ -218,4 +218,7 @@ test("many at once are answered before the SDKs give up", async () => {
   assert.equal(new Set(created.map(({ JobId }) => JobId)).size, 100);
   const lists = await Promise.all(Array.from({ length: 20 }, () => client.get(DLC, "ListJobs", "GET", `/api/v1/jobs?WorkspaceId=${of.WorkspaceId}&PageSize=100`)));
   for (const { TotalCount, Jobs } of lists) assert.deepEqual([TotalCount, Jobs.length], [100, 100]);
+  // Only what is kept beside the jobs knows their frameworks.
+  const byFramework = (type) => client.get(DLC, "ListJobs", "GET", `/api/v1/jobs?WorkspaceId=${of.WorkspaceId}&JobType=${type}&SortBy=JobType&PageSize=1`);
+  assert.deepEqual([(await byFramework("PyTorchJob")).TotalCount, (await byFramework("MPIJob")).TotalCount], [100, 0]);
 });

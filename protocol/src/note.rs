@@ -1,8 +1,9 @@
 //! Notes: texts that hosts keep beside the log, such as what people say of a job and the engine does not look at.
 //!
-//! The protocol never looks inside. A note changes with a command or not at all, and it goes to KV with the publication
-//! of that command, so that KV alone gives it back. To be few keys, notes are published in buckets by the digest of
-//! their names; a bucket is written anew when one of its notes has changed.
+//! The protocol never looks inside; a store can take one field out of many notes, so that nobody has to read them all.
+//! A note changes with a command or not at all, and it goes to KV with the publication of that command, so that KV alone
+//! gives it back. To be few keys, notes are published in buckets by the digest of their names; a bucket is written anew
+//! when one of its notes has changed.
 
 use std::collections::BTreeMap;
 
@@ -124,6 +125,11 @@ impl<S: LogStore> Cluster<S> {
     /// The names of the notes that begin so, in order.
     pub fn note_names(&self, start: &str) -> Result<Vec<String>, Fault> {
         self.store.note_names(start)
+    }
+
+    /// A field of the notes that begin so, by their names in order.
+    pub fn note_fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Fault> {
+        self.store.note_fields(start, field)
     }
 
     /// Drops the notes that nobody needs.

@@ -224,6 +224,13 @@ impl LogStore for SqlLog {
         Ok(rows.into_iter().map(|row| row.text).collect())
     }
 
+    fn note_fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Fault> {
+        let query = "SELECT name, text ->> ? AS text FROM notes WHERE name >= ? AND name < ? AND text ->> ? IS NOT NULL ORDER BY name";
+        let values = vec![field.into(), start.into(), format!("{start}\u{10ffff}").into(), field.into()];
+        let rows: Vec<NoteRow> = self.rows(query, values)?;
+        Ok(rows.into_iter().map(|NoteRow { name, text }| (name, text)).collect())
+    }
+
     fn notes(&self, bucket: Bucket) -> Result<Vec<Note>, Fault> {
         let query = "SELECT name, text FROM notes WHERE bucket = ?";
         let rows: Vec<NoteRow> = self.rows(query, vec![integer(bucket.into())])?;

@@ -116,6 +116,13 @@ impl<'a> Visit<'a> {
         Ok(names.iter().filter_map(|name| name.strip_prefix(kind.start())).map(str::to_owned).collect())
     }
 
+    /// A field of the documents on things of a kind: the things in order, each with what its document says.
+    pub(crate) fn told_of_all(&self, kind: Kind, field: &str) -> Result<Vec<(String, String)>, Problem> {
+        let fields = self.house.fields(kind.start(), field)?;
+        let of = |(name, value): (String, String)| Some((name.strip_prefix(kind.start())?.to_owned(), value));
+        Ok(fields.into_iter().filter_map(of).collect())
+    }
+
     /// The sender's roles in a workspace.
     pub(crate) fn roles(&self, workspace: &Workspace) -> RoleSet {
         if self.sender.administers {

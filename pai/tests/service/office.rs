@@ -75,6 +75,12 @@ impl House for Shelf {
         Ok(self.documents.get(name).cloned())
     }
 
+    fn fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Problem> {
+        let value = |text: &str| serde_json::from_str::<Value>(text).ok()?[field].as_str().map(str::to_owned);
+        let named = self.documents.iter().filter(|(name, _)| name.starts_with(start));
+        Ok(named.filter_map(|(name, text)| Some((name.clone(), value(text)?))).collect())
+    }
+
     fn names(&self, start: &str) -> Result<Vec<String>, Problem> {
         Ok(self.documents.keys().filter(|name| name.starts_with(start)).cloned().collect())
     }

@@ -176,6 +176,14 @@ impl LogStore for Disk {
         Ok(inner.tables.notes.keys().filter(|name| name.starts_with(start)).cloned().collect())
     }
 
+    fn note_fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Fault> {
+        let inner = self.0.borrow();
+        let named = inner.tables.notes.iter().filter(|(name, _)| name.starts_with(start));
+        let value =
+            |text: &str| serde_json::from_str::<serde_json::Value>(text).ok()?[field].as_str().map(str::to_owned);
+        Ok(named.filter_map(|(name, text)| Some((name.clone(), value(text)?))).collect())
+    }
+
     fn notes(&self, wanted: Bucket) -> Result<Vec<Note>, Fault> {
         let inner = self.0.borrow();
         let notes = inner.tables.notes.iter().filter(|(name, _)| bucket(name) == wanted);

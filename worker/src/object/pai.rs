@@ -153,6 +153,10 @@ impl House for Host<'_> {
         self.cluster.note(name).map_err(|fault| unavailable(&fault))
     }
 
+    fn fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Problem> {
+        self.cluster.note_fields(start, field).map_err(|fault| unavailable(&fault))
+    }
+
     fn names(&self, start: &str) -> Result<Vec<String>, Problem> {
         self.cluster.note_names(start).map_err(|fault| unavailable(&fault))
     }

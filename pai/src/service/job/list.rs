@@ -5,6 +5,7 @@ use engine::job::spec::IdlePolicy;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::amount::DimensionKind;
+use engine::unit::id::QuotaNo;
 use engine::unit::id::UserId;
 use engine::unit::priority::Module;
 use engine::unit::sort;
@@ -32,18 +33,25 @@ const DAYS_SHOWN: Millis = Millis(7 * Millis::DAY.0);
 pub(super) fn list(visit: &Visit, asked: &ListJobs) -> Result<Value, Problem> {
     let state = visit.state()?;
     let deleted = visit.described(Kind::Deleted)?;
+    // A quota that is not there has no jobs.
+    let quotas: Vec<QuotaNo> = asked.quotas.iter().filter_map(|id| visit.quota(id).ok()).collect();
     let mut found = Vec::new();
-    for (_, job) in state.jobs.iter().filter(|(_, job)| is_asked_for(visit, asked, job)) {
+    for (_, job) in state.jobs.iter().filter(|(_, job)| is_asked_for(visit, asked, &quotas, job)) {
         let id = job.spec.id.as_str();
         let is_deleted = deleted.binary_search_by(|name| name.as_str().cmp(id)).is_ok();
         if !is_deleted && visit.may_see_job(&job.spec.id)? {
             found.push(job);
         }
     }
-    if let Some(job_type) = &asked.job_type {
-        found = with_type(visit, found, job_type)?;
+    if asked.job_type.is_some() || asked.sort == JobOrder::JobType {
+        let frameworks = Frameworks::of(visit)?;
+        if let Some(wanted) = &asked.job_type {
+            found.retain(|job| frameworks.of_job(job) == wanted);
+        }
+        order(&mut found, asked, |job| frameworks.of_job(job));
+    } else {
+        order(&mut found, asked, |_| "");
     }
-    order(visit, &mut found, asked)?;
     let (page, total) = paged(found, asked.page);
     let tell = |job: &Job| Ok(item(state, job, &visit.document(Kind::Job, job.spec.id.as_str())?, visit.now));
     let jobs = page.into_iter().map(tell).collect::<Result<Vec<Value>, Problem>>()?;
@@ -51,9 +59,8 @@ pub(super) fn list(visit: &Visit, asked: &ListJobs) -> Result<Value, Problem> {
 }
 
 /// Everything but the framework, which only the documents know.
-fn is_asked_for(visit: &Visit, asked: &ListJobs, job: &Job) -> bool {
+fn is_asked_for(visit: &Visit, asked: &ListJobs, quotas: &[QuotaNo], job: &Job) -> bool {
     let spec = &job.spec;
-    let of_quota = |id: &String| visit.quota(id).is_ok_and(|no| no == spec.quota);
     let is_own = |user: &UserId| spec.user.as_ref() == Some(user);
     let named = spec.name.as_deref().unwrap_or(spec.id.as_str());
     // A list by name goes back as far as there is anything.
@@ -62,7 +69,7 @@ fn is_asked_for(visit: &Visit, asked: &ListJobs, job: &Job) -> bool {
         && asked.workspace.as_ref().is_none_or(|id| spec.workspace.as_ref().is_some_and(|of| of.as_str() == id))
         && (asked.jobs.is_empty() || asked.jobs.iter().any(|id| id == spec.id.as_str()))
         && contains(named, asked.name_part.as_deref())
-        && (asked.quotas.is_empty() || asked.quotas.iter().any(of_quota))
+        && (asked.quotas.is_empty() || quotas.contains(&spec.quota))
         && asked.status.as_deref().is_none_or(|status| status == view::status(job))
         && asked.user.as_ref().is_none_or(|user| spec.user.as_ref().is_some_and(|of| of.as_str() == user))
         && (!asked.own || is_own(&visit.sender.user))
@@ -76,23 +83,23 @@ fn is_idle(job: &Job, idle: IdlePolicy, runs: Option<bool>) -> bool {
     job.spec.idle == idle && runs.is_none_or(|runs| view::runs_idle(job) == runs)
 }
 
-fn with_type<'j>(visit: &Visit, jobs: Vec<&'j Job>, job_type: &str) -> Result<Vec<&'j Job>, Problem> {
-    let mut found = Vec::new();
-    for job in jobs {
-        if kind(visit, job)? == job_type {
-            found.push(job);
-        }
-    }
-    Ok(found)
-}
+/// The frameworks of all jobs, which only the documents know.
+struct Frameworks(Vec<(String, String)>);
 
-fn kind(visit: &Visit, job: &Job) -> Result<String, Problem> {
-    let document = visit.document(Kind::Job, job.spec.id.as_str())?;
-    Ok(document.get("JobType").and_then(Value::as_str).unwrap_or_default().to_owned())
+impl Frameworks {
+    fn of(visit: &Visit) -> Result<Self, Problem> {
+        visit.told_of_all(Kind::Job, "JobType").map(Self)
+    }
+
+    /// The framework of a job; empty if nobody said it.
+    fn of_job(&self, job: &Job) -> &str {
+        let found = self.0.binary_search_by(|(id, _)| id.as_str().cmp(job.spec.id.as_str()));
+        found.map_or("", |at| &self.0[at].1)
+    }
 }
 
 /// Equal ones come in the order of their creation, and of their names.
-fn order(visit: &Visit, jobs: &mut [&Job], asked: &ListJobs) -> Result<(), Problem> {
+fn order<'f>(jobs: &mut [&Job], asked: &ListJobs, framework: impl Fn(&Job) -> &'f str) {
     let by_creation = |a: &Job, b: &Job| (a.submitted, &a.spec.id).cmp(&(b.submitted, &b.spec.id));
     sort::by(jobs, |a, b| by_creation(a, b));
     match asked.sort {
@@ -100,21 +107,11 @@ fn order(visit: &Visit, jobs: &mut [&Job], asked: &ListJobs) -> Result<(), Probl
         JobOrder::DisplayName => sort::by(jobs, |a, b| a.spec.name.cmp(&b.spec.name)),
         JobOrder::Status => sort::by(jobs, |a, b| view::status(a).cmp(view::status(b))),
         JobOrder::Finished => sort::by(jobs, |a, b| finished(a).cmp(&finished(b))),
-        JobOrder::JobType => {
-            let mut kinds = Vec::new();
-            for job in &*jobs {
-                kinds.push((kind(visit, job)?, *job));
-            }
-            sort::by(&mut kinds, |(a, _), (b, _)| a.cmp(b));
-            for (slot, (_, job)) in jobs.iter_mut().zip(kinds) {
-                *slot = job;
-            }
-        }
+        JobOrder::JobType => sort::by(jobs, |a, b| framework(a).cmp(framework(b))),
     }
     if asked.direction == Direction::Descending {
         jobs.reverse();
     }
-    Ok(())
 }
 
 fn finished(job: &Job) -> Option<Timestamp> {
