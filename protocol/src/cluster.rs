@@ -54,7 +54,7 @@ pub struct Cluster<S> {
     /// How it publishes.
     pub profile: Profile,
     pub(crate) store: S,
-    memory: Option<Memory>,
+    pub(crate) memory: Option<Memory>,
 }
 
 /// What can be rebuilt from the log.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use engine::message::envelope::Envelope;
 use engine::message::rejection::Rejection;
+use engine::state::world::State;
 use engine::transition::Sender;
 use engine::unit::time::Timestamp;
 use serde::Deserialize;
@@ -33,6 +34,9 @@ pub const NOTE_BYTES_MAX: usize = 32 * 1024;
 pub const BUCKET_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// How many bytes of notes one publication takes along. What is left goes with the next one.
 const PUBLISHED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Reads a note; none if that fails.
+pub type ReadNote<'a> = dyn Fn() -> Option<String> + 'a;
 
 /// A bucket's number.
 pub type Bucket = u8;
@@ -132,15 +136,14 @@ impl<S: LogStore> Cluster<S> {
         self.store.note_fields(start, field)
     }
 
-    /// Drops the notes that nobody needs.
-    pub fn sweep_notes(
-        &mut self,
-        is_needed: impl Fn(&engine::state::world::State, &str) -> bool,
-    ) -> Result<(), Failure> {
+    /// Drops the notes that nobody needs. `is_needed` is told a note's name, and can have its text read.
+    pub fn sweep_notes(&mut self, is_needed: impl Fn(&State, &str, &ReadNote) -> bool) -> Result<(), Failure> {
         let names = self.store.note_names("")?;
-        let state = &self.memory()?.state;
-        let gone = names.into_iter().filter(|name| !is_needed(state, name));
-        let drops: Vec<NoteChange> = gone.map(NoteChange::Drop).collect();
+        self.memory()?;
+        let (store, memory) = (&self.store, self.memory.as_ref());
+        let Some(state) = memory.map(|memory| &memory.state) else { return Ok(()) };
+        let gone = |name: &String| !is_needed(state, name, &|| store.note(name).ok().flatten());
+        let drops: Vec<NoteChange> = names.into_iter().filter(gone).map(NoteChange::Drop).collect();
         if drops.is_empty() { Ok(()) } else { self.keep_notes(&drops) }
     }
 

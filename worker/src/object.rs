@@ -17,10 +17,12 @@ use ::pai::service::document;
 use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
+use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
 use protocol::cluster::Cluster;
 use protocol::cluster::Done;
+use protocol::cluster::SLOT_MS;
 use protocol::log::decode;
 use protocol::log::encode;
 use protocol::name::ClusterName;
@@ -64,6 +66,8 @@ const LOST_MS: i64 = 60_000;
 const SWEEP_AFTER: usize = 1_000;
 /// The close code for who is not let in any more.
 const POLICY_VIOLATION: u16 = 1008;
+/// How many slots a day has.
+const SLOTS_OF_DAY: i64 = Millis::DAY.0 / SLOT_MS;
 
 /// A cluster's object. The class's name is part of the deployment.
 #[durable_object]
@@ -197,9 +201,9 @@ impl Core {
         Ok(())
     }
 
-    /// Drops notes on jobs that have been forgotten, once there are many.
-    fn sweep(&self) -> Result<(), Problem> {
-        if self.forgotten.get() < SWEEP_AFTER {
+    /// Drops the notes that nobody needs: once a day, or once many jobs have been forgotten.
+    fn sweep(&self, slot: i64) -> Result<(), Problem> {
+        if self.forgotten.get() < SWEEP_AFTER && slot % SLOTS_OF_DAY != 0 {
             return Ok(());
         }
         self.forgotten.set(0);
@@ -249,7 +253,7 @@ impl Core {
     async fn publish_or_retry(&self, occasion: Occasion) -> Result<(), Problem> {
         let Err(problem) = self.publish(occasion).await else { return Ok(()) };
         console_error!("not published: {problem:?}");
-        self.set_alarm(bindings::now() + engine::unit::time::Millis(RETRY_MS)).await
+        self.set_alarm(bindings::now() + Millis(RETRY_MS)).await
     }
 
     /// Publishes until nothing is due now.

@@ -92,7 +92,10 @@ fn find(visit: &Visit, name: &str) -> Result<Document, Problem> {
 fn create(visit: &mut Visit, service: &Service) -> Result<Value, Problem> {
     let id = visit.new_id("eas-m-");
     // A service whose last job has been forgotten is none any more.
-    if visit.found(Kind::Service, &service.name)?.is_some_and(|known| exists(visit, &known)) {
+    if visit
+        .found(Kind::Service, &service.name)?
+        .is_some_and(|known| visit.state().is_ok_and(|state| run::is_known(state, &known)))
+    {
         let message = format!("there is a service {}; choose another name", service.name);
         return Err(Problem::new(409, "ServiceAlreadyExists", message));
     }
@@ -105,11 +108,6 @@ fn create(visit: &mut Visit, service: &Service) -> Result<Value, Problem> {
     start(visit, &service.name, document)?;
     let document = find(visit, &service.name)?;
     told(visit, &service.name, &document)
-}
-
-fn exists(visit: &Visit, document: &Document) -> bool {
-    let job = JobId::new(&run::job(document));
-    job.is_ok_and(|id| visit.state().is_ok_and(|state| state.jobs.find(&id).is_some()))
 }
 
 /// Starts another run of what a document describes, and keeps the document with it.

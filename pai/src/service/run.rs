@@ -3,6 +3,7 @@
 use engine::message::command::Command;
 use engine::message::command::PodGroup;
 use engine::message::command::SubmitJob;
+use engine::state::world::State;
 use engine::unit::id::BadName;
 use engine::unit::id::JobId;
 use engine::unit::id::QuotaId;
@@ -82,4 +83,9 @@ pub(crate) fn job(document: &Document) -> String {
         Some(run) if run > 1 => format!("{thing}.{run}"),
         Some(_) | None => thing.to_owned(),
     }
+}
+
+/// Whether the engine still knows the job of the last run: a thing without it is none any more.
+pub(crate) fn is_known(state: &State, document: &Document) -> bool {
+    JobId::new(&job(document)).is_ok_and(|id| state.jobs.find(&id).is_some())
 }

@@ -3,6 +3,7 @@
 
 mod answers;
 mod evictions;
+mod kept;
 mod model;
 mod office;
 mod refusals;

@@ -21,6 +21,7 @@ use pai::request::Request;
 use pai::service;
 use pai::service::Mark;
 use pai::service::document::Change;
+use pai::service::document::is_needed;
 use pai::service::house::House;
 use serde_json::Value;
 use serde_json::json;
@@ -166,6 +167,13 @@ impl Office {
         let (status, told) = self.ask(action, target, body);
         assert_eq!(status, 200, "{action} {target}: {told}");
         told
+    }
+
+    /// The names of documents that nobody needs, if so many of the jobs are known as this cluster knows.
+    pub(crate) fn needless(&self, known: &Self) -> Vec<String> {
+        let text = |name: &String| self.cluster.documents.get(name).cloned();
+        let is_needless = |name: &&String| !is_needed(&known.cluster.state, name, &|| text(name));
+        self.cluster.documents.keys().filter(is_needless).cloned().collect()
     }
 
     /// Status, code and sentence of a refusal.
