@@ -1,20 +1,25 @@
 // Ways in: sessions of access keys, tokens of Cloudflare Access, and how each of them ends.
 import assert from "node:assert/strict";
-import { generateKeyPairSync, sign } from "node:crypto";
+import { createHmac, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { start } from "../worker/serve.mjs";
 import { Cluster } from "./server.mjs";
+import { listen } from "./socket.mjs";
 
+const MINUTE_MS = 60_000;
 const TEAM = "https://team.cloudflareaccess.com";
 const pair = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
 const team = pair();
 const ACCESS_KEYS = JSON.stringify({ keys: [{ ...team.publicKey.export({ format: "jwk" }), kid: "k1", alg: "RS256", use: "sig" }] });
 const variables = { ACCESS_TEAM: TEAM, ACCESS_AUDIENCE: "app", ACCESS_KEYS, ACCESS_ADMINISTRATORS: "root@example.com, other@example.com" };
 
+const MASTER = randomBytes(16).toString("hex");
+
 let runtime;
 let cluster;
 before(async () => {
-  runtime = await start({ variables });
+  runtime = await start({ variables, masterSecret: MASTER });
   cluster = await new Cluster({ url: runtime.url, key: runtime.adminKey }, "access").found();
 });
 after(() => runtime.stop());
@@ -139,4 +144,74 @@ test("what claims to be proved is not believed", async () => {
     const mixed = await cluster.request("GET", "me", undefined, { authorization: `Bearer ${token}`, "x-tidegate-proof": proof });
     assert.equal(mixed.body.user, "eve");
   }
+});
+
+/** A session's token as the Worker makes it, of one that ends when the test wants. */
+function sessionUntil(key, expires) {
+  const text = `tgs-${key}.1.${expires}`;
+  return `${text}.${createHmac("sha256", MASTER).update(`session\n${text}`).digest("hex")}`;
+}
+
+const watch = (token) => listen(`${runtime.url}/v1/clusters/access/events?key=${token}`);
+const passed = (until) => new Promise((over) => setTimeout(over, until - Date.now() + 50));
+
+test("an idle socket ends with its session, and one that is used with its key", async () => {
+  await accepted({ put_workspace: { workspace: "idle" } });
+  await accepted({ put_member: { workspace: "idle", user: "idle", roles: ["guest"] } });
+  const secret = secretOf(await create("idle", "idle"));
+  const slot = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+  await runtime.tick(slot);
+  const soon = Date.now() + 1_500;
+  const brief = await watch(sessionUntil("access.idle", soon));
+  const long = await watch((await signIn("access.idle", secret)).body.token);
+  const root = await watch(runtime.adminKey);
+  await passed(soon);
+  // The clock says it twice: nothing is decided and nothing is pushed.
+  await runtime.tick(slot);
+  assert.deepEqual(await brief.closed, { code: 1008, reason: "signed out" });
+  const isOpen = Symbol("open");
+  const still = (socket) => Promise.race([socket.closed, Promise.resolve(isOpen)]);
+  assert.equal(await still(long), isOpen);
+  await accepted({ revoke_key: { key: "access.idle" } });
+  assert.deepEqual(await long.closed, { code: 1008, reason: "signed out" });
+  assert.match(await root.next(), /revoke_key/);
+  assert.equal(await still(root), isOpen);
+  root.close();
+});
+
+test("when a key was last used is known after a restart", async () => {
+  const secret = secretOf(await create("lasting", "lasting"));
+  assert.equal((await signIn("access.lasting", secret)).status, 200);
+  const used = async () => (await cluster.get("keys")).body.find(({ key }) => key === "access.lasting").last_used;
+  const before = await used();
+  assert.ok(Math.abs(before - Date.now()) < MINUTE_MS, `${before}`);
+  await runtime.restart();
+  assert.equal(await used(), before);
+});
+
+test("the team's public keys are fetched where the team publishes them, and kept", async (t) => {
+  const asked = [];
+  let isDown = true;
+  const publisher = createServer((request, response) => {
+    asked.push(request.url);
+    response.writeHead(isDown ? 500 : 200, { "content-type": "application/json" }).end(ACCESS_KEYS);
+  });
+  await new Promise((listening) => publisher.listen(0, "127.0.0.1", listening));
+  const iss = `http://127.0.0.1:${publisher.address().port}`;
+  const other = await start({ variables: { ...variables, ACCESS_TEAM: iss, ACCESS_KEYS: "" } });
+  t.after(async () => {
+    await other.stop();
+    publisher.close();
+  });
+  const founded = await new Cluster({ url: other.url, key: other.adminKey }, "fetched").found();
+  const me = (token) => founded.request("GET", "me", undefined, { "cf-access-jwt-assertion": token });
+  assert.equal((await me(jwt({ iss }))).status, 503);
+  isDown = false;
+  assert.deepEqual((await me(jwt({ iss }))).body, { user: "ann@example.com", administers: false, key: null });
+  assert.equal((await me(jwt({ iss }, { key: pair().privateKey }))).status, 401);
+  assert.equal((await me(jwt({ iss }))).status, 200);
+  assert.deepEqual(asked, ["/cdn-cgi/access/certs", "/cdn-cgi/access/certs"]);
+  // Whoever is not the team is not believed, whatever they would publish.
+  assert.equal((await me(jwt({ iss: `${iss}/elsewhere` }))).status, 401);
+  assert.equal(asked.length, 2);
 });

@@ -3,8 +3,12 @@ import { createHash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 
 const MAGIC = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+const CLOSE = 8;
 
-/** Opens a socket; `next()` gives the next text message. Fails with the status if the upgrade is refused. */
+/**
+ * Opens a socket; `next()` gives the next text message, `closed` how the other side ends it. Fails with the status if the
+ * upgrade is refused.
+ */
 export async function listen(url, protocols) {
   const key = randomBytes(16).toString("base64");
   const headers = {
@@ -27,11 +31,18 @@ export async function listen(url, protocols) {
   let bytes = head;
   const messages = [];
   const waiting = [];
+  let end;
+  const closed = new Promise((ended) => (end = ended));
   const read = () => {
     for (let frame = take(); frame; frame = take()) {
+      const { opcode, payload } = frame;
+      if (opcode === CLOSE) {
+        end({ code: payload.readUInt16BE(0), reason: payload.subarray(2).toString() });
+        continue;
+      }
       const next = waiting.shift();
-      if (next) next(frame);
-      else messages.push(frame);
+      if (next) next(payload.toString());
+      else messages.push(payload.toString());
     }
   };
   // Servers do not mask their frames, and ours are not fragmented.
@@ -42,9 +53,9 @@ export async function listen(url, protocols) {
     if (length === 126) [length, start] = [bytes.length < 4 ? Infinity : bytes.readUInt16BE(2), 4];
     else if (length === 127) [length, start] = [bytes.length < 10 ? Infinity : Number(bytes.readBigUInt64BE(2)), 10];
     if (bytes.length < start + length) return undefined;
-    const text = bytes.subarray(start, start + length).toString();
+    const frame = { opcode: bytes[0] & 15, payload: bytes.subarray(start, start + length) };
     bytes = bytes.subarray(start + length);
-    return text;
+    return frame;
   };
   socket.on("data", (chunk) => {
     bytes = Buffer.concat([bytes, chunk]);
@@ -55,6 +66,7 @@ export async function listen(url, protocols) {
   return {
     protocol: response.headers["sec-websocket-protocol"],
     next: () => new Promise((arrived) => (messages.length > 0 ? arrived(messages.shift()) : waiting.push(arrived))),
+    closed,
     close: () => socket.destroy(),
   };
 }

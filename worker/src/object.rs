@@ -17,6 +17,8 @@ use ::pai::service::document;
 use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
+use engine::state::world::State as EngineState;
+use engine::transition::Sender;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
@@ -66,6 +68,7 @@ const LOST_MS: i64 = 60_000;
 const SWEEP_AFTER: usize = 1_000;
 /// The close code for who is not let in any more.
 const POLICY_VIOLATION: u16 = 1008;
+const SIGNED_OUT: &str = "signed out";
 /// How many slots a day has.
 const SLOTS_OF_DAY: i64 = Millis::DAY.0 / SLOT_MS;
 
@@ -90,6 +93,13 @@ struct Core {
     alarm_at: Cell<Option<Timestamp>>,
     /// Jobs that were forgotten since the notes on them were looked through.
     forgotten: Cell<usize>,
+}
+
+/// Who watches through the socket with this tag, if they still may.
+fn watcher(state: &EngineState, tag: &str) -> Option<Sender> {
+    let sender = access::principal(state, &Proof::read(tag)?, bindings::now()).ok()?.sender;
+    access::admit(state, &sender, &Call::Events).ok()?;
+    Some(sender)
 }
 
 impl DurableObject for ClusterObject {
@@ -195,8 +205,20 @@ impl Core {
             // A socket that cannot be written to will close; its client then asks for what it has missed.
             let _ = match text {
                 Some(text) => socket.send_with_str(text),
-                None => socket.close(Some(POLICY_VIOLATION), Some("signed out")),
+                None => socket.close(Some(POLICY_VIOLATION), Some(SIGNED_OUT)),
             };
+        }
+        Ok(())
+    }
+
+    /// Closes the sockets of those who are nobody any more: their session is over, or their key serves no more.
+    fn dismiss(&self) -> Result<(), Problem> {
+        for socket in self.state.get_websockets() {
+            let tag = self.state.get_tags(&socket).into_iter().next().unwrap_or_default();
+            if self.with(|cluster| cluster.with_state(|state| watcher(state, &tag)))?.is_none() {
+                // Who cannot be told has gone by themselves.
+                let _ = socket.close(Some(POLICY_VIOLATION), Some(SIGNED_OUT));
+            }
         }
         Ok(())
     }
@@ -212,15 +234,13 @@ impl Core {
 
     /// An entry for whoever a socket's tag names; none if they are nobody any more.
     fn as_seen(&self, tag: &str, entry: &str) -> Result<Option<String>, Problem> {
-        let Some(proof) = Proof::read(tag) else { return Ok(None) };
-        if proof == Proof::Root {
+        if Proof::read(tag) == Some(Proof::Root) {
             return Ok(Some(entry.to_owned()));
         }
         let entry: Entry = decode("an entry of the log", entry)?;
         let text = self.with(|cluster| {
             cluster.with_state(|state| {
-                let sender = access::principal(state, &proof, bindings::now()).ok()?.sender;
-                access::admit(state, &sender, &Call::Events).ok()?;
+                let sender = watcher(state, tag)?;
                 Some(encode(&Veil::new(state, &sender).entry(&entry)))
             })
         })?;

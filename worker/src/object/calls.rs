@@ -112,6 +112,7 @@ async fn run_slot(core: &Core, slot: i64) -> Reply {
     if let Ok(done) = &outcome {
         core.push(done)?;
     }
+    core.dismiss()?;
     core.sweep(slot)?;
     // A slot that had been decided is a good moment for what has not been published yet all the same.
     core.publish_or_retry(Occasion::Round).await?;
