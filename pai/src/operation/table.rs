@@ -209,7 +209,7 @@ pub const ROWS: [Row; 70] = [
 ];
 
 /// Operations that have nothing to answer with here.
-pub const UNSERVED: [(Product, &[&str], &str); 16] = [
+pub const UNSERVED: [(Product, &[&str], &str); 20] = [
     (
         Product::Dlc,
         &["GetPodLogs", "GetJobMetrics", "GetMetrics", "GetToken", "GetWebTerminal", "GetRayDashboard", "GetDashboard"],
@@ -256,25 +256,76 @@ pub const UNSERVED: [(Product, &[&str], &str); 16] = [
     (
         Product::Studio,
         &[
+            "CreateResourceGroupMachineGroup",
             "DeleteMachineGroup",
             "DeleteResourceGroupMachineGroup",
             "GetMachineGroup",
             "GetResourceGroupMachineGroup",
             "ListResourceGroupMachineGroups",
+            "ReleaseMachineGroup",
+            "UpdateResourceGroupMachineGroup",
         ],
         "machines are not ordered in groups here; nodes belong to resource groups, see ListNodes",
     ),
     (
         Product::Studio,
-        &["GetNodeMetrics", "GetUserViewMetrics", "GetToken"],
+        &[
+            "GetJobViewMetrics",
+            "GetMetrics",
+            "GetNodeGPUMetrics",
+            "GetNodeMetrics",
+            "GetNodeViewMetrics",
+            "GetQuotaJobViewMetrics",
+            "GetQuotaMetrics",
+            "GetQuotaNodeMetrics",
+            "GetQuotaNodeViewMetrics",
+            "GetQuotaRangeUserViewMetrics",
+            "GetQuotaUserViewMetrics",
+            "GetRangeUserViewMetrics",
+            "GetResourceGroupMetrics",
+            "GetToken",
+            "GetUserViewMetrics",
+            "ListNodeGPUMetrics",
+        ],
         "what machines measure is known to whoever runs them; see ListNodes and ListQuotaActiveUserUsages for use",
+    ),
+    (
+        Product::Studio,
+        &["GetJobsStatisticsByQuota", "GetJobsStatisticsByResourceGroup", "GetQueueInfos", "GetQuotaQueueInfo"],
+        "what waits and runs in a quota, with places in its queue, is told by ListQuotaWorkloads",
+    ),
+    (
+        Product::Studio,
+        &["GetQuotaTopo", "ListQuotaUsers"],
+        "a quota's children are told by ListQuotas, its users by ListQuotaActiveUserUsages",
+    ),
+    (
+        Product::Studio,
+        &["GetSpotStockPreview", "ListSpotsStockPreview"],
+        "what is left of instance types, and at which discount, is told by ListEcsSpecs",
     ),
     (
         Product::Studio,
         &["GetTrainingJobLatestMetrics", "ListTrainingJobInstanceMetrics", "ListTrainingJobMetrics"],
         "training jobs are those of DLC, and what they measure is not known to the scheduler",
     ),
-    (Product::Studio, &["TagResources", "UntagResources", "ListTagResources"], "quotas have labels: see UpdateQuota"),
+    (
+        Product::Studio,
+        &["DeleteQuotaLabels", "ListTagResources", "TagResources", "UntagResources", "UpdateQuotaLabels"],
+        "a quota's labels are sent whole with UpdateQuota",
+    ),
+    (
+        Product::Workspace,
+        &[
+            "ChangeResourceGroup",
+            "CreateDatasetJobConfig",
+            "DeleteDatasetJobConfig",
+            "GetDatasetJobConfig",
+            "ListDatasetJobConfigs",
+            "UpdateDatasetJobConfig",
+        ],
+        "data sets, and groups that a bill is split by, are not known here; a job names what it mounts",
+    ),
     (
         Product::Workspace,
         &["CreateProductOrders", "ListProducts"],
