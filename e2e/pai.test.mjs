@@ -1,13 +1,11 @@
 // The PAI surface in the Worker runtime: who is believed, what is kept, and what holds under load.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { Client, send, signed } from "./acs.mjs";
+import { recordings } from "./recorded/files.mjs";
+import { read } from "./recorded/request.mjs";
 import { accessKey, foundPai, NODE_TYPE, Server } from "./server.mjs";
 
-const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
 const MINUTE_MS = 60_000;
 const DLC = "2020-12-03";
 const AIWORKSPACE = "2021-02-04";
@@ -23,18 +21,11 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** The recorded requests of the SDKs: those beside the native tests, and all of them where `../shared` is there. */
+/** The recorded requests of the SDKs, with the names of their headers in small letters. */
 function recorded() {
-  const shared = join(ROOT, "../shared/pai/golden");
-  const folders = [join(ROOT, "pai/tests/fixtures"), shared, join(shared, "newest_dlc_1_11_6")].filter(existsSync);
-  const files = folders.flatMap((folder) => readdirSync(folder).filter((file) => file.endsWith(".http")).map((file) => join(folder, file)));
-  return files.map((file) => {
-    const bytes = readFileSync(file);
-    const end = bytes.indexOf("\r\n\r\n");
-    const [first, ...lines] = bytes.subarray(0, end).toString("latin1").split("\r\n");
-    const [method, target] = first.split(" ");
-    const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]));
-    return { file, method, target, headers, body: bytes.subarray(end + 4) };
+  return recordings().map(({ name, bytes }) => {
+    const { headers, ...request } = read(bytes);
+    return { ...request, file: name, headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])) };
   });
 }
 

@@ -1,9 +1,9 @@
-// Runs commands or plans in an instance of the module: in Node and in the Worker runtime alike.
+// Runs a function of a module without bindings on some input: in Node and in the Worker runtime alike.
 
-/** The bytes of all answers, and of what there is at the end; `what` is `run` for commands, or `plan`. */
+/** The bytes that come of `input`, a text or bytes; `what` is the function's name. */
 export function run(instance, what, input) {
   const { memory, reserve, output } = instance.exports;
-  const bytes = new TextEncoder().encode(input);
+  const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
   const at = reserve(bytes.length);
   new Uint8Array(memory.buffer, at, bytes.length).set(bytes);
   const length = instance.exports[what]();

@@ -1,7 +1,9 @@
 //! The engine's figures, native and in Wasm, and how a round's cost grows, counted in instructions.
 use crate::bundle::cargo_output_dir;
+use crate::count;
 use crate::prepare::{self, WASM};
-use crate::process::{Failure, command, output, root, show};
+use crate::process::{Failure, output, root, show};
+use crate::requests;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,13 +38,13 @@ const GROWTH: [(&str, [Sizes; 3]); 4] = [
     ),
 ];
 const SLOPE_MAX: f64 = 1.1;
-const COUNTER: [&str; 3] = ["--tool=callgrind", "--toggle-collect=*one_full_round*", "--callgrind-out-file=/dev/null"];
 
 pub(crate) fn run() -> Result<(), Failure> {
     prepare::wasm_target()?;
     let bench = Bench::build()?;
     bench.figures()?;
-    bench.growth()
+    bench.growth()?;
+    requests::run(&bench.fuel)
 }
 
 /// What has been built, as paths from the root.
@@ -84,10 +86,7 @@ impl Bench {
 
     fn growth(&self) -> Result<(), Failure> {
         println!("\ngrowth of a round that judges every job for the first time, or moves every price, in instructions");
-        let has_counter = output("valgrind", &["--version"]).is_some();
-        if !has_counter {
-            println!("native: left out; install valgrind to count them");
-        }
+        let has_counter = count::is_native_possible();
         for (what, steps) in GROWTH {
             if has_counter {
                 print_growth("native", what, &points(what, steps, |sizes| self.counted_natively(sizes))?);
@@ -97,25 +96,14 @@ impl Bench {
         Ok(())
     }
 
-    fn counted_natively(&self, sizes: &[String; 2]) -> Result<u64, Failure> {
-        let mut arguments = COUNTER.to_vec();
-        arguments.extend([&self.tidegate, "bench", "--growth-step", &sizes[0], &sizes[1]]);
-        let failure =
-            || Failure::new("valgrind did not count", "run `valgrind --tool=callgrind` by hand and read what it says");
-        let result = command("valgrind", &arguments).output().map_err(|_| failure())?;
-        let said = String::from_utf8_lossy(&result.stderr).into_owned();
-        let collected = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
-        collected.ok_or_else(failure)
+    fn counted_natively(&self, sizes: Sizes) -> Result<u64, Failure> {
+        let [first, second] = sizes.map(|(name, size)| format!("{name}={size}"));
+        count::native(&self.tidegate, &["bench", "--growth-step", &first, &second], "one_full_round")
     }
 
-    fn counted_in_wasm(&self, sizes: &[String; 2]) -> Result<u64, Failure> {
-        let counted = output(&self.fuel, &[&self.module, &sizes[0], &sizes[1]]);
-        counted.and_then(|text| text.parse().ok()).ok_or_else(|| {
-            Failure::new(
-                "the Wasm instructions were not counted",
-                format!("run `{} {} {}`", self.fuel, self.module, sizes.join(" ")),
-            )
-        })
+    fn counted_in_wasm(&self, sizes: Sizes) -> Result<u64, Failure> {
+        let [(what, _), _] = sizes;
+        count::wasm(&self.fuel, &self.module, &format!("prepare_{what}"), sizes.map(|(_, size)| size), "round")
     }
 }
 
@@ -123,11 +111,11 @@ impl Bench {
 fn points(
     what: &str,
     steps: [Sizes; 3],
-    count: impl Fn(&[String; 2]) -> Result<u64, Failure>,
+    count: impl Fn(Sizes) -> Result<u64, Failure>,
 ) -> Result<Vec<(u32, u64)>, Failure> {
     let point = |sizes: Sizes| {
         let size = sizes.iter().find(|(name, _)| *name == what).map_or(0, |(_, size)| *size);
-        Ok((size, count(&sizes.map(|(name, size)| format!("{name}={size}")))?))
+        Ok((size, count(sizes)?))
     };
     steps.into_iter().map(point).collect()
 }

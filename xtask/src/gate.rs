@@ -69,8 +69,9 @@ fn native_tests() -> Result<(), Failure> {
 
 fn build() -> Result<(), Failure> {
     bundle::build(bundle::Profile::Release)?;
-    let module = ["build", "--locked", "--target", prepare::WASM, "--profile", "wasm", "--package", "bytes-of-runs"];
-    show("cargo", &module, "correct what the compiler says above")
+    let mut modules = vec!["build", "--locked", "--target", prepare::WASM, "--profile", "wasm"];
+    modules.extend(["--package", "bytes-of-runs", "--package", "requests", "--lib"]);
+    show("cargo", &modules, "correct what the compiler says above")
 }
 
 fn node_tests() -> Result<(), Failure> {

@@ -1,11 +1,13 @@
 //! Builds, runs and checks Tidegate, so that nothing but Rust, Node and Python has to be installed.
 mod bench;
 mod bundle;
+mod count;
 mod dev;
 mod gate;
 mod parts;
 mod prepare;
 mod process;
+mod requests;
 mod sdks;
 
 use process::Failure;
@@ -17,7 +19,7 @@ cargo xtask dev [--port 8787] [--every SECONDS] [--fresh]
                                build --dev, then serve both on this computer with a running clock
 cargo xtask test               the whole gate, as the continuous integration runs it
 cargo xtask fuzz               5,000 requests that are made up from the document of the native surface
-cargo xtask bench              the engine's figures, native and in Wasm, and how a round grows";
+cargo xtask bench              the engine's figures, native and in Wasm, how a round grows, and what requests cost";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

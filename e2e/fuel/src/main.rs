@@ -1,5 +1,5 @@
-//! Counts what one full round costs in Wasm: `fuel MODULE.wasm jobs=N quotas=M`, or `bids=N offers=M`, prints the units
-//! that it used up.
+//! Counts what a function costs in Wasm: `fuel MODULE.wasm PREPARE A B CALL` calls `PREPARE(A, B)`, then `CALL()`, and
+//! prints the units that the latter used up. Each tells 0 if it did not do what it should.
 //!
 //! A unit is about one instruction; the same module uses up the same number on every machine.
 
@@ -31,19 +31,17 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<u64, Box<dyn Error>> {
-    let [module, count, among] = arguments else { return Err("write fuel MODULE.wasm jobs=N quotas=M".into()) };
-    let (what, count) = count.split_once('=').ok_or("the first size is written jobs=N or bids=N")?;
-    let (_, among) = among.split_once('=').ok_or("the second size is written quotas=M or offers=M")?;
-    let (count, among): (u32, u32) = (count.parse()?, among.parse()?);
+    let [module, prepare, first, second, call] = arguments else {
+        return Err("write fuel MODULE.wasm PREPARE A B CALL".into());
+    };
+    let numbers: (u32, u32) = (first.parse()?, second.parse()?);
     let (mut store, instance) = instance(&std::fs::read(module)?)?;
-    let prepare = instance.get_typed_func::<(u32, u32), u32>(&store, &format!("prepare_{what}"))?;
-    if prepare.call(&mut store, (count, among))? == 0 {
-        return Err(format!("no cluster of {count} {what} can be built").into());
+    if instance.get_typed_func::<(u32, u32), u32>(&store, prepare)?.call(&mut store, numbers)? == 0 {
+        return Err(format!("{prepare}({first}, {second}) prepares nothing").into());
     }
     store.set_fuel(TANK)?;
-    let events = instance.get_typed_func::<(), u32>(&store, "round")?.call(&mut store, ())?;
-    if events == 0 {
-        return Err("the round decided nothing, so it says nothing about growth".into());
+    if instance.get_typed_func::<(), u32>(&store, call)?.call(&mut store, ())? == 0 {
+        return Err(format!("{call}() did nothing, so its cost says nothing").into());
     }
     Ok(TANK - store.get_fuel()?)
 }
