@@ -13,14 +13,25 @@ export class Cluster {
   }
 
   /** Sends a command without the console. */
-  async send(command, id = randomUUID()) {
+  async send(command, id) {
+    return (await this.answerTo(command, id)).json();
+  }
+
+  async answerTo(command, id = randomUUID()) {
     const answer = await fetch(`${this.runtime.url}/v1/clusters/${this.name}/commands`, {
       method: "POST",
       headers: { authorization: `Bearer ${this.runtime.adminKey}`, "content-type": "application/json" },
       body: JSON.stringify({ format: 1, id, command }),
     });
     if (!answer.ok) throw new Error(`refused: ${await answer.text()}`);
-    return answer.json();
+    return answer;
+  }
+
+  /** A key of a user, as it is pasted at the sign-in. */
+  async keyOf(user) {
+    const key = `${this.name}.${user}`;
+    const made = await this.answerTo({ create_key: { key, user } });
+    return `${key}:${made.headers.get("x-tidegate-secret")}`;
   }
 
   /** What the cluster answers to a read, at least as new as everything that was sent. */

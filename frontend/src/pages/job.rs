@@ -18,6 +18,7 @@ use crate::pages::job_remedy::JobRemedy;
 use crate::session::Session;
 use crate::session::send::as_curl;
 use crate::widgets::copy_button::CopyButton;
+use crate::widgets::deed::Deed;
 use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
 use crate::widgets::state_mark::StateMark;
@@ -77,19 +78,22 @@ fn job_view(session: Session, text: JobText) -> impl IntoView {
     let asked = id.clone();
     let is_cancelling = Signal::derive(move || session.cancelling.with(|cancelling| cancelling.contains(&asked)));
     let facts = facts.into_iter().map(|(label, value)| view! { <div><dt>{label}</dt><dd>{value}</dd></div> });
-    let cancelled = id.clone();
+    let command = StoredValue::new(Command::CancelJob(CancelJob { job: id.clone() }));
     let curl = Callback::new(move |()| {
-        let command = Command::CancelJob(CancelJob { job: cancelled.clone() });
-        (!state.has_ended()).then(|| as_curl(&session.name(), &command))
+        (!state.has_ended()).then(|| command.with_value(|command| as_curl(&session.name(), command)))
     });
-    let cancel = move |_| session.cancel_soon(vec![id.clone()]);
+    let denied = Signal::derive(move || command.with_value(|command| session.denied(command)));
+    let is_idle = Signal::derive(move || state.has_ended() || is_cancelling.get());
+    let label = Signal::derive(move || {
+        let words = if is_cancelling.get() { "Being cancelled…" } else { "Cancel job" };
+        words.to_owned()
+    });
+    let cancel = Callback::new(move |()| session.cancel_soon(vec![id.clone()]));
     view! {
         <div class="page-head">
             <h1>{name}</h1>
             <StateMark state=state position=position />
-            <button type="button" disabled=move || state.has_ended() || is_cancelling.get() title=state.has_ended().then_some("The job has ended.") on:click=cancel>
-                {move || if is_cancelling.get() { "Being cancelled…" } else { "Cancel job" }}
-            </button>
+            <Deed id="cancel-job" label=label denied=denied is_idle=is_idle act=cancel />
             <CopyButton label="Copy cancel as curl" text=curl />
         </div>
         <div class="columns">

@@ -10,6 +10,7 @@ use crate::session::notices::Tone;
 use crate::session::send::as_curl;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::copy_button::CopyButton;
+use crate::widgets::deed::Deed;
 use console_model::path;
 use console_model::preview;
 
@@ -23,14 +24,15 @@ pub(crate) fn JobRemedy(command: Command) -> impl IntoView {
             .with_value(|command| session.ask(|state| preview::of_change(state, command, browser::now())))
             .unwrap_or_default()
     });
-    let apply = move |_| {
+    let denied = Signal::derive(move || command.with_value(|command| session.denied(command)));
+    let apply = Callback::new(move |()| {
         let command = command.get_value();
         spawn_local(async move {
             if session.send(command).await.is_ok() {
                 session.notices.show(Tone::Done, "The change has been made.".to_owned(), None);
             }
         });
-    };
+    });
     let curl = Callback::new(move |()| Some(command.with_value(|command| as_curl(&session.name(), command))));
     let href = Callback::new(move |job: String| path::job(&session.name(), &job));
     view! {
@@ -38,7 +40,7 @@ pub(crate) fn JobRemedy(command: Command) -> impl IntoView {
             <summary>"Look at this change"</summary>
             <Consequences preview=preview href=href />
             <div class="form-row">
-                <button type="button" class="primary" on:click=apply>"Make this change"</button>
+                <Deed id="make-change" label="Make this change" denied=denied act=apply />
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </details>

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use engine::message::command::CancelJob;
+use engine::message::command::Command;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use engine::unit::sort;
@@ -15,6 +17,7 @@ use crate::pages::app::title;
 use crate::session::Session;
 use crate::session::url;
 use crate::widgets::choice::Choice;
+use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use crate::widgets::job_table::JobActions;
 use crate::widgets::job_table::JobRow;
@@ -56,10 +59,16 @@ pub(crate) fn JobsPage() -> impl IntoView {
         open: Callback::new(move |job: String| navigate(&path::job(&session.name(), &job), NavigateOptions::default())),
         hover: Callback::new(move |is_here| is_hovered.set(is_here)),
     };
-    let cancel = move |_| {
+    let denied =
+        Signal::derive(move || selected.with(|selected| selected.iter().find_map(|job| not_to_cancel(session, job))));
+    let cancel_label = Signal::derive(move || match selected.with(BTreeSet::len) {
+        0 => "Cancel selected".to_owned(),
+        n_jobs => format!("Cancel {n_jobs} selected"),
+    });
+    let cancel = Callback::new(move |()| {
         session.cancel_soon(selected.get_untracked().into_iter().collect());
         selected.set(BTreeSet::new());
-    };
+    });
     let count = move || {
         let all = session.ask(|state| state.jobs.len()).unwrap_or_default();
         order.with(
@@ -77,14 +86,18 @@ pub(crate) fn JobsPage() -> impl IntoView {
             <Choice id="state-filter" label="State" options=Signal::stored(state_options()) value=state change=set_state />
             <Choice id="module-filter" label="Module" options=Signal::stored(module_options()) value=module_name change=set_module />
             <Choice id="sort" label="Order" options=Signal::stored(sort_options()) value=Signal::derive(move || JobSort::parse(&sort.get()).as_str().to_owned()) change=set_sort />
-            <button type="button" disabled=move || selected.with(BTreeSet::is_empty) on:click=cancel>
-                {move || match selected.with(BTreeSet::len) { 0 => "Cancel selected".to_owned(), n_jobs => format!("Cancel {n_jobs} selected") }}
-            </button>
+            <Deed id="cancel-selected" label=cancel_label denied=denied is_idle=Signal::derive(move || selected.with(BTreeSet::is_empty)) act=cancel />
             <p class="hint" role="status">{count}</p>
         </div>
         {move || order.with(|order| order.is_empty()).then(|| view! { <p class="nothing">"No job matches these filters."</p> })}
         <JobTable jobs=order selected=selected actions=actions />
     }
+}
+
+/// Why one may not cancel a job, with the job's name: it is one of several.
+fn not_to_cancel(session: Session, job: &JobId) -> Option<String> {
+    let reason = session.denied(&Command::CancelJob(CancelJob { job: job.clone() }))?;
+    Some(format!("{job}: {reason}"))
 }
 
 /// The jobs in order; while the pointer is on the table, only a new filter changes it, so that no row jumps away.

@@ -57,6 +57,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
         session.ask(|state| draft.with(|draft| draft.command(&state.cluster))).unwrap_or_else(|| Err(Vec::new()))
     });
     let faults = Memo::new(move |_| command.with(|command| command.as_ref().err().cloned().unwrap_or_default()));
+    let denied = Signal::derive(move || session.denied(&Command::SubmitJob(command.get().ok()?)));
     let preview = Memo::new(move |_| match command.get() {
         Ok(submit) => session.ask(|state| preview::of_job(state, &submit, browser::now())).unwrap_or_default(),
         Err(faults) => Preview {
@@ -94,7 +95,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
         <div class="page-head"><h1>"Submit a job"</h1></div>
         <div class="columns">
             <section class="card" aria-label="Form">
-                <SubmitForm draft=draft faults=faults offers=offers quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() submit=submit curl=curl />
+                <SubmitForm draft=draft faults=faults denied=denied offers=offers quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() submit=submit curl=curl />
             </section>
             <div class="card sticky"><Consequences preview=preview href=Callback::new(move |job: String| path::job(&session.name(), &job)) /></div>
         </div>

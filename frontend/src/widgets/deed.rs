@@ -10,7 +10,7 @@ pub(crate) fn Deed(
     id: String,
     /// What it does.
     #[prop(into)]
-    label: String,
+    label: Signal<String>,
     /// What it does to what, where the label alone does not say so.
     #[prop(optional, into)]
     name: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) fn Deed(
                 aria-describedby=move || denied.get().map(|_| described.clone())
                 on:click=run
             >
-                {label}
+                {move || label.get()}
             </button>
             {move || denied.get().map(|reason| view! { <span class="hint" id=reason_id.clone()>{reason}</span> })}
         </span>

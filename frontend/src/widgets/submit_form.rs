@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use crate::widgets::choice::Choice;
 use crate::widgets::copy_button::CopyButton;
+use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use crate::widgets::spot_fields::OfferChoice;
 use crate::widgets::spot_fields::SourceChoice;
@@ -21,6 +22,8 @@ pub(crate) fn SubmitForm(
     draft: RwSignal<JobDraft>,
     /// What is wrong with it.
     faults: Memo<Vec<(Field, String)>>,
+    /// Why one may not submit it.
+    denied: Signal<Option<String>>,
     /// The quotas there are.
     #[prop(into)]
     quotas: Signal<Vec<(String, String)>>,
@@ -113,7 +116,7 @@ pub(crate) fn SubmitForm(
                 <div hidden=move || !draft.with(|draft| draft.is_tolerant)><TextField id="restarts" label="Restarts at most" value=read(|draft| draft.max_restarts.clone()) change=write(|draft, text| draft.max_restarts = text) fault=fault(Field::Restarts) is_short=true /></div>
             </div>
             <div class="form-row">
-                <button type="submit" class="primary" disabled=move || faults.with(|faults| !faults.is_empty())>"Submit job"</button>
+                <Deed id="submit-job" label="Submit job" denied=denied is_idle=Signal::derive(move || faults.with(|faults| !faults.is_empty())) is_submit=true />
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </form>
