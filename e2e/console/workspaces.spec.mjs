@@ -38,6 +38,7 @@ test("a lead works in their own workspace", async ({ page, runtime, browser }) =
   await lead.getByRole("textbox", { name: "Key" }).fill(secret);
   await lead.getByRole("button", { name: "Sign in" }).click();
   await expect(lead.getByRole("treegrid")).toBeVisible();
+  await expect(lead.getByText("The key or its secret is wrong")).toHaveCount(0);
 
   await lead.getByRole("navigation").getByRole("link", { name: "Jobs" }).click();
   await expect(lead.getByRole("link", { name: "anns-job" })).toBeVisible();

@@ -63,7 +63,12 @@ fn OpenCluster(name: String) -> impl IntoView {
             session.look_again();
         });
     });
+    let refusal = StoredValue::new(None);
     let enter = Callback::new(move |text: String| {
+        // What was said of the last try is not true of this one.
+        if let Some(no) = refusal.get_value() {
+            session.notices.dismiss(no);
+        }
         spawn_local(async move {
             let token = match text.trim().split_once(':') {
                 Some((id, secret)) => client::open_session(&session.name(), id, secret).await,
@@ -76,15 +81,13 @@ fn OpenCluster(name: String) -> impl IntoView {
                     session.known.set(Known::Loading);
                     session.look_again();
                 }
-                Err(Failure::NoKey) => {
-                    session.notices.show(
-                        Tone::Refused,
-                        "The key or its secret is wrong, or it has ended.".to_owned(),
-                        None,
-                    );
-                }
                 Err(failure) => {
-                    session.notices.show(Tone::Refused, sentence(&failure.to_string()), None);
+                    let text = if matches!(failure, Failure::NoKey) {
+                        "The key or its secret is wrong, or it has ended.".to_owned()
+                    } else {
+                        sentence(&failure.to_string())
+                    };
+                    refusal.set_value(Some(session.notices.show(Tone::Refused, text, None)));
                 }
             }
         });
