@@ -7,10 +7,9 @@ export const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self'; style-src 'self'";
 
 const TYPES = {
-  ".html": "text/html",
   ".js": "text/javascript",
   ".wasm": "application/wasm",
-  ".md": "text/markdown",
+  ".md": "text/markdown; charset=utf-8",
   ".json": "application/json",
   ".svg": "image/svg+xml",
   ".css": "text/css",
@@ -21,8 +20,8 @@ export function serveFiles(pages, headers = {}, root = "dist") {
   const requests = [];
   const server = createServer((request, response) => {
     const path = new URL(request.url, "http://docs").pathname;
-    const type = TYPES[extname(path)] ?? "text/html";
-    const all = { "content-security-policy": POLICY, "content-type": `${type}; charset=utf-8`, ...headers };
+    const type = TYPES[extname(path)] ?? "text/html; charset=utf-8";
+    const all = { "content-security-policy": POLICY, "content-type": type, ...headers };
     if (path === "/favicon.ico") return response.writeHead(204, all).end();
     requests.push(path);
     const file = new URL(`../../${root}${path}${path.endsWith("/") ? "index.html" : ""}`, import.meta.url);

@@ -10,7 +10,7 @@ use planner::link;
 use planner::link::LinkFault;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../public/embed/plans")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../public/workbench/plans")
 }
 
 fn text(name: &str) -> String {

@@ -9,7 +9,7 @@ function ask(...message) {
     engine = new Worker(script(), { type: "module" });
     engine.onmessage = ({ data }) => data.forEach((told) => planners.get(told.planner)?.told(told));
     engine.onerror = () =>
-      planners.forEach((planner) => planner.started && planner.told({ kind: "failedx", message: planner.words.blocked }));
+      planners.forEach((planner) => planner.started && planner.told({ kind: "failed", message: planner.words.blocked }));
   }
   engine.postMessage(message);
 }
