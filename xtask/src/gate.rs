@@ -1,5 +1,6 @@
 //! The whole gate: what must hold before a change is taken.
 use crate::bundle;
+use crate::docs;
 use crate::prepare;
 use crate::process::{Failure, command, output, root, show};
 use crate::sdks;
@@ -10,11 +11,12 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 type Step = (&'static str, fn() -> Result<(), Failure>);
 
 /// Cheapest first, so that a slip of the pen is told within seconds.
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("format", format),
     ("lints", lints),
     ("native tests", native_tests),
     ("build for Wasm", build),
+    ("documentation", docs::build),
     ("node tests", node_tests),
     ("SDK tests", sdks::test),
     ("browser tests", browser_tests),

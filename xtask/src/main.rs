@@ -3,6 +3,7 @@ mod bench;
 mod bundle;
 mod count;
 mod dev;
+mod docs;
 mod gate;
 mod parts;
 mod prepare;
@@ -17,6 +18,7 @@ const USAGE: &str = "\
 cargo xtask build [--dev]      the console into dist/, the Worker into build/worker/
 cargo xtask dev [--port 8787] [--every SECONDS] [--fresh]
                                build --dev, then serve both on this computer with a running clock
+cargo xtask docs               the documentation into dist/docs/, with the planners of the last build
 cargo xtask test               the whole gate, as the continuous integration runs it
 cargo xtask fuzz               5,000 requests that are made up from the document of the native surface
 cargo xtask bench              the engine's figures, native and in Wasm, how a round grows, and what requests cost";
@@ -38,6 +40,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["build"] => bundle::build(bundle::Profile::Release),
         ["build", "--dev"] => bundle::build(bundle::Profile::Dev),
         ["dev", options @ ..] => dev::serve(&dev::Options::parse(options)?),
+        ["docs"] => docs::build(),
         ["test"] => gate::run(),
         ["fuzz"] => gate::fuzz(),
         ["bench"] => bench::run(),

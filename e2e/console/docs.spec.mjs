@@ -1,0 +1,52 @@
+// The documentation as it is built: its planners work where nothing inline is allowed.
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "@playwright/test";
+import { POLICY, serveFiles } from "./files.mjs";
+
+const policy = `${POLICY.replace("img-src 'self'", "img-src 'self' data:")}; frame-src 'self'`;
+const serve = () => serveFiles({}, { "content-security-policy": policy });
+
+test("a page of the book with its planners", async ({ page }) => {
+  const { server, url } = await serve();
+  const faults = [];
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  await page.addInitScript(() => {
+    window.shifts = [];
+    new PerformanceObserver((list) => window.shifts.push(...list.getEntries().map(({ value }) => value))).observe({ type: "layout-shift", buffered: true });
+  });
+  await page.goto(`${url}docs/child-level.html`);
+  const first = page.getByRole("group", { name: "Scenario: child-level", exact: true });
+  await expect(first.getByText("dev-c1 is evicted: child-level preemption; 16 GPU-hours lost")).toBeVisible();
+  await expect(first.getByRole("table")).toBeVisible();
+  // Everything is there without scrolling inside.
+  expect(await first.evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThanOrEqual(0);
+  await first.getByRole("slider", { name: "infer-a asks for" }).fill("64000");
+  await expect(first.getByText("train-b is evicted: child-level preemption")).toBeVisible();
+  await expect(first.getByText("1 worse off")).toBeVisible();
+  const second = page.getByRole("group", { name: "Scenario: child-level-unused" });
+  await second.scrollIntoViewIfNeeded();
+  await expect(second.getByRole("table")).toBeVisible();
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual([]);
+  expect(await page.evaluate(() => window.shifts)).toEqual([]);
+  expect(faults).toEqual([]);
+  await page.getByRole("link", { name: "Planners in your pages" }).first().click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Planners in your pages");
+  await page.locator("tidegate-planner").scrollIntoViewIfNeeded();
+  await expect(page.getByText("finetune starts on 24 GPUs")).toBeVisible();
+  await page.locator("iframe").scrollIntoViewIfNeeded();
+  await expect(page.frameLocator("iframe").getByRole("table", { name: "变更前后" })).toBeVisible({ timeout: 15_000 });
+  server.close();
+});
+
+test("without scripts the book shows its pictures and scenarios", async ({ browser }) => {
+  const { server, url } = await serve();
+  const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+  await page.goto(`${url}docs/child-level.html`);
+  const pictures = page.getByRole("img", { name: "How it begins" });
+  await expect(pictures).toHaveCount(2);
+  expect((await pictures.first().boundingBox()).height).toBeGreaterThan(100);
+  await page.getByText("The scenario, and what the engine says").first().click();
+  await expect(page.getByText("> dev-c1 preempted for infer-a")).toBeVisible();
+  server.close();
+});

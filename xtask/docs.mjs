@@ -1,0 +1,88 @@
+// Makes the pages that mdBook reads: `{{scenario NAME}}` becomes the scenario with its planner, `{{element}}` the reference
+// of the element. Usage: docs.mjs FROM TO EMBED
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+
+const [from, to, embed] = process.argv.slice(2);
+const scenarios = readdirSync("scenarios").map((file) => file.replace(/\.md$/, ""));
+const shown = new Set();
+
+rmSync(to, { recursive: true, force: true });
+mkdirSync(`${to}/src`, { recursive: true });
+cpSync(`${from}/theme`, `${to}/theme`, { recursive: true });
+for (const file of ["book.toml", "book.css"]) copyFileSync(`${from}/${file}`, `${to}/${file}`);
+for (const file of readdirSync(`${from}/src`)) {
+  const text = readFileSync(`${from}/src/${file}`, "utf8");
+  const made = text
+    .replace(/^\{\{scenario ([\w-]+)\}\}$/gm, (_, name) => scenario(name, file))
+    .replace(/^\{\{element\}\}$/gm, element)
+    .replace(/^\{\{include (\S+)\}\}$/gm, (_, path) => readFileSync(path, "utf8"));
+  writeFileSync(`${to}/src/${file}`, made);
+}
+const left = scenarios.filter((name) => !shown.has(name));
+if (left.length > 0) throw new Error(`no page shows ${left.join(", ")}: give each a place in ${from}/src`);
+console.log(`${shown.size} scenarios in ${readdirSync(`${to}/src`).length - 1} pages`);
+
+function scenario(name, file) {
+  if (!existsSync(`scenarios/${name}.md`)) throw new Error(`${file}: there is no scenario ${name}`);
+  if (shown.has(name)) throw new Error(`${file}: ${name} is shown twice; link to its first place instead`);
+  shown.add(name);
+  const [, title, prose, block] = readFileSync(`scenarios/${name}.md`, "utf8").match(/^# (.*)\n([^]*?)```scenario\n([^]*?)```/);
+  const lines = block.trimEnd().split("\n");
+  const picture = Number(readFileSync(`${embed}/scenarios/${name}.svg`, "utf8").match(/viewBox="0 0 640 (\d+)"/)[1]);
+  return `## ${title}
+${prose.trimEnd()}
+
+<tidegate-planner scenario="${name}" height="${height(lines, picture)}"><img src="../embed/scenarios/${name}.svg" alt="How it begins; the scenario below says it in words" width="640" height="${picture}"></tidegate-planner>
+
+<details><summary>The scenario, and what the engine says</summary>
+
+\`\`\`text
+${lines.join("\n")}
+\`\`\`
+
+</details>
+`;
+}
+
+// Room for the picture, the controls, what happens and the comparison, so that nobody has to scroll inside.
+function height(lines, picture) {
+  const count = (pattern, most) => Math.min(most, lines.filter((line) => pattern.test(line)).length);
+  const sliders = count(/^(submit|bid|scale|price|inventory) /, 8);
+  const events = count(/^> .*(started on|preempted|released|finished|costs|refused)/, 12);
+  const parties = count(/^(quota|offer) /, 24);
+  return Math.round(picture * 1.1 + sliders * 52 + count(/^(cancel|priority|update) /, 8) * 26 + events * 22 + parties * 30 + 175);
+}
+
+function element() {
+  const [{ attributes, members, events, slots, cssParts, cssProperties, description }] = JSON.parse(
+    readFileSync(`${embed}/custom-elements.json`, "utf8"),
+  ).modules[0].declarations;
+  const cell = (text = "") => text.replaceAll("|", "\\|");
+  const table = (head, rows) => [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n");
+  const code = (text) => `\`${text}\``;
+  return `${description}
+
+## Attributes
+
+${table(["attribute", "values", "default", "what"], attributes.map((a) => [code(a.name), code(a.type.text), a.default ?? "", a.description]))}
+
+## Properties and methods
+
+${table(["name", "what"], members.map((m) => [code(m.kind === "method" ? `${m.name}()` : m.name), m.description]))}
+
+## Events
+
+${table(["event", "what"], events.map((e) => [code(e.name), e.description]))}
+
+## Slot
+
+${slots.map((s) => s.description).join("\n")}
+
+## Parts
+
+${table(["part", "what"], cssParts.map((p) => [code(`::part(${p.name})`), p.description]))}
+
+## CSS properties
+
+${table(["property", "default", "what"], cssProperties.map((p) => [code(p.name), code(p.default), p.description]))}`;
+}

@@ -1,0 +1,42 @@
+//! The documentation: pages with planners, made by mdBook into dist/docs/.
+//!
+//! mdBook is a program of its own beside cargo's target directory, and no dependency of this crate: as one it would be
+//! compiled by everybody who builds anything.
+use crate::bundle;
+use crate::process::{Failure, output, root, show};
+
+/// The version whose template `docs/book/theme/` replaces.
+const MDBOOK: &str = "0.5.4";
+const EMBED: &str = "dist/embed";
+
+pub(crate) fn build() -> Result<(), Failure> {
+    if !root().join(EMBED).join("scenarios/child-level.svg").is_file() {
+        return Err(Failure::new(
+            format!("{EMBED} has no pictures of scenarios"),
+            "run `cargo xtask build` first, or `cargo xtask build --dev`",
+        ));
+    }
+    let mdbook = mdbook()?;
+    let target = bundle::cargo_output_dir();
+    let pages = target.join("docs").display().to_string();
+    show("node", &["xtask/docs.mjs", "docs/book", &pages, EMBED], "correct the page that is named above")?;
+    let into = root().join("dist/docs").display().to_string();
+    show(&mdbook, &["build", &pages, "--dest-dir", &into], "correct the page that mdBook names above")?;
+    println!("built dist/docs/; `cargo xtask dev` serves it at /docs/");
+    Ok(())
+}
+
+/// The program, installed once for each version.
+fn mdbook() -> Result<String, Failure> {
+    let tools = bundle::cargo_output_dir().join("tools");
+    let program = tools.join("bin/mdbook").display().to_string();
+    if output(&program, &["--version"]).is_some_and(|version| version.ends_with(MDBOOK)) {
+        return Ok(program);
+    }
+    println!("installing mdBook {MDBOOK}");
+    let (package, tools) = (format!("mdbook@{MDBOOK}"), tools.display().to_string());
+    let mut arguments = vec!["install", "--locked", "--quiet", "--debug", "--no-default-features"];
+    arguments.extend(["--root", &tools, &package]);
+    show("cargo", &arguments, "the first build of the documentation needs the network")?;
+    Ok(program)
+}
