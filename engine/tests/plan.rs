@@ -94,6 +94,16 @@ fn without_a_change_the_gang_of_team_b_waits_for_ever() {
 }
 
 #[test]
+fn what_the_market_offers_counts_as_offered() {
+    let offer = r#"{"create_offer":{"offer":"gn7","resource_type":"lingjun","instance":{"gpu":8000},"inventory":2,"price":1000000,"terms":{"original_price":2000000}}}"#;
+    let fewer = r#"{"set_inventory":{"offer":"gn7","inventory":1}}"#;
+    let outcome = Outcome::of(&run(&base(), vec![change(0, offer), change(4 * HOUR, fewer)]));
+    assert_eq!(outcome.gpus, 136_000);
+    // The changes take effect a minute after the hour, as the plan does.
+    assert_eq!(outcome.offered_gpu_ms, 128 * 8 * GPU_HOUR + 16 * (4 * GPU_HOUR - 60_000) + 8 * (4 * GPU_HOUR + 60_000));
+}
+
+#[test]
 fn eight_gpus_more_for_team_b_cost_team_c_a_wait() {
     let base = base();
     let (before, after) = (run(&base, Vec::new()), run(&base, vec![change(0, MOVE)]));

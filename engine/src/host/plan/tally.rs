@@ -201,7 +201,11 @@ impl Tally {
                     }
                 }
             }
-            Event::GroupPut { .. } | Event::NodePut { .. } => {
+            Event::GroupPut { .. }
+            | Event::NodePut { .. }
+            | Event::OfferCreated { .. }
+            | Event::OfferDeleted { .. }
+            | Event::InventorySet { .. } => {
                 self.offer(now);
                 self.gpus = gpus(state);
             }
@@ -216,10 +220,7 @@ impl Tally {
             | Event::Returned { .. }
             | Event::Checkpointed { .. }
             | Event::Held { .. }
-            | Event::OfferCreated { .. }
             | Event::OfferUpdated { .. }
-            | Event::OfferDeleted { .. }
-            | Event::InventorySet { .. }
             | Event::Priced { .. }
             | Event::WorkspacePut { .. }
             | Event::WorkspaceDeleted { .. }
@@ -347,11 +348,13 @@ impl Tally {
     }
 }
 
-/// GPUs that jobs may start on, in thousandths.
+/// GPUs that jobs may start on, those of offers included, in thousandths.
 fn gpus(state: &State) -> i64 {
     let pools = state.groups.iter().filter_map(|group| group.pool.as_ref());
     let nodes = state.nodes.iter().filter(|node| node.status == NodeStatus::Ready).map(|node| &node.amount);
-    pools.chain(nodes).fold(0, |sum, amount| sum.saturating_add(state.cluster.gpus(amount)))
+    let machines = pools.chain(nodes).fold(0_i64, |sum, amount| sum.saturating_add(state.cluster.gpus(amount)));
+    let offers = state.market.live_offers().map(|(_, offer)| (state.cluster.gpus(&offer.instance), offer.inventory));
+    offers.fold(machines, |sum, (gpus, count)| sum.saturating_add(gpus.saturating_mul(count)))
 }
 
 fn count(len: usize) -> i64 {
