@@ -59,6 +59,7 @@ mod keys;
 mod pai;
 mod past;
 mod reads;
+mod why;
 
 /// How long after a failed publication the next one is tried.
 const RETRY_MS: i64 = 5_000;

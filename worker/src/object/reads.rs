@@ -1,13 +1,10 @@
 //! Reads of the cluster's object.
 
-use engine::explain;
 use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::transition::Sender;
-use engine::unit::id::JobId;
-use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
 use protocol::cluster::Position;
 use protocol::history;
@@ -25,6 +22,7 @@ use crate::market;
 use crate::metrics;
 use crate::object::Core;
 use crate::object::past;
+use crate::object::why;
 use crate::query::Query;
 use crate::routes::Call;
 use crate::routes::MarketCall;
@@ -57,7 +55,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, call: &Call, quer
             let entry = past::entry_at(core, *revision).await?;
             core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).entry(&entry))))??
         }
-        Call::Why(job) => why(core, job, sender)?,
+        Call::Why(job) => why::answer(core, job, sender)?,
         Call::Hash => position(&core.with(Cluster::position)?).to_string(),
         Call::Metrics => {
             let text = core.with(|cluster| cluster.with_state(|state| metrics::text(state, mark.seq)))?;
@@ -109,36 +107,6 @@ async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Pr
             && veiled(entry).is_ok_and(|entry| entry.envelope.command.is_some())
     };
     as_seen(core, sender, &past::find(core, front::count(query)?, is_wanted).await?)
-}
-
-/// Why a job waits, as data and as sentences; what is none of that is null. A job that does not wait has a status only.
-/// Sentences name other jobs, so they are made of what the sender may know.
-fn why(core: &Core, job: &str, sender: &Sender) -> Result<String, Problem> {
-    let unknown = || Rejection::Unknown { noun: Noun::Job, name: job.to_owned() };
-    let id = JobId::new(job).map_err(|_| unknown())?;
-    let now = bindings::now();
-    let answer = core.with(|cluster| cluster.with_state(|state| why_in(&Veil::new(state, sender), &id, now)))?;
-    Ok(answer.ok_or_else(unknown)?.to_string())
-}
-
-fn why_in(veil: &Veil, id: &JobId, now: Timestamp) -> Option<serde_json::Value> {
-    let state = veil.state();
-    let no = state.jobs.find(id)?;
-    let status = explain::status(state.jobs.get(no)?).as_str();
-    let Some(why) = explain::why_seen(veil, no, now) else { return Some(json!({ "job": id, "status": status })) };
-    let others: Vec<_> =
-        why.others.iter().map(|(source, reason)| json!({ "source": source, "reason": reason })).collect();
-    let help = why.help.map(|help| json!({ "sentence": help.sentence, "command": help.command }));
-    Some(json!({
-        "job": id,
-        "status": status,
-        "reason": why.binding,
-        "others": others,
-        "position": why.position,
-        "help": help,
-        "estimate": why.estimate,
-        "hold": why.hold,
-    }))
 }
 
 pub(super) fn unknown_cluster(cluster: &ClusterName) -> Problem {
