@@ -44,7 +44,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     let bench = Bench::build()?;
     bench.figures()?;
     bench.growth()?;
-    requests::run(&bench.fuel)
+    requests::run()
 }
 
 /// What has been built, as paths from the root.

@@ -21,7 +21,7 @@ cargo xtask dev [--port 8787] [--every SECONDS] [--fresh]
 cargo xtask docs               the documentation into dist/docs/, with the planners of the last build
 cargo xtask test               the whole gate, as the continuous integration runs it
 cargo xtask fuzz               5,000 requests that are made up from the document of the native surface
-cargo xtask bench              the engine's figures, native and in Wasm, how a round grows, and what requests cost";
+cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a round grows, and what requests cost";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -44,6 +44,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["test"] => gate::run(),
         ["fuzz"] => gate::fuzz(),
         ["bench"] => bench::run(),
+        ["bench", "requests"] => requests::run(),
         ["help" | "--help" | "-h"] | [] => {
             println!("{USAGE}");
             Ok(())

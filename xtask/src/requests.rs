@@ -2,7 +2,7 @@
 //! sizes. What the runtime and its storage add, `e2e/cost.mjs` measures.
 use crate::bundle::cargo_output_dir;
 use crate::count;
-use crate::prepare::WASM;
+use crate::prepare::{self, WASM};
 use crate::process::{Failure, output, show};
 
 /// How many jobs there are in the clusters.
@@ -10,13 +10,14 @@ const JOBS: [u32; 3] = [100, 1_000, 10_000];
 const ANSWER: &str = "answer_only";
 const VERIFY_AND_ANSWER: &str = "verify_and_answer";
 
-pub(crate) fn run(fuel: &str) -> Result<(), Failure> {
+pub(crate) fn run() -> Result<(), Failure> {
+    prepare::wasm_target()?;
     let remedy = "correct what the compiler says above";
-    show("cargo", &["build", "--locked", "--release", "--package", "requests"], remedy)?;
+    show("cargo", &["build", "--locked", "--release", "--package", "requests", "--package", "fuel"], remedy)?;
     let module = ["build", "--locked", "--target", WASM, "--profile", "wasm", "--package", "requests", "--lib"];
     show("cargo", &module, remedy)?;
     let counter = Counter {
-        fuel,
+        fuel: cargo_output_dir().join("release/fuel").display().to_string(),
         program: cargo_output_dir().join("release/requests").display().to_string(),
         module: cargo_output_dir().join(WASM).join("wasm/requests.wasm").display().to_string(),
         has_native: count::is_native_possible(),
@@ -39,14 +40,14 @@ enum Place {
     Wasm,
 }
 
-struct Counter<'a> {
-    fuel: &'a str,
+struct Counter {
+    fuel: String,
     program: String,
     module: String,
     has_native: bool,
 }
 
-impl Counter<'_> {
+impl Counter {
     fn print(&self, place: Place, number: u32, name: &str) -> Result<(), Failure> {
         let word = match place {
             Place::Native if self.has_native => "native",
@@ -66,7 +67,7 @@ impl Counter<'_> {
     fn count(&self, place: Place, number: u32, jobs: u32, call: &str) -> Result<u64, Failure> {
         match place {
             Place::Native => count::native(&self.program, &[&number.to_string(), &jobs.to_string(), call], call),
-            Place::Wasm => count::wasm(self.fuel, &self.module, "prepare", [number, jobs], call),
+            Place::Wasm => count::wasm(&self.fuel, &self.module, "prepare", [number, jobs], call),
         }
     }
 }

@@ -51,8 +51,9 @@ const fn asked(name: &'static str, action: &'static str, method: &'static str, t
 }
 
 /// The requests, by their numbers.
-pub const REQUESTS: [Asked; 6] = [
+pub const REQUESTS: [Asked; 7] = [
     asked("GetJob", "GetJob", "GET", "/api/v1/jobs/job-0"),
+    asked("GetJob of one that waits", "GetJob", "GET", "/api/v1/jobs/job-99"),
     asked("CreateJob", "CreateJob", "POST", "/api/v1/jobs"),
     asked("ListJobs", "ListJobs", "GET", "/api/v1/jobs?PageSize=20"),
     asked("ListJobs by status and user", "ListJobs", "GET", "/api/v1/jobs?Status=Queuing&ShowOwn=True&PageSize=20"),
