@@ -3,7 +3,6 @@
 //! Nothing here decides anything. Whatever happens to a job comes out of `engine`; this crate sends commands, moves
 //! the clock and reads the answers.
 
-pub mod calendar;
 pub mod meter;
 pub mod workload;
 

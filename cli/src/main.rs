@@ -12,13 +12,13 @@ use engine::unit::time::Timestamp;
 use tidegate::bench;
 use tidegate::bench::figure::Figure;
 use tidegate::bench::measure::Growing;
-use tidegate::calendar;
 use tidegate::meter::Process;
 use tidegate::replay;
-use tidegate::replay::offers::Offers;
-use tidegate::replay::offers::Reading;
-use tidegate::replay::sheet::Source;
 use tidegate::scenario;
+use trace::calendar;
+use trace::offers::Offers;
+use trace::offers::Reading;
+use trace::sheet::Source;
 
 /// Runs Tidegate's engine without the network: scenarios, replays of real traces, figures.
 #[derive(Debug, Parser)]
@@ -116,7 +116,7 @@ fn run(task: Task) -> Result<ExitCode, String> {
             let (quotas, nodes) = (Source::open(&quotas)?, nodes.as_deref().map(Source::open).transpose()?);
             let nodes = nodes.as_ref();
             let setting =
-                replay::machines::Setting { quotas: &quotas, nodes, gpus_per_node, has_preemption: preemption };
+                trace::machines::Setting { quotas: &quotas, nodes, gpus_per_node, has_preemption: preemption };
             let reading = Reading { is_per_hour: per_hour, zero };
             let offers = offers.map(|offers| Offers::read(&Source::open(&offers)?, reading)).transpose()?;
             replay(&Source::open(&trace)?, &setting, offers.as_ref(), json, &mut out)
@@ -128,7 +128,7 @@ fn run(task: Task) -> Result<ExitCode, String> {
 
 fn replay(
     trace: &Source,
-    setting: &replay::machines::Setting<'_>,
+    setting: &trace::machines::Setting<'_>,
     offers: Option<&Offers>,
     is_json: bool,
     out: &mut impl Write,

@@ -1,14 +1,14 @@
 //! Traces with bids: what they come to on offers of known prices, and what broken ones are told.
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
-use tidegate::calendar::timestamp;
 use tidegate::meter::Process;
 use tidegate::replay::figures::Figures;
-use tidegate::replay::machines::Setting;
-use tidegate::replay::offers::Offers;
-use tidegate::replay::offers::Reading;
 use tidegate::replay::run;
-use tidegate::replay::sheet::Source;
+use trace::calendar::timestamp;
+use trace::machines::Setting;
+use trace::offers::Offers;
+use trace::offers::Reading;
+use trace::sheet::Source;
 
 const JOBS: &str = "job_id,submit_s,duration_s,gpus,group,fault_tolerance,checkpoint_s,bid_discount,bid_price,offer\n";
 const OFFERS: &str = "offer,at_s,price,inventory,resource_type,gpus,original_price,protection_s,window_s\n";

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use tidegate::meter::Process;
 use tidegate::replay::figures::Figures;
-use tidegate::replay::machines::Setting;
 use tidegate::replay::run;
-use tidegate::replay::sheet::Source;
+use trace::machines::Setting;
+use trace::sheet::Source;
 
 const QUOTAS: &str = "group,parent,gpus\nroot,,16\na,root,8\nb,root,8\n";
 const HEADING: &str = "job_id,submit_s,duration_s,gpus,group,priority,idle,fault_tolerance\n";

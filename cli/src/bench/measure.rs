@@ -19,9 +19,9 @@ use crate::bench::market;
 use crate::meter::Meter;
 use crate::meter::Place;
 use crate::replay;
-use crate::replay::sheet::Source;
 use crate::workload::Random;
 use crate::workload::Workload;
+use trace::sheet::Source;
 
 const RUNS: usize = 7;
 /// What is slow is not measured so often.
@@ -186,8 +186,7 @@ fn command_p99(meter: &dyn Meter, session: &Session) -> Result<Duration, String>
 
 /// Job events a second: in a pool, which is the figure to reach, or on nodes, which is what real clusters have.
 fn replayed(meter: &dyn Meter, philly: &Philly, gpus_per_node: Option<i64>) -> Result<f64, String> {
-    let setting =
-        replay::machines::Setting { quotas: &philly.quotas, nodes: None, gpus_per_node, has_preemption: true };
+    let setting = trace::machines::Setting { quotas: &philly.quotas, nodes: None, gpus_per_node, has_preemption: true };
     let (machines, trace) = replay::run::prepare(&setting, None, &philly.jobs)?;
     let mut speeds = Vec::new();
     for _ in 0..3 {

@@ -12,32 +12,44 @@ use script::session::Session;
 
 use crate::meter::Meter;
 use crate::replay::figures::Figures;
-use crate::replay::machines::Machines;
-use crate::replay::machines::Setting;
-use crate::replay::offers::Change;
-use crate::replay::offers::Offers;
-use crate::replay::sheet::Source;
-use crate::replay::trace::Arrival;
-use crate::replay::trace::Supply;
-use crate::replay::trace::Trace;
+use trace::jobs::Arrival;
+use trace::jobs::Supply;
+use trace::jobs::Trace;
+use trace::machines::Machines;
+use trace::machines::Setting;
+use trace::offers::Change;
+use trace::offers::Offers;
+use trace::sheet::Source;
 
 /// Rounds at one moment that change nothing any more; more of them would be a loop.
 const STALLS_MAX: u32 = 3;
 
+/// A cluster without jobs, set up.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    session: Session,
+    /// All GPUs that jobs may start on, in thousandths.
+    gpus: i64,
+}
+
 /// Reads what is replayed, and refuses what the engine would refuse before anything has happened.
-pub fn prepare(setting: &Setting<'_>, offers: Option<&Offers>, trace: &Source) -> Result<(Machines, Trace), String> {
+pub fn prepare(setting: &Setting<'_>, offers: Option<&Offers>, trace: &Source) -> Result<(Stage, Trace), String> {
     let mut machines = Machines::read(setting)?;
     if let Some(offers) = offers {
-        machines.add_offers(offers)?;
+        machines.add_offers(offers);
     }
     let supply = Supply { node_gpus: machines.node_gpus, quotas: &machines.quotas, offers };
+    let mut session = Session::at(machines.begin);
+    for setup in &machines.setup {
+        session.stage(&setup.command, machines.begin).map_err(|rejection| setup.complaint(&rejection))?;
+    }
     let trace = Trace::read(trace, &supply)?;
-    let (state, now) = (&machines.session.state, machines.session.now);
+    let (state, now) = (&session.state, session.now);
     for Arrival { job, place, .. } in &trace.arrivals {
         let command = Command::SubmitJob(job.clone());
         transition::decide(state, &command, now).map_err(|rejection| format!("{place}: {rejection}"))?;
     }
-    Ok((machines, trace))
+    Ok((Stage { session, gpus: machines.gpus }, trace))
 }
 
 /// What can happen next; of what happens at one moment, the first of these first.
@@ -54,8 +66,8 @@ enum Next {
 }
 
 /// Replays a trace to its end: until nothing is submitted, nothing ends and nobody bids any more.
-pub fn replay(machines: Machines, trace: Trace, meter: &dyn Meter, shows_progress: bool) -> Result<Figures, String> {
-    let Machines { mut session, gpus, .. } = machines;
+pub fn replay(stage: Stage, trace: Trace, meter: &dyn Meter, shows_progress: bool) -> Result<Figures, String> {
+    let Stage { mut session, gpus } = stage;
     let mut figures = Figures::of(&session.state, gpus);
     session.log.clear();
     let mut bar = Bar::of(trace.arrivals.len(), shows_progress);

@@ -13,7 +13,7 @@ use tidegate::bench::measure::Growing;
 use tidegate::bench::measure::Philly;
 use tidegate::meter::Meter;
 use tidegate::meter::Place;
-use tidegate::replay::sheet::Source;
+use trace::sheet::Source;
 
 #[link(wasm_import_module = "host")]
 unsafe extern "C" {

@@ -16,13 +16,13 @@ use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
-use crate::replay::bid::bid;
-use crate::replay::bid::has_bid;
-use crate::replay::offers::Change;
-use crate::replay::offers::Offers;
-use crate::replay::sheet::Line;
-use crate::replay::sheet::Sheet;
-use crate::replay::sheet::Source;
+use crate::bid::bid;
+use crate::bid::has_bid;
+use crate::offers::Change;
+use crate::offers::Offers;
+use crate::sheet::Line;
+use crate::sheet::Sheet;
+use crate::sheet::Source;
 
 const REQUIRED: [&str; 5] = ["job_id", "submit_s", "duration_s", "gpus", "group"];
 const KNOWN: [&str; 14] = [

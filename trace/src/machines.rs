@@ -8,6 +8,7 @@ use engine::message::command::CreateCluster;
 use engine::message::command::CreateQuota;
 use engine::message::command::PutGroup;
 use engine::message::command::PutNode;
+use engine::message::rejection::Rejection;
 use engine::quota::policy::ChildLevelPreemption;
 use engine::quota::policy::Scope;
 use engine::quota::policy::SelfLevelPreemption;
@@ -26,11 +27,10 @@ use engine::unit::priority::PrioritySet;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
-use script::session::Session;
 
-use crate::replay::offers::Offers;
-use crate::replay::sheet::Sheet;
-use crate::replay::sheet::Source;
+use crate::offers::Offers;
+use crate::sheet::Sheet;
+use crate::sheet::Source;
 
 /// What the machines are made of.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +41,32 @@ pub struct Setting<'a> {
     pub has_preemption: bool,
 }
 
+/// A command that sets the scene.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub command: Command,
+    /// Where it stands; nothing for what stands nowhere.
+    pub place: Option<String>,
+}
+
+impl Setup {
+    /// What is told of it when it is refused.
+    #[must_use]
+    pub fn complaint(&self, rejection: &Rejection) -> String {
+        match &self.place {
+            Some(place) => format!("{place}: {rejection}"),
+            None => rejection.to_string(),
+        }
+    }
+}
+
 /// A cluster without jobs.
 #[derive(Clone, Debug)]
 pub struct Machines {
-    pub session: Session,
+    /// What makes it, in order.
+    pub setup: Vec<Setup>,
+    /// When it is made: with the first that is known of its spot market.
+    pub begin: Timestamp,
     /// The quotas' names with their lines in the file.
     pub quotas: BTreeMap<String, u64>,
     /// GPUs of the largest node, in thousandths; nothing in a pool.
@@ -65,12 +87,9 @@ impl Machines {
     pub fn read(setting: &Setting<'_>) -> Result<Self, String> {
         let rows = read_quotas(setting.quotas)?;
         let mut machines =
-            Self { session: Session::at(Timestamp(0)), quotas: BTreeMap::new(), node_gpus: None, gpus: 0 };
+            Self { setup: Vec::new(), begin: Timestamp(0), quotas: BTreeMap::new(), node_gpus: None, gpus: 0 };
         let gpu = Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu };
-        machines.command(&Command::CreateCluster(CreateCluster {
-            dimensions: vec![gpu],
-            execution: Execution::Simulated,
-        }))?;
+        machines.add(Command::CreateCluster(CreateCluster { dimensions: vec![gpu], execution: Execution::Simulated }));
         let wanted: i64 = rows.iter().filter(|row| row.parent.is_none()).map(|row| row.gpus).sum();
         let nodes = match (setting.nodes, setting.gpus_per_node) {
             (Some(source), _) => read_nodes(source)?,
@@ -79,11 +98,7 @@ impl Machines {
         };
         let is_pool = setting.nodes.is_none() && setting.gpus_per_node.is_none();
         let pool = is_pool.then(|| gpus(wanted));
-        machines.command(&Command::PutGroup(PutGroup {
-            group: group()?,
-            resource_type: ResourceType::Lingjun,
-            pool,
-        }))?;
+        machines.add(Command::PutGroup(PutGroup { group: group()?, resource_type: ResourceType::Lingjun, pool }));
         machines.gpus = if is_pool { wanted } else { nodes.iter().map(|(_, value)| *value).sum() };
         machines.node_gpus = nodes.iter().map(|(_, value)| *value).max();
         for (name, value) in nodes {
@@ -96,24 +111,20 @@ impl Machines {
                 amount: gpus(value),
                 status: NodeStatus::Ready,
             };
-            machines.command(&Command::PutNode(put))?;
+            machines.add(Command::PutNode(put));
         }
         machines.add_quotas(rows, setting)?;
         Ok(machines)
     }
 
     /// Adds a spot market, which begins with the first that is known of it.
-    pub fn add_offers(&mut self, offers: &Offers) -> Result<(), String> {
-        self.session.now = offers.begin();
-        for (command, place) in offers.declared() {
-            let now = self.session.now;
-            self.session.stage(&command, now).map_err(|rejection| format!("{place}: {rejection}"))?;
-        }
-        Ok(())
+    pub fn add_offers(&mut self, offers: &Offers) {
+        self.begin = offers.begin();
+        self.setup.extend(offers.declared().map(|(command, place)| Setup { command, place: Some(place.to_owned()) }));
     }
 
-    fn command(&mut self, command: &Command) -> Result<(), String> {
-        self.session.stage(command, Timestamp(0)).map(drop).map_err(|rejection| rejection.to_string())
+    fn add(&mut self, command: Command) {
+        self.setup.push(Setup { command, place: None });
     }
 
     fn add_quotas(&mut self, mut rows: Vec<Row>, setting: &Setting<'_>) -> Result<(), String> {
@@ -137,9 +148,8 @@ impl Machines {
                     min: gpus(row.gpus),
                     settings,
                 };
-                let file = &setting.quotas.name;
-                self.command(&Command::CreateQuota(create))
-                    .map_err(|problem| format!("{file}, line {}, column gpus: {problem}", row.line))?;
+                let place = Some(format!("{}, line {}, column gpus", setting.quotas.name, row.line));
+                self.setup.push(Setup { command: Command::CreateQuota(create), place });
                 self.quotas.insert(row.name, row.line);
             }
             rows = later;

@@ -6,8 +6,8 @@ use engine::market::bid::SpotStrategy;
 use engine::message::command::SpotRequest;
 use engine::unit::id::OfferId;
 
-use crate::replay::offers::Offers;
-use crate::replay::sheet::Line;
+use crate::offers::Offers;
+use crate::sheet::Line;
 use engine::unit::decimal::thousandths;
 
 /// Whether a line's job runs on the spot market. One that names an offer and no limit bids as the price goes.

@@ -19,9 +19,9 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::calendar::timestamp;
-use crate::replay::sheet::Line;
-use crate::replay::sheet::Sheet;
-use crate::replay::sheet::Source;
+use crate::sheet::Line;
+use crate::sheet::Sheet;
+use crate::sheet::Source;
 use engine::unit::decimal::millionths;
 
 const KNOWN: [&str; 12] = [
