@@ -96,6 +96,8 @@ pub(crate) struct Shared {
 /// The plan.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
+    // What is added on a part of the page lasts as long as the plan, and not as long as that part.
+    owner: StoredValue<Owner>,
     bench: StoredValue<Option<Bench>, LocalStorage>,
     number: StoredValue<u32>,
     next: StoredValue<u32>,
@@ -127,6 +129,7 @@ impl Plan {
     /// No plan yet; the worker starts.
     pub(crate) fn new() -> Self {
         let plan = Self {
+            owner: StoredValue::new(Owner::current().unwrap_or_default()),
             bench: StoredValue::new_local(None),
             number: StoredValue::new(0),
             next: StoredValue::new(1),
@@ -194,7 +197,7 @@ impl Plan {
             return;
         }
         let items = changes.into_iter().map(|change| self.item(change)).collect();
-        let draft = Draft {
+        let draft = self.keep(|| Draft {
             id: self.fresh(),
             name: RwSignal::new(name.to_owned()),
             items: RwSignal::new(items),
@@ -203,7 +206,7 @@ impl Plan {
             ticket: StoredValue::new(0),
             is_waiting: StoredValue::new(false),
             is_behind: StoredValue::new(false),
-        };
+        });
         self.variants.update(|variants| variants.push(draft));
         self.chosen.set(draft.id);
         self.run(draft);
@@ -211,7 +214,12 @@ impl Plan {
 
     /// A change for a list.
     pub(crate) fn item(&self, change: Change) -> Item {
-        Item { key: self.fresh(), change: RwSignal::new(change) }
+        self.keep(|| Item { key: self.fresh(), change: RwSignal::new(change) })
+    }
+
+    /// Makes signals that last as long as the plan.
+    fn keep<T>(&self, make: impl FnOnce() -> T) -> T {
+        self.owner.get_value().with(make)
     }
 
     /// Takes a variant away.
