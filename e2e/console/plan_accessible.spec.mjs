@@ -12,7 +12,7 @@ for (const colorScheme of ["light", "dark"]) {
     await cluster.send({ create_offer: { offer: "gn8", resource_type: "lingjun", instance: { gpu: 8000 }, inventory: 4, price: 300_000, terms } });
     await cluster.open("planner");
     const kinds = page.getByLabel("Add a change");
-    await expect(kinds.getByRole("option")).toHaveCount(9);
+    await expect(kinds.getByRole("option")).toHaveCount(9, { timeout: 20_000 });
     for (const kind of await kinds.getByRole("option").allTextContents()) {
       await kinds.selectOption(kind);
       await page.getByRole("button", { name: "Add", exact: true }).click();

@@ -29,6 +29,8 @@ use crate::edit;
 use crate::facts::Facts;
 use crate::facts::Place;
 use crate::gantt;
+use crate::import;
+use crate::import::Imported;
 use crate::message::Ask;
 use crate::message::Ended;
 use crate::message::Line;
@@ -176,7 +178,12 @@ fn read(source: Source, files: &[(String, Vec<u8>)], length: Option<Millis>) -> 
             Ok(Read { base, title, place: None, length, variants: Vec::new(), remarks: Vec::new() })
         }
         Source::Link(link) => Sheet::read_link(&link)?.into(),
-        Source::Files => Sheet::read(text()?)?.into(),
+        Source::Files if import::is_plan(files) => Sheet::read(text()?)?.into(),
+        Source::Files => {
+            let Imported { base, title, remarks } = import::tables(files)?;
+            // A trace is run to its end.
+            Ok(Read { base, title, place: None, length: None, variants: Vec::new(), remarks })
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Nothing here decides: every variant is run by `engine::host::plan`.
 
 pub mod facts;
+pub mod import;
 pub mod sheet;
 
 pub mod chooser;

@@ -33,7 +33,7 @@ pub enum Source {
     Example,
     /// What stands in a link.
     Link(String),
-    /// The attached files: a plan that was saved.
+    /// The attached files: a plan that was saved, or the tables of a trace.
     Files,
 }
 

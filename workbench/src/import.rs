@@ -1,0 +1,155 @@
+//! Files of a reader's computer as the beginning of a plan: a plan that was saved, or the tables of a trace.
+//!
+//! A table is known by its columns, whatever its file is called.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use engine::host::plan::base::Base;
+use engine::message::command::Command;
+use engine::message::command::SubmitJob;
+use engine::state::world::State;
+use engine::transition;
+use engine::unit::amount::GPU;
+use trace::jobs::Supply;
+use trace::jobs::Trace;
+use trace::machines::Machines;
+use trace::machines::Setting;
+use trace::offers::Offers;
+use trace::offers::Reading;
+use trace::sheet::Sheet;
+use trace::sheet::Source;
+
+/// Lines of a table that a page reads: its memory is limited, and whoever waits should see an end.
+pub const LINES_MAX: usize = 300_000;
+
+/// What files come to.
+#[derive(Debug)]
+pub struct Imported {
+    /// Where the plan begins, with what follows.
+    pub base: Base,
+    /// What people call it.
+    pub title: String,
+    /// What of the files is not used, or was made up.
+    pub remarks: Vec<String>,
+}
+
+/// The tables of a trace.
+#[derive(Default)]
+struct Tables {
+    jobs: Option<Source>,
+    quotas: Option<Source>,
+    nodes: Option<Source>,
+    offers: Option<Source>,
+}
+
+/// Reads the tables of a trace.
+///
+/// # Errors
+/// In words: file, line, column, value and what to do; or which table is missing, or too long.
+pub fn tables(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
+    let Tables { jobs, quotas, nodes, offers } = sorted(files)?;
+    let jobs = jobs.ok_or("there is no table of jobs; its columns are job_id, submit_s, duration_s, gpus and group")?;
+    let (quotas, mut remarks) = match quotas {
+        Some(quotas) => (quotas, Vec::new()),
+        None => made_to_measure(&jobs)?,
+    };
+    let setting = Setting { quotas: &quotas, nodes: nodes.as_ref(), gpus_per_node: None, has_preemption: false };
+    let mut machines = Machines::read(&setting)?;
+    let offers = offers.map(|offers| Offers::read(&offers, Reading::default())).transpose()?;
+    if let Some(offers) = &offers {
+        machines.add_offers(offers);
+    }
+    let mut state = State::default();
+    for setup in &machines.setup {
+        let events = transition::decide(&state, &setup.command, machines.begin);
+        for event in events.map_err(|rejection| setup.complaint(&rejection))? {
+            transition::apply(&mut state, &event);
+        }
+    }
+    state.settle();
+    let supply = Supply { node_gpus: machines.node_gpus, quotas: &machines.quotas, offers: offers.as_ref() };
+    let trace = Trace::read(&jobs, &supply)?;
+    for arrival in &trace.arrivals {
+        let command = Command::SubmitJob(SubmitJob::clone(&arrival.job));
+        transition::decide(&state, &command, machines.begin)
+            .map_err(|rejection| format!("{}: {rejection}", arrival.place))?;
+    }
+    remarks.extend(trace.remarks);
+    let changes = trace.changes.into_iter().map(|change| (change.at, change.command));
+    // Of one moment a price comes before the jobs that bid on it.
+    let ahead = changes.chain(trace.arrivals.into_iter().map(|arrival| (arrival.at, Command::SubmitJob(arrival.job))));
+    let base = Base::new(state, machines.begin, ahead.collect()).map_err(|rejection| rejection.to_string())?;
+    Ok(Imported { base, title: jobs.name, remarks })
+}
+
+fn sorted(files: &[(String, Vec<u8>)]) -> Result<Tables, String> {
+    let mut tables = Tables::default();
+    for (name, bytes) in files {
+        let lines = bytes.split(|byte| *byte == b'\n').count() - 1;
+        if lines > LINES_MAX {
+            return Err(format!(
+                "{name} has {lines} lines, a page reads at most {LINES_MAX}; take a shorter time of it, or replay it with the command tidegate"
+            ));
+        }
+        let head = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let head = String::from_utf8_lossy(head);
+        let columns: Vec<&str> = head.trim_start_matches('\u{feff}').split(',').map(str::trim).collect();
+        let has = |column: &str| columns.contains(&column);
+        let (slot, what) = if has("job_id") {
+            (&mut tables.jobs, "jobs")
+        } else if has("sn") || has("node_name") {
+            (&mut tables.nodes, "nodes")
+        } else if has("offer") {
+            (&mut tables.offers, "offers")
+        } else if has("group") {
+            (&mut tables.quotas, "quotas")
+        } else {
+            return Err(format!(
+                "{name}, line 1: no table of a trace has these columns ({}); jobs have job_id, quotas have group and parent, nodes have sn or node_name, offers have offer",
+                columns.join(", ")
+            ));
+        };
+        if let Some(first) = slot.replace(Source { name: name.clone(), bytes: bytes.clone() }) {
+            return Err(format!("{} and {name} are both tables of {what}; leave out one of them", first.name));
+        }
+    }
+    Ok(tables)
+}
+
+/// Quotas for a trace that comes without: each group is guaranteed what its jobs would use on average.
+fn made_to_measure(jobs: &Source) -> Result<(Source, Vec<String>), String> {
+    let sheet = Sheet::read(jobs, &["submit_s", "duration_s", "gpus", "group"])?;
+    let mut work: BTreeMap<String, i128> = BTreeMap::new();
+    let (mut first, mut last, mut largest) = (i64::MAX, 0, 0);
+    for line in sheet.lines() {
+        let (submitted, duration) = (line.need_decimal("submit_s")?, line.need_decimal("duration_s")?);
+        let gpus = line.need_decimal("gpus")?;
+        first = first.min(submitted);
+        last = last.max(submitted.saturating_add(duration));
+        largest = largest.max(gpus);
+        *work.entry(line.need("group")?.to_owned()).or_default() += i128::from(duration) * i128::from(gpus);
+    }
+    let span = i128::from(last.saturating_sub(first).max(1));
+    let node = i128::from(8 * GPU);
+    let guaranteed = |work: i128| ((work / span + node - 1) / node * 8).max(8);
+    let sum: i128 = work.values().map(|work| guaranteed(*work)).sum();
+    // Everybody together must be able to run the largest job.
+    let all = sum.max((i128::from(largest) + node - 1) / node * 8);
+    let mut text = format!("group,parent,gpus\nall,,{all}\n");
+    for (group, work) in &work {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{group},all,{}", guaranteed(*work));
+    }
+    let remark = format!(
+        "No table of quotas has come with the jobs: each of the {} groups is guaranteed what its jobs use on average, {all} GPUs in all.",
+        work.len()
+    );
+    Ok((Source { name: "quotas".to_owned(), bytes: text.into_bytes() }, vec![remark]))
+}
+
+/// Whether files are a plan that was saved, and not tables.
+#[must_use]
+pub fn is_plan(files: &[(String, Vec<u8>)]) -> bool {
+    files.first().is_some_and(|(_, bytes)| bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{'))
+}

@@ -1,0 +1,101 @@
+//! Tables of a trace as the beginning of a plan, and what broken ones are told.
+
+use std::fmt::Write;
+
+use workbench::bench::Bench;
+use workbench::import::LINES_MAX;
+use workbench::message::Ask;
+use workbench::message::Ended;
+use workbench::message::Source;
+use workbench::message::Tell;
+
+const QUOTAS: &str = "group,parent,gpus\nroot,,16\na,root,8\nb,root,8\n";
+const HEADING: &str = "job_id,submit_s,duration_s,gpus,group,priority\n";
+
+fn open(bench: &mut Bench, files: &[(&str, &str)]) -> Vec<Tell> {
+    for (name, text) in files {
+        bench.attach((*name).to_owned(), text.as_bytes().to_vec());
+    }
+    bench.ask(Ask::Open { plan: 1, source: Source::Files, length: None })
+}
+
+fn fault(files: &[(&str, &str)]) -> String {
+    match open(&mut Bench::default(), files).as_slice() {
+        [Tell::Failed { message, .. }] => message.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn finished(bench: &mut Bench) -> Box<Ended> {
+    while bench.is_busy() {
+        for tell in bench.work(100) {
+            if let Tell::Ran { ended, .. } = tell {
+                return ended;
+            }
+        }
+    }
+    panic!("nothing has ended");
+}
+
+#[test]
+fn jobs_and_quotas_are_run_to_their_end() {
+    let mut bench = Bench::default();
+    let jobs = format!("{HEADING}x,0,100,8,a,1\ny,10,100,8,a,1\nz,20,50,8,b,9\n");
+    // The order of the files says nothing.
+    let told = open(&mut bench, &[("jobs.csv", &jobs), ("quotas.csv", QUOTAS)]);
+    let [Tell::Opened { facts, length: None, .. }] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((facts.title.as_str(), facts.n_ahead, facts.quotas.len()), ("jobs.csv", 3, 3));
+    let outcome = finished(&mut bench).outcome;
+    assert_eq!((outcome.all.finished, outcome.all.waiting, outcome.refused_ahead), (3, 0, 0));
+    // What ends between two scheduled rounds is free at the next one.
+    assert_eq!(outcome.waits.longest.0, 110_000);
+}
+
+#[test]
+fn jobs_without_quotas_get_some_made_to_measure() {
+    let mut bench = Bench::default();
+    let jobs = format!("{HEADING}x,0,100,8,a,1\ny,0,100,24,b,1\nz,100,100,4,b,1\n");
+    let told = open(&mut bench, &[("jobs.csv", &jobs)]);
+    let [Tell::Opened { facts, .. }] = told.as_slice() else { panic!("{told:?}") };
+    let amounts: Vec<(&str, i64)> =
+        facts.quotas.iter().map(|quota| (quota.quota.as_str(), quota.min["gpu"] / 1000)).collect();
+    assert_eq!(amounts, [("all", 24), ("a", 8), ("b", 16)]);
+    assert!(facts.remarks[0].contains("each of the 2 groups"), "{:?}", facts.remarks);
+}
+
+#[test]
+fn a_broken_line_is_named_and_leaves_what_is_open() {
+    let broken = format!("{HEADING}x,0,100,8,a,1\ny,10,soon,8,a,1\n");
+    let message = fault(&[("jobs.csv", &broken), ("quotas.csv", QUOTAS)]);
+    assert_eq!(
+        message,
+        "jobs.csv, line 3, column duration_s: the value \"soon\" cannot be used; write a decimal number with at most three digits after the point"
+    );
+    let mut bench = Bench::default();
+    let good = format!("{HEADING}x,0,100,8,a,1\n");
+    open(&mut bench, &[("jobs.csv", &good), ("quotas.csv", QUOTAS)]);
+    open(&mut bench, &[("jobs.csv", &broken), ("quotas.csv", QUOTAS)]);
+    assert_eq!(finished(&mut bench).outcome.all.finished, 1);
+}
+
+#[test]
+fn what_is_no_trace_says_so() {
+    assert!(fault(&[("quotas.csv", QUOTAS)]).starts_with("there is no table of jobs"));
+    assert!(fault(&[("list.csv", "name,age\nx,1\n")]).starts_with("list.csv, line 1: no table of a trace"));
+    let twice = fault(&[("a.csv", HEADING), ("b.csv", HEADING)]);
+    assert_eq!(twice, "a.csv and b.csv are both tables of jobs; leave out one of them");
+    let cut = fault(&[("jobs.csv", &format!("{HEADING}x,0,100\n")), ("quotas.csv", QUOTAS)]);
+    assert!(cut.contains("line: 2") || cut.contains("line 2"), "{cut}");
+    let unknown = fault(&[("jobs.csv", &format!("{HEADING}x,0,100,8,c,1\n")), ("quotas.csv", QUOTAS)]);
+    assert!(unknown.starts_with("jobs.csv, line 2, column group: the value \"c\" cannot be used"), "{unknown}");
+}
+
+#[test]
+fn a_million_jobs_are_refused_with_the_limit() {
+    let mut jobs = HEADING.to_owned();
+    for number in 0..1_000_000 {
+        let _ = writeln!(jobs, "j{number},0,1,1,a,1");
+    }
+    let message = fault(&[("jobs.csv", &jobs), ("quotas.csv", QUOTAS)]);
+    assert!(message.starts_with(&format!("jobs.csv has 1000001 lines, a page reads at most {LINES_MAX}")), "{message}");
+}
