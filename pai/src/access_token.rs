@@ -64,7 +64,7 @@ impl<'a> AccessToken<'a> {
 }
 
 fn json(part: &str) -> Option<Value> {
-    serde_json::from_slice(&decoded(part)?).ok()
+    serde_json::from_str(&String::from_utf8(decoded(part)?).ok()?).ok()
 }
 
 /// Base64 with the alphabet of addresses, without padding.

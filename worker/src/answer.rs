@@ -7,7 +7,7 @@ use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
-use serde_json::json;
+use serde::Serialize;
 use worker::Headers;
 use worker::Method;
 use worker::Response;
@@ -161,10 +161,15 @@ pub(crate) fn finish(reply: Reply) -> worker::Result<Response> {
     if let Problem::TooMany(wait) = &problem {
         headers.set("retry-after", &(wait.0 / 1_000 + 1).to_string())?;
     }
-    ResponseBuilder::new()
-        .with_headers(headers)
-        .with_status(status)
-        .from_json(&json!({ "code": code, "message": message, "rejection": rejection }))
+    ResponseBuilder::new().with_headers(headers).with_status(status).from_json(&Refusal { code, message, rejection })
+}
+
+/// What a refusal says. The rejection is there for programs.
+#[derive(Serialize)]
+struct Refusal<'a> {
+    code: &'a str,
+    message: String,
+    rejection: Option<&'a Rejection>,
 }
 
 /// Where an answer's data comes from, and how old it is.

@@ -144,7 +144,8 @@ fn body_arguments(body: &[u8]) -> Result<Map<String, Value>, Misfit> {
         return Ok(Map::new());
     }
     let wrong = |reason: String| Misfit::Body { reason };
-    match serde_json::from_slice(body).map_err(|error| wrong(error.to_string()))? {
+    let text = std::str::from_utf8(body).map_err(|error| wrong(format!("it is not UTF-8: {error}")))?;
+    match serde_json::from_str(text).map_err(|error| wrong(error.to_string()))? {
         Value::Object(body) if depth(body.values()) < DEPTH_MAX => Ok(body),
         Value::Object(_) => Err(wrong(format!("it is nested deeper than {DEPTH_MAX} levels"))),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {

@@ -44,7 +44,7 @@ use crate::storage::SqlLog;
 pub(super) async fn serve(core: &Core, mut request: Request) -> worker::Result<Response> {
     let bytes = request.bytes().await?;
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
-    let head: Head = serde_json::from_slice(&bytes[..end])?;
+    let head: Head = serde_json::from_str(&String::from_utf8_lossy(&bytes[..end]))?;
     let body = bytes.get(end + 1..).unwrap_or_default();
     match answer(core, &head, body).await {
         Ok(answer) => pai::respond(&answer),

@@ -58,11 +58,9 @@ fn ended(outcome: &Outcome) -> &'static str {
 
 /// The name that the engine's messages have for something, in the contract's spelling.
 pub(crate) fn tag(of: &impl Serialize) -> String {
-    match serde_json::to_value(of) {
-        Ok(Value::String(name)) => pascal(&name),
-        Ok(Value::Object(object)) => object.keys().next().map(|name| pascal(name)).unwrap_or_default(),
-        Ok(_) | Err(_) => String::new(),
-    }
+    // A name alone or the only field of an object: either way the first thing in quotes.
+    let text = serde_json::to_string(of).unwrap_or_default();
+    text.split('"').nth(1).map(pascal).unwrap_or_default()
 }
 
 /// The code and the sentence of an end.
