@@ -180,6 +180,23 @@ fn the_smallest_amount_that_starts_a_job_in_time() {
 }
 
 #[test]
+fn whoever_runs_already_has_started_in_time_however_seldom_one_looks() {
+    let base = base();
+    let job = JobId::new("b-runs").unwrap();
+    // The first look comes at once, after the run, or after the four hours of the job.
+    for (events, hours) in [(1, 8), (1000, 2), (1000, 8)] {
+        let goal = Goal::StartsBy { job: job.clone(), by: Timestamp(60_000 + HOUR) };
+        let horizon = Horizon::Until(Timestamp(60_000 + hours * HOUR));
+        let family = Family::Priority { job: job.clone() };
+        let mut search = Search::new(&base, &Variant::default(), horizon, goal, family).unwrap();
+        while search.found().is_none() {
+            search.advance(events);
+        }
+        assert_eq!(search.found(), Some(&Found::Already), "{events} events, {hours} hours");
+    }
+}
+
+#[test]
 fn no_wait_over_a_time_for_a_team() {
     let base = base();
     let goal =

@@ -93,5 +93,5 @@ impl Goal {
 }
 
 fn has_run(record: &Record, by: Timestamp) -> bool {
-    record.holding.is_some() && record.started.is_none() || record.started.is_some_and(|started| started <= by)
+    record.ran_before || record.started.is_some_and(|started| started <= by)
 }

@@ -68,6 +68,8 @@ pub struct Record {
     pub submitted: Timestamp,
     /// Its first start.
     pub first_start: FirstStart,
+    /// Whether it ran when the run began.
+    pub ran_before: bool,
     /// When it was first started in this run, or again.
     pub started: Option<Timestamp>,
     /// Since when it waits, if it does.
@@ -97,6 +99,7 @@ impl Record {
             party: Party::of(spec),
             submitted: at,
             first_start: FirstStart::Never,
+            ran_before: false,
             started: None,
             waits_since: Some(at),
             holding: None,
@@ -127,6 +130,7 @@ impl Record {
             Phase::Queued { .. } | Phase::Starting { .. } => record.waits_since = Some(from),
             Phase::Running { placed, .. } => {
                 record.first_start = FirstStart::Before;
+                record.ran_before = true;
                 record.holding = holds(placed.charge);
             }
             Phase::Stopping(stopping) => {
