@@ -25,6 +25,10 @@ const PRICES_TRIED: usize = 8;
 pub(super) fn remedy(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
     let (offer, ask) = Ask::of(state, no)?;
     let quote = Quote::of(state, offer, now);
+    if spot::offer(&quote, &ask).is_ok() {
+        // Nothing is in its way but who comes first, and the next scheduled round decides that.
+        return None;
+    }
     let higher = higher_bids(state, no, &quote, &ask);
     let original = quote.offer.terms.original_price;
     let would_do = |bid: &&Bid| spot::offer(&quote, &Ask { limit: bid.limit(original), ..ask }).is_ok();
@@ -102,4 +106,45 @@ fn outbids(state: &State, no: JobNo, bid: Option<Bid>, now: Timestamp) -> bool {
         | Decision::Wait { .. }
         | Decision::Hold { .. } => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::remedy;
+    use crate::host::authority;
+    use crate::message;
+    use crate::state::world::State;
+    use crate::unit::id::JobId;
+    use crate::unit::id::OfferNo;
+    use crate::unit::time::Timestamp;
+
+    const CLUSTER: &str = r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#;
+    const OFFER: &str = r#"{"create_offer":{"offer":"gn6","resource_type":"general","instance":{"gpu":1000},"inventory":4,"price":100,"terms":{"original_price":1000,"protection_ms":0}}}"#;
+
+    fn bid(job: &str, limit: i64, instances: i64) -> String {
+        format!(
+            r#"{{"submit_job":{{"job":"{job}","spot":{{"offer":"gn6","price_limit":{limit}}},"pods":[{{"count":{instances},"amount":{{}}}}]}}}}"#
+        )
+    }
+
+    #[test]
+    fn nothing_is_proposed_to_a_bid_that_could_start_if_nobody_came_first() {
+        let mut state = State::default();
+        let steps = [
+            (0, CLUSTER.to_owned()),
+            (0, OFFER.to_owned()),
+            (0, bid("low", 200, 3)),
+            (1_000, r#"{"publish_price":{"offer":"gn6","price":300}}"#.to_owned()),
+            (60_000, r#"{"round":{"slot":1}}"#.to_owned()),
+            // While low stops, the instance that is free is kept for wide.
+            (61_000, bid("wide", 500, 4)),
+            (61_000, bid("small", 400, 1)),
+        ];
+        for (at, text) in steps {
+            authority::step(&mut state, &message::read(text.as_bytes()).unwrap(), Timestamp(at)).unwrap();
+        }
+        let small = state.jobs.find(&JobId::new("small").unwrap()).unwrap();
+        assert_eq!((state.market.free(OfferNo(0)), state.jobs[small].is_queued()), (1, true));
+        assert!(remedy(&state, small, Timestamp(61_000)).is_none());
+    }
 }
