@@ -43,12 +43,12 @@ pub(super) fn remedy(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
     if quote.offer.terms.price_source != PriceSource::Auction {
         return None;
     }
-    if outbids(state, no, None, now) {
+    if outbids(state, no, now) {
         return Some(help(
             "It outbids who runs there now; the next scheduled round gives it the instances.".to_owned(),
         ));
     }
-    let bid = higher.into_iter().find(|bid| outbids(state, no, Some(*bid), now))?;
+    let bid = higher.into_iter().find(|bid| outbids(&with_bid(state, no, *bid), no, now))?;
     Some(help(format!("Raise the bid to {}: it would outbid who runs there now.", words(bid))))
 }
 
@@ -86,18 +86,21 @@ fn higher_bids(state: &State, no: JobNo, quote: &Quote<'_>, ask: &Ask) -> Vec<Bi
     }
 }
 
-/// Whether a scheduled round would start the job as it is, or with another bid: at once, or when who makes room has
-/// stopped.
-fn outbids(state: &State, no: JobNo, bid: Option<Bid>, now: Timestamp) -> bool {
+/// The state if the waiting job had this bid.
+fn with_bid(state: &State, no: JobNo, bid: Bid) -> State {
     let mut changed = state.clone();
     changed.leave_queue(no);
-    if let Some(job) = changed.jobs.get_mut(no)
-        && let (Some(spot), Some(bid)) = (&mut job.spec.spot, bid)
-    {
+    if let Some(spot) = changed.jobs.get_mut(no).and_then(|job| job.spec.spot.as_mut()) {
         spot.bid = bid;
     }
     changed.enter_queue(no);
-    market::settle(&changed, now, Occasion::Scheduled).iter().any(|decision| match decision {
+    changed
+}
+
+/// Whether a scheduled round would start the job: at once, or when who makes room has stopped.
+fn outbids(state: &State, no: JobNo, now: Timestamp) -> bool {
+    let Some((offer, ..)) = state.bid_of(no) else { return false };
+    market::settle_offer(state, offer, now, Occasion::Scheduled).iter().any(|decision| match decision {
         Decision::Serve { job, .. } => *job == no,
         Decision::Release { cause: Cause::Outbid { by, .. }, .. } => *by == state.jobs[no].spec.id,
         Decision::Release { .. }

@@ -59,7 +59,9 @@ pub fn settle(state: &State, now: Timestamp, occasion: Occasion) -> Vec<Decision
     offers.into_iter().flat_map(|no| settle_offer(state, no, now, occasion)).collect()
 }
 
-fn settle_offer(state: &State, no: OfferNo, now: Timestamp, occasion: Occasion) -> Vec<Decision> {
+/// What a round concludes for one offer, whether or not anything of it has changed.
+#[must_use]
+pub fn settle_offer(state: &State, no: OfferNo, now: Timestamp, occasion: Occasion) -> Vec<Decision> {
     let mut sale = Sale::open(state, no, now);
     let is_auction = sale.quote.offer.terms.price_source == PriceSource::Auction;
     let clearing = (is_auction && occasion == Occasion::Scheduled).then(|| sale.clear());
