@@ -101,18 +101,6 @@ pub struct SpotOffer {
     pub is_removed: bool,
 }
 
-impl SpotOffer {
-    /// What a bid must not stay below to keep its instances: the average over the window on Lingjun, the price on
-    /// general computing. As a fraction: price times milliseconds, and milliseconds.
-    #[must_use]
-    pub fn reference(&self, now: Timestamp) -> crate::market::price::Average {
-        match self.resource_type {
-            ResourceType::Lingjun => self.course.average(now, self.terms.window),
-            ResourceType::General => crate::market::price::Average::exactly(self.course.price()),
-        }
-    }
-}
-
 /// What is wrong with an offer, or with what is said of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
