@@ -216,8 +216,7 @@ impl Run {
     /// the market has stood still for as long as its averages look back.
     fn rests(&self) -> bool {
         let market = &self.state.market;
-        let offers = market.offers.iter().filter(|offer| !offer.is_removed);
-        let window = offers.map(|offer| offer.terms.window.0).max().unwrap_or(0);
+        let window = market.live_offers().map(|(_, offer)| offer.terms.window.0).max().unwrap_or(0);
         let mut grants = market.accounts.values().filter_map(|account| account.grant);
         self.state.next_wakeup().is_none()
             && self.quiet_rounds > window / Millis::MINUTE.0 + 1
