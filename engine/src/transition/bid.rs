@@ -13,6 +13,7 @@ use crate::message::command::SubmitJob;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::transition::names;
+use crate::unit::amount::Amount;
 use crate::unit::priority::Module;
 use crate::unit::resource::ResourceType;
 
@@ -96,10 +97,9 @@ pub(super) fn check_pods(
     state: &State,
     command: &SubmitJob,
     request: &SpotRequest,
+    instance: &Amount,
     shape: &Shape,
 ) -> Result<(), Rejection> {
-    let no = names::offer(state, &request.offer)?;
-    let instance = &state.market.offers[no.at()].instance;
     let over = shape.roles().iter().find_map(|role| Some((role.amount, role.amount.first_over(instance)?)));
     over.map_or(Ok(()), |(asked, at)| {
         let dimension = state.cluster.dimensions[at].clone();

@@ -90,8 +90,8 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
     }
     let instance = spot.as_ref().map(|spot| &state.market.offers[spot.offer.at()].instance);
     let shape = shape(state, what, pods, *min_pods, instance)?;
-    if let Some(request) = &command.spot {
-        bid::check_pods(state, command, request, &shape)?;
+    if let (Some(request), Some(instance)) = (&command.spot, instance) {
+        bid::check_pods(state, command, request, instance, &shape)?;
     }
     if shape.gang_amount().is_zero() {
         return Err(Rejection::EmptyJob { job: job.to_string() });
