@@ -138,7 +138,11 @@ impl Search {
         goal: Goal,
         family: Family,
     ) -> Result<Self, Rejection> {
-        let start = beginning(base, variant, horizon);
+        let mut run = Run::new(base, variant, horizon);
+        if variant.changes.iter().any(|change| !change.is_off && change.at <= base.from) {
+            run.step();
+        }
+        let start = run.state().clone();
         let announced = |job: &JobId| {
             let ahead = base.ahead.iter().map(|(_, command)| command);
             let changes = variant.changes.iter().map(|change| &change.command);
@@ -146,7 +150,6 @@ impl Search {
         };
         goal.check(&start, announced)?;
         family.check(&start)?;
-        let run = Run::new(base, variant, horizon);
         let (base, variant) = (base.clone(), variant.clone());
         Ok(Self { base, variant, horizon, goal, family, start, run, tried: 0, command: None, found: None })
     }
@@ -253,13 +256,4 @@ impl Search {
         *value = value.saturating_add(more);
         Some(ScaleTarget { quota: quota.clone(), min: by_name })
     }
-}
-
-/// The state after the changes that a variant makes at its beginning.
-fn beginning(base: &Base, variant: &Variant, horizon: Horizon) -> State {
-    let mut run = Run::new(base, variant, horizon);
-    if variant.changes.iter().any(|change| !change.is_off && change.at <= base.from) {
-        run.step();
-    }
-    run.state().clone()
 }
