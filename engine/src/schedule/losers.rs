@@ -1,16 +1,17 @@
 //! Who gives instances of an offer back so that others can have them: the lowest bids first, then the cost of victims
 //! (semantics sections 5 and 6), and nobody who is not needed.
 //!
-//! Bids that are equal form a class. As in quotas, a set is compared with another class by class from the most
-//! valuable: unsaved work first, then how many, then who started last, then by name. Members of a class that hold as
-//! many instances are interchangeable but for that, so only how many of them go is searched; a step budget bounds it,
-//! and when it is used up, the best found so far stands.
+//! Equal bids of one priority form a class; of equal bids the lower priority goes first. As in quotas, a set is
+//! compared with another class by class from the most valuable: unsaved work first, then how many, then who started
+//! last, then by name. Members of a class that hold as many instances are interchangeable but for that, so only how
+//! many of them go is searched; a step budget bounds it, and when it is used up, the best found so far stands.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
+use crate::unit::priority::Priority;
 use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
@@ -24,6 +25,8 @@ pub struct Loser<'a> {
     pub job: JobNo,
     /// The most that it pays for an instance-minute, in micro-units.
     pub limit: i64,
+    /// Its declared priority.
+    pub priority: Priority,
     /// How many instances it holds.
     pub instances: i64,
     /// What of its work would be lost, in GPU-milliseconds.
@@ -35,9 +38,14 @@ pub struct Loser<'a> {
 }
 
 impl Loser<'_> {
+    /// Its class. The lowest has to go first.
+    fn class(&self) -> (i64, Priority) {
+        (self.limit, self.priority)
+    }
+
     /// The order in which they go if each alone would do.
-    fn rank(&self) -> (i64, i64, Reverse<Timestamp>, &JobId) {
-        (self.limit, self.lost, self.started, self.id)
+    fn rank(&self) -> ((i64, Priority), i64, Reverse<Timestamp>, &JobId) {
+        (self.class(), self.lost, self.started, self.id)
     }
 }
 
@@ -72,9 +80,9 @@ fn top_class(losers: &[Loser<'_>], needed: i64) -> Option<std::ops::Range<usize>
         missing -= loser.instances;
         goes
     });
-    let limit = last.last()?.limit;
-    let start = losers.partition_point(|loser| loser.limit < limit);
-    let end = losers.partition_point(|loser| loser.limit <= limit);
+    let class = last.last()?.class();
+    let start = losers.partition_point(|loser| loser.class() < class);
+    let end = losers.partition_point(|loser| loser.class() <= class);
     Some(start..end)
 }
 

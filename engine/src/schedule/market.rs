@@ -194,6 +194,7 @@ impl<'s> Sale<'s> {
                 Loser {
                     job: *no,
                     limit: *limit,
+                    priority: job.spec.priority,
                     instances: self.instances(*no),
                     lost: work::gpu_ms(state, &job.spec.shape.gang_amount(), unsaved),
                     started: Reverse(grant.map_or(self.quote.now, |grant| grant.started)),

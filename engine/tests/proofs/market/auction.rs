@@ -15,6 +15,7 @@ use engine::schedule::losers::Loser;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use engine::unit::id::OfferNo;
+use engine::unit::priority::Priority;
 use engine::unit::time::Timestamp;
 
 use crate::market::books::Bidder;
@@ -89,10 +90,10 @@ fn the_price_is_the_lowest_winning_bid() {
 /// Unsaved work, how many, and who.
 type ClassCost<'l> = (i64, usize, Vec<(Reverse<Timestamp>, &'l JobId)>);
 
-/// What a set of losers costs, limit by limit from the highest.
-fn cost<'l>(set: &[Loser<'l>]) -> [ClassCost<'l>; 3] {
-    [30, 20, 10].map(|limit| {
-        let equal = set.iter().filter(|loser| loser.limit == limit);
+/// What a set of losers costs, limit by limit from the highest, and for equal limits from the highest priority.
+fn cost<'l>(set: &[Loser<'l>]) -> [ClassCost<'l>; 6] {
+    [(30, 2), (30, 1), (20, 2), (20, 1), (10, 2), (10, 1)].map(|(limit, priority)| {
+        let equal = set.iter().filter(|loser| loser.limit == limit && loser.priority.get() == priority);
         let mut who: Vec<_> = equal.clone().map(|loser| (loser.started, loser.id)).collect();
         who.sort();
         (equal.map(|loser| loser.lost).sum(), who.len(), who)
@@ -111,6 +112,7 @@ fn whoever_goes_is_the_cheapest_of_all_sets() {
             .map(|(at, id)| Loser {
                 job: JobNo::from_index(at),
                 limit: random.between(1, 3) * 10,
+                priority: Priority::new(random.between(1, 2)).unwrap(),
                 instances: random.between(1, 4),
                 lost: random.between(0, 5),
                 started: Reverse(Timestamp(random.between(0, 3))),
