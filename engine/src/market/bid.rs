@@ -279,7 +279,7 @@ impl fmt::Display for BidFault {
             }
             Self::NetworkMissing { missing } => {
                 let missing: Vec<&str> = missing.iter().map(|part| part.as_str()).collect();
-                write!(f, "it names no network; Lingjun also needs {}", missing.join(", "))
+                write!(f, "its network lacks {}; Lingjun needs all three", missing.join(", "))
             }
             Self::FaultToleranceOnGeneral => {
                 f.write_str("it has automatic fault tolerance, which general computing does not support; switch it off")
@@ -298,5 +298,18 @@ impl fmt::Display for BidFault {
                 bare(dimension, *instance)
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BidFault;
+    use super::Network;
+
+    #[test]
+    fn a_network_that_is_there_in_part_is_not_called_none() {
+        let network = Network { vpc: Some("vpc-1".into()), vswitch: None, security_group: Some("sg-1".into()) };
+        let fault = BidFault::NetworkMissing { missing: network.missing() };
+        assert_eq!(fault.to_string(), "its network lacks a vSwitch; Lingjun needs all three");
     }
 }
