@@ -124,8 +124,9 @@ impl<S: LogStore> Cluster<S> {
         }
         let Restored { head, state: _, snapshot, tail, earlier } = restored;
         let mut writes = vec![Write::Clear];
+        // What had been forgotten stays so: its name may have been used again.
         let remembered = Timestamp(head.at.0 - self.profile.answers_kept.0);
-        for (_, entry) in earlier.iter().filter(|(_, entry)| entry.at >= remembered) {
+        for (_, entry) in earlier.iter().chain(tail).filter(|(_, entry)| entry.at >= remembered) {
             writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(entry)?));
         }
         if let (Some(text), Some(reference)) = (snapshot, &head.snapshot) {
@@ -139,7 +140,6 @@ impl<S: LogStore> Cluster<S> {
         }
         for (seq, entry) in tail {
             writes.push(Write::Append(Record::of(*seq, entry)?));
-            writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(entry)?));
         }
         writes.extend(notes.iter().map(|note| Write::ChangeNote(NoteChange::Put(note.clone()))));
         writes.push(Write::SetMeta(Meta::Published, Some(encode(head)?)));

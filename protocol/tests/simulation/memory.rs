@@ -57,6 +57,13 @@ fn an_answer_is_remembered_for_as_long_as_the_profile_says() {
     let new = cluster.submit(&submission(1), &sender(), late).expect("it is accepted");
     assert!(new.record.is_some(), "older than the hour: a new command");
     assert_eq!(new.receipt.events, [], "which finds the job there already");
+    publish(&mut cluster, &air, late + Millis(1));
+    let head = air::run(history::head(&air, &name())).expect("reading works").expect("there is a head");
+    let restored = air::run(restore::read(&air, head, 0)).expect("KV is enough");
+    let mut copy = Cluster::new(name(), profile, Disk::default());
+    assert_eq!(copy.adopt(&restored, &[], false, 0), Ok(Adopted::Yes), "although the log has the name twice");
+    let again = copy.submit(&submission(1), &sender(), late).expect("it is answered");
+    assert_eq!((again.receipt, again.record), (new.receipt, None), "the newer answer");
 }
 
 #[test]
