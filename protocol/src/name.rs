@@ -8,8 +8,8 @@
 //! | `c/{cluster}/page/{last}-{sha256}` | [`crate::document::Page`] | never |
 //! | `c/{cluster}/notes/{bucket}` | the notes of a bucket ([`crate::note`]) | when one of them does |
 //!
-//! Everything but the head and the notes ends with the digest of its content, so that storing it twice is storing it once, and
-//! that a reader can tell a damaged object.
+//! Everything but the head and the notes ends with the digest of its content, so that storing it twice is storing it
+//! once, and that a reader can tell a damaged object.
 
 use std::fmt;
 
@@ -77,19 +77,31 @@ impl fmt::Display for ClusterName {
     }
 }
 
+/// Whether what has this key never changes, because the key ends with the digest of it.
+#[must_use]
+pub fn is_fixed(key: &str) -> bool {
+    let digest = promised(key);
+    digest.len() == DIGEST_CHARS && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Whether an object's content is what its key promises.
 pub fn verify(key: &str, text: &str) -> Result<(), Fault> {
-    let promised = key.get(key.len().saturating_sub(DIGEST_CHARS)..).unwrap_or_default();
-    if promised == sha256(text.as_bytes()) {
+    if promised(key) == sha256(text.as_bytes()) {
         Ok(())
     } else {
         Err(Fault::damaged(key, "its content has another digest"))
     }
 }
 
+/// The digest at the end of a key, if it has one.
+fn promised(key: &str) -> &str {
+    key.get(key.len().saturating_sub(DIGEST_CHARS)..).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::ClusterName;
+    use super::is_fixed;
     use super::verify;
 
     #[test]
@@ -108,5 +120,16 @@ mod tests {
         assert!(verify(&key, "content").is_ok());
         assert!(verify(&key, "Content").is_err());
         assert!(verify("short", "content").is_err());
+    }
+
+    #[test]
+    fn only_what_is_named_by_its_content_is_fixed() {
+        let name = ClusterName::new(&"a".repeat(63)).expect("a good name");
+        for key in [name.segment(1, 2, "x"), name.snapshot_part(2, 0, "x"), name.page(2, "x")] {
+            assert!(is_fixed(&key), "{key}");
+        }
+        for key in [name.head(), name.notes(0xab), "clusters".to_owned()] {
+            assert!(!is_fixed(&key), "{key}");
+        }
     }
 }

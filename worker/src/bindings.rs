@@ -5,6 +5,7 @@ use engine::unit::time::Timestamp;
 use pai::key::Master;
 use protocol::fault::Fault;
 use protocol::kv::KvStore;
+use protocol::name::is_fixed;
 use protocol::profile::Pace;
 use protocol::profile::Profile;
 use worker::Date;
@@ -65,8 +66,7 @@ impl Kv {
 impl KvStore for Kv {
     async fn get(&self, key: &str) -> Result<Option<String>, Fault> {
         let request = self.0.get(key);
-        let is_fixed = !key.ends_with("/head") && key.starts_with("c/");
-        let request = if is_fixed { request.cache_ttl(OBJECT_CACHE_S) } else { request };
+        let request = if is_fixed(key) { request.cache_ttl(OBJECT_CACHE_S) } else { request };
         request.text().await.map_err(|error| Fault::Kv { key: key.to_owned(), reason: error.to_string() })
     }
 
