@@ -132,7 +132,7 @@ async fn market(
     call: &MarketCall,
     query: &Query,
 ) -> Result<market::Answer, Problem> {
-    let state = ready::state(kv, cluster, head).await?;
+    let folded = ready::folded(kv, cluster, head).await?;
     let (entries, is_whole) = match call {
         MarketCall::Offers => Default::default(),
         MarketCall::History(_) | MarketCall::Bills => {
@@ -142,7 +142,7 @@ async fn market(
     };
     let entries: Vec<_> = entries.into_iter().map(|(_, entry)| entry).collect();
     let everybody = access::root()?;
-    market::answer(Veil::new(&state, &everybody), &entries, is_whole, call, query, bindings::now())
+    market::answer(Veil::new(&folded.state, &everybody), &entries, is_whole, call, query, bindings::now())
 }
 
 async fn text(

@@ -5,9 +5,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use engine::message::snapshot::Snapshot;
-use engine::state::world::State;
 use protocol::document::Head;
 use protocol::fault::Fault;
 use protocol::history;
@@ -22,7 +22,7 @@ const READY_MAX: usize = 8;
 
 /// What is known of a cluster, and its state as the text of a snapshot, once somebody has asked for it.
 struct Ready {
-    folded: Folded,
+    folded: Rc<Folded>,
     text: Option<String>,
 }
 
@@ -30,29 +30,26 @@ thread_local! {
     static READY: RefCell<BTreeMap<String, Ready>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// The state that a head names. Of a cluster that has been read before, only what is new is fetched.
-pub(crate) async fn state(kv: &Kv, cluster: &ClusterName, head: &Head) -> Result<State, Fault> {
-    let known = READY.with_borrow(|ready| ready.get(cluster.as_str()).map(|ready| ready.folded.clone()));
-    match known {
-        Some(known) if known.head == *head => Ok(known.state),
-        known => {
-            let folded = history::fold(kv, head, known).await?;
-            let state = folded.state.clone();
-            keep(cluster, Ready { folded, text: None });
-            Ok(state)
-        }
+/// The head with the state that it names. Of a cluster that has been read before, only what is new is fetched.
+pub(crate) async fn folded(kv: &Kv, cluster: &ClusterName, head: &Head) -> Result<Rc<Folded>, Fault> {
+    let known = READY.with_borrow(|ready| ready.get(cluster.as_str()).map(|ready| Rc::clone(&ready.folded)));
+    if let Some(known) = known.as_ref().filter(|known| known.head == *head) {
+        return Ok(Rc::clone(known));
     }
+    let folded = Rc::new(history::fold(kv, head, known.map(Rc::unwrap_or_clone)).await?);
+    keep(cluster, Ready { folded: Rc::clone(&folded), text: None });
+    Ok(folded)
 }
 
-/// The same as the text of a snapshot.
+/// The state that a head names, as the text of a snapshot.
 pub(crate) async fn snapshot(kv: &Kv, cluster: &ClusterName, head: &Head) -> Result<String, Fault> {
     let known = |ready: &Ready| ready.text.clone().filter(|_| ready.folded.head == *head);
     if let Some(text) = READY.with_borrow(|ready| ready.get(cluster.as_str()).and_then(known)) {
         return Ok(text);
     }
-    let state = state(kv, cluster, head).await?;
-    let text = encode(&Snapshot::of(&state))?;
-    keep(cluster, Ready { folded: Folded { head: head.clone(), state }, text: Some(text.clone()) });
+    let folded = folded(kv, cluster, head).await?;
+    let text = encode(&Snapshot::of(&folded.state))?;
+    keep(cluster, Ready { folded, text: Some(text.clone()) });
     Ok(text)
 }
 
