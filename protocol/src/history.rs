@@ -149,7 +149,7 @@ pub async fn entries_after(
     wanted.reverse();
     let mut entries = segments(kv, &wanted).await?;
     let is_complete = match entries.first() {
-        Some((seq, first)) => *seq == 1 || first.revision <= revision || starts_after(first, revision),
+        Some((seq, first)) => *seq == 1 || begin(first) <= revision,
         None => head.revision <= revision,
     };
     entries.retain(|(_, entry)| entry.revision > revision);
@@ -204,8 +204,8 @@ pub async fn newest_with(
     Ok((entries, is_whole))
 }
 
-/// Whether an entry's events begin right after a revision.
-fn starts_after(entry: &Entry, revision: u64) -> bool {
+/// The revision before an entry's events.
+pub(crate) fn begin(entry: &Entry) -> u64 {
     let events = u64::try_from(entry.events.len()).unwrap_or(u64::MAX);
-    entry.revision.saturating_sub(events) <= revision
+    entry.revision.saturating_sub(events)
 }

@@ -24,6 +24,8 @@ use engine::unit::time::Timestamp;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::history::begin;
+
 /// How many bids of a kind are listed for an offer; they are counted all the same.
 const BIDS_SHOWN: usize = 100;
 
@@ -125,8 +127,8 @@ fn bid(veil: Veil, no: JobNo) -> Option<BidShown> {
 pub enum Reach {
     /// The newest ones, and what running jobs owe.
     Newest,
-    /// Those that were written up to a revision.
-    Before(u64),
+    /// Those in the entries, and nothing that is owed: a part before the newest one.
+    Earlier,
 }
 
 /// Adds up the bills of `entries` that may be seen, of which there may be earlier ones if they are not `is_whole`.
@@ -140,9 +142,8 @@ pub fn statement(veil: Veil, entries: &[Entry], is_whole: bool, by: By, reach: R
     let owed = || state.market.accounts.keys().flat_map(|no| transition::owed(state, *no, now)).filter(is_seen);
     let owed: Vec<Bill> = match reach {
         Reach::Newest => owed().collect(),
-        Reach::Before(_) => Vec::new(),
+        Reach::Earlier => Vec::new(),
     };
-    let begin = |entry: &Entry| entry.revision.saturating_sub(entry.events.len() as u64);
     let first = entries.first().filter(|_| !is_whole);
     let earlier = first.map(|entry| Earlier { at: entry.at, before: begin(entry) });
     Statement::of(earlier, by, &billed, &owed)

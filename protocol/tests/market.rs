@@ -139,7 +139,7 @@ fn a_statement_in_parts_is_the_whole_statement() {
         let (old, _): (Vec<Entry>, Vec<Entry>) =
             log.entries.iter().cloned().partition(|entry| entry.revision <= before);
         let oldest: Statement =
-            statement(Veil::new(&log.state, &sender), &old, true, By::JobAndDay, Reach::Before(before), now);
+            statement(Veil::new(&log.state, &sender), &old, true, By::JobAndDay, Reach::Earlier, now);
         assert_eq!(newest.with(oldest), whole, "cut at {cut}");
     }
 }

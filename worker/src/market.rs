@@ -43,7 +43,8 @@ pub(crate) fn answer(
         MarketCall::History(name) => encode(&course(state, entries, name, now)?)?,
         MarketCall::Bills => {
             let by: By = query.value("by")?.unwrap_or_default();
-            let reach = query.value("before")?.map_or(Reach::Newest, Reach::Before);
+            let before: Option<u64> = query.value("before")?;
+            let reach = before.map_or(Reach::Newest, |_| Reach::Earlier);
             let statement = market::statement(veil, entries, is_whole, by, reach, now);
             match query.text("format").as_deref() {
                 Some("csv") => {
