@@ -1,5 +1,5 @@
 // A cluster with people in it: the three teams of the seeds, with a member for each role in workspace-b.
-import { Cluster } from "./server.mjs";
+import { accessKey, Cluster } from "./server.mjs";
 
 export const ROLES = ["guest", "developer", "operator", "administrator", "owner"];
 
@@ -48,10 +48,7 @@ export class People {
 
   /** A key by the administrator, a session for its secret, and the cluster as its holder sees it. */
   async signIn(server, user) {
-    const key = `${this.cluster.name}.${user}`;
-    const administers = user === "cluster";
-    const made = await this.accepted(`key-${user}`, { create_key: { key, user, administers } });
-    const secret = made.headers.get("x-tidegate-secret");
+    const { id: key, secret } = await accessKey(this.cluster, user, { administers: user === "cluster" });
     const session = await this.cluster.request("POST", "sessions", JSON.stringify({ key, secret }), {});
     if (session.status !== 200) throw new Error(JSON.stringify(session.body));
     return Object.assign(new Cluster({ url: server.url, key: session.body.token }, this.cluster.name), { secret, session: session.body });

@@ -104,6 +104,11 @@ export class Cluster {
       { put_group: { group: "pool", resource_type: "lingjun", pool: amount } },
       { create_quota: { quota: "team", groups: ["pool"], min: amount } },
     ];
+    return this.foundBy(commands);
+  }
+
+  /** What these commands make, each of which must be accepted. */
+  async foundBy(commands) {
     for (const [index, command] of commands.entries()) {
       const answer = await this.send(`founding-${index}`, command);
       if (answer.status !== 200) throw new Error(`founding failed: ${JSON.stringify(answer.body)}`);
@@ -140,10 +145,7 @@ export async function foundPai(cluster) {
     { create_offer: { offer: NODE_TYPE, resource_type: "lingjun", instance, inventory: 4, price: 300_000, terms: { original_price: 1_000_000 } } },
     { create_offer: { offer: ECS_TYPE, resource_type: "general", instance: { cpu: 4_000, memory: 16_384 }, inventory: 4, price: 10_000, terms: { original_price: 20_000 } } },
   ];
-  for (const [index, command] of commands.entries()) {
-    const answer = await cluster.send(`founding-${index}`, command);
-    if (answer.status !== 200) throw new Error(`founding failed: ${JSON.stringify(answer.body)}`);
-  }
+  await cluster.foundBy(commands);
   return accessKey(cluster, "sdk", { administers: true });
 }
 

@@ -18,17 +18,13 @@ const CASES = [
   { variant: "SpotDiscountLimit", on: "general", refusal: /discounts are for Lingjun only; bid a price on general computing/ },
 ];
 
-async function cluster(server, name, resource_type) {
-  const cluster = server.cluster(name);
+function cluster(server, name, resource_type) {
   const instance = { cpu: 4_000, memory: 16_384 };
   const commands = [
     { create_cluster: { dimensions: ["cpu", "memory"].map((name) => ({ name, kind: name })) } },
     { create_offer: { offer: ECS_TYPE, resource_type, instance, inventory: 4, price: PRICE_BEFORE, terms: { original_price: 20_000 } } },
   ];
-  for (const [index, command] of commands.entries()) {
-    assert.equal((await cluster.send(`founding-${index}`, command)).status, 200);
-  }
-  return cluster;
+  return server.cluster(name).foundBy(commands);
 }
 
 /** The lines that the script prints, and what it says when it fails. */
