@@ -126,6 +126,20 @@ fn what_was_held_is_what_the_state_held() {
 }
 
 #[test]
+fn a_job_that_had_a_number_before_held_nothing_of_the_offer() {
+    let log = hour();
+    let placed = json!({ "source": "own", "charge": "in_quota", "home": 0, "pods": [] });
+    let events = json!([
+        { "started": { "job": 1, "at": MINUTE, "placed": placed } },
+        { "ended": { "job": 1, "at": 2 * MINUTE, "outcome": "succeeded" } },
+    ]);
+    let forgotten = Entry { events: serde_json::from_value(events).unwrap(), ..log.entries[1].clone() };
+    let mut entries = log.entries.clone();
+    entries.insert(2, forgotten);
+    assert_eq!(log.history(&entries, 60).held, log.history(&log.entries, 60).held);
+}
+
+#[test]
 fn a_statement_in_parts_is_the_whole_statement() {
     let log = hour();
     let sender = Sender { user: UserId::new("ops").unwrap(), administers: true };

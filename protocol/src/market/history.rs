@@ -130,7 +130,11 @@ fn held(state: &State, entries: &[Entry], no: OfferNo, now: Timestamp) -> Vec<(T
             jobs.insert(*job, bill.instances);
             holders.insert(*job);
         } else if let Event::Started { job, at, .. } = event {
-            let known = || state.bid_of(*job).filter(|(offer, ..)| *offer == no).map(|(_, _, instances)| instances);
+            // A number is given again: who has it now counts only if they had it then.
+            let known = || {
+                let (bid_on, _, instances) = state.bid_of(*job)?;
+                (bid_on == no && state.jobs[*job].submitted <= *at).then_some(instances)
+            };
             if let Some(instances) = jobs.get(job).copied().or_else(known) {
                 jobs.insert(*job, instances);
                 holders.insert(*job);
