@@ -1,5 +1,9 @@
 //! Cancelling with a moment to think better of it: nothing is sent until the moment has passed.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::unit::id::JobId;
@@ -22,14 +26,20 @@ impl Session {
             n_jobs => format!("{n_jobs} jobs will be cancelled in {} s.", MOMENT_MS / 1000),
         };
         self.cancelling.update(|cancelling| cancelling.extend(jobs.iter().cloned()));
-        let undone = jobs.clone();
+        // What is cancelled again after that has a moment of its own.
+        let is_undone = Arc::new(AtomicBool::new(false));
+        let (undone, undoing) = (jobs.clone(), is_undone.clone());
         let undo = Callback::new(move |()| {
+            undoing.store(true, Ordering::Relaxed);
             self.cancelling.update(|cancelling| cancelling.retain(|job| !undone.contains(job)));
         });
         let notice = self.notices.show(Tone::Pending, text, Some(undo));
         spawn_local(async move {
             TimeoutFuture::new(MOMENT_MS).await;
             self.notices.dismiss(notice);
+            if is_undone.load(Ordering::Relaxed) {
+                return;
+            }
             for job in jobs {
                 let is_due = self.cancelling.try_update(|cancelling| cancelling.remove(&job)).unwrap_or(false);
                 if is_due {
