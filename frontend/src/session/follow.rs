@@ -38,9 +38,7 @@ pub(crate) async fn follow(session: Session, open: Open) -> bool {
                     break;
                 }
                 let revision = entry.revision;
-                // Who gets into a workspace, or out of it, sees another state.
-                let is_moved = moves(session, &entry);
-                if (receive(session, entry) || is_moved) && reload(session, &open, revision).await.is_err() {
+                if receive(session, entry) && reload(session, &open, revision).await.is_err() {
                     break;
                 }
             }
@@ -74,10 +72,10 @@ async fn connect(session: Session, open: &Open) -> Result<Option<Events>, Failur
     match client::entries(&session.name(), revision).await {
         Ok(entries) if open.is_open() => {
             session.heard.set(browser::now());
+            let newest = entries.last().map_or(revision, |entry| entry.revision);
             for entry in entries {
-                let revision = entry.revision;
                 if receive(session, entry) {
-                    reload(session, open, revision).await?;
+                    reload(session, open, newest).await?;
                     break;
                 }
             }
@@ -123,9 +121,15 @@ fn moves(session: Session, entry: &Entry<Deed>) -> bool {
         .any(|event| matches!(event, Event::MemberPut { user, .. } | Event::MemberRemoved { user, .. } if is_me(user)))
 }
 
-/// Takes an entry in. Says whether something before it is missing.
+/// Takes an entry in. Says whether the whole state is needed instead: something before the entry is missing, or whoever
+/// looks gets into a workspace or out of it, and sees another state.
 fn receive(session: Session, entry: Entry<Deed>) -> bool {
     session.heard.set(browser::now());
+    if moves(session, &entry) {
+        // What is remembered is as it was to be seen before.
+        session.entries.update(VecDeque::clear);
+        return true;
+    }
     let mut has_gap = false;
     session.known.update(|known| {
         if let Known::Here(replica) = known {
