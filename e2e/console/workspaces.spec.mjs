@@ -71,4 +71,9 @@ test("a lead works in their own workspace", async ({ page, runtime, browser }) =
   const row = page.getByRole("row").filter({ hasText: "ann is operator of workspace vision now" });
   await expect(row.getByRole("cell", { name: "lead", exact: true })).toBeVisible();
   await page.screenshot({ path: "target/shots/audit.png", fullPage: true });
+
+  const [key] = secret.split(":");
+  await page.goto(`/clusters/${cluster.name}/keys`);
+  await page.getByRole("button", { name: `Revoke ${key}` }).click();
+  await expect(lead.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });

@@ -57,19 +57,25 @@ pub(crate) async fn follow(session: Session, open: Open) -> bool {
 
 /// The events, and what happened between the state and them.
 async fn connect(session: Session, open: &Open) -> Result<Option<Events>, Failure> {
-    let Some(mut events) = Events::open(&session.name()) else { return Ok(None) };
-    if !events.is_connected().await {
+    if !open.is_open() {
         return Ok(None);
     }
-    if session.me.with_untracked(Option::is_none) {
-        let me = client::me(&session.name()).await?;
+    let name = session.name();
+    let Some(mut events) = Events::open(&name) else { return Ok(None) };
+    let is_connected = events.is_connected().await;
+    // Why there is no connection a browser does not say; the answer to a request does.
+    if open.is_open() && (!is_connected || session.me.with_untracked(Option::is_none)) {
+        let me = client::me(&name).await?;
         session.me.set(Some(me));
+    }
+    if !is_connected || !open.is_open() {
+        return Ok(None);
     }
     if session.entries.with_untracked(VecDeque::is_empty) {
         remember_past(session, open).await;
     }
-    let Some(revision) = link::confirmed(session).filter(|_| open.is_open()) else { return Ok(None) };
-    match client::entries(&session.name(), revision).await {
+    let Some(revision) = link::confirmed(session) else { return Ok(None) };
+    match client::entries(&name, revision).await {
         Ok(entries) if open.is_open() => {
             session.heard.set(browser::now());
             let newest = entries.last().map_or(revision, |entry| entry.revision);
@@ -81,7 +87,7 @@ async fn connect(session: Session, open: &Open) -> Result<Option<Events>, Failur
             }
         }
         Ok(_) => return Ok(None),
-        Err(Failure::Gone) => reload(session, open, revision + 1).await?,
+        Err(Failure::Gone) if open.is_open() => reload(session, open, revision + 1).await?,
         Err(failure) => return Err(failure),
     }
     Ok(Some(events))

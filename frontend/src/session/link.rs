@@ -135,12 +135,9 @@ async fn attempt(session: Session, open: &Open, before: Ended) -> Ended {
     }
 }
 
-/// The confirmed revision.
+/// The confirmed revision; nothing once the cluster has been left.
 pub(crate) fn confirmed(session: Session) -> Option<u64> {
-    session.known.with_untracked(|known| match known {
-        Known::Here(replica) => Some(replica.revision()),
-        Known::Loading | Known::Failed(_) => None,
-    })
+    session.known.try_with_untracked(Known::revision).flatten()
 }
 
 /// Fetches the whole state, at least as new as `min_revision`.

@@ -47,6 +47,16 @@ pub(crate) enum Known {
     Here(Box<Replica>),
 }
 
+impl Known {
+    /// The confirmed revision.
+    fn revision(&self) -> Option<u64> {
+        match self {
+            Self::Here(replica) => Some(replica.revision()),
+            Self::Loading | Self::Failed(_) => None,
+        }
+    }
+}
+
 /// The open cluster.
 #[derive(Clone, Copy)]
 pub(crate) struct Session {

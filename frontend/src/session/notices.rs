@@ -51,7 +51,8 @@ impl Notices {
 
     /// Shows a notice and returns its number.
     pub(crate) fn show(&self, tone: Tone, text: String, undo: Option<Callback<()>>) -> u64 {
-        let no = self.next.get_value();
+        // What a notice is about may outlast the page: then nobody sees it.
+        let no = self.next.try_get_value().unwrap_or_default();
         self.next.set_value(no + 1);
         self.list.update(|list| {
             list.push(Notice { no, tone, text, undo });
