@@ -72,6 +72,12 @@ test("a lead works in their own workspace", async ({ page, runtime, browser }) =
   await expect(row.getByRole("cell", { name: "lead", exact: true })).toBeVisible();
   await page.screenshot({ path: "target/shots/audit.png", fullPage: true });
 
+  await lead.getByRole("navigation").getByRole("link", { name: "Workspaces" }).click();
+  await lead.getByRole("button", { name: "Sign out" }).click();
+  await lead.getByRole("textbox", { name: "Key" }).fill(secret);
+  await lead.getByRole("button", { name: "Sign in" }).click();
+  await expect(lead.getByText("Signed in as lead.")).toBeVisible();
+
   const [key] = secret.split(":");
   await page.goto(`/clusters/${cluster.name}/keys`);
   await page.getByRole("button", { name: `Revoke ${key}` }).click();

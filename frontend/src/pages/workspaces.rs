@@ -7,9 +7,9 @@ use engine::unit::id::WorkspaceId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use crate::api::browser;
 use crate::api::key;
 use crate::pages::app::title;
-use crate::session::Known;
 use crate::session::Session;
 use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
@@ -47,10 +47,10 @@ pub(crate) fn WorkspacesPage() -> impl IntoView {
             }
         });
     };
+    // With the page goes its connection, and all that whoever comes next may not see.
     let sign_out = move |_| {
         key::forget();
-        session.me.set(None);
-        session.known.set(Known::Failed(crate::api::failure::Failure::NoKey));
+        browser::reload();
     };
     view! {
         <div class="page-head">

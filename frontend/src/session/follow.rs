@@ -63,10 +63,18 @@ async fn connect(session: Session, open: &Open) -> Result<Option<Events>, Failur
     let name = session.name();
     let Some(mut events) = Events::open(&name) else { return Ok(None) };
     let is_connected = events.is_connected().await;
+    if !open.is_open() {
+        return Ok(None);
+    }
     // Why there is no connection a browser does not say; the answer to a request does.
-    if open.is_open() && (!is_connected || session.me.with_untracked(Option::is_none)) {
+    let is_somebody_new = session.me.with_untracked(Option::is_none);
+    if !is_connected || is_somebody_new {
         let me = client::me(&name).await?;
         session.me.set(Some(me));
+    }
+    if is_somebody_new {
+        // What is remembered is what the one before could see.
+        session.entries.update(VecDeque::clear);
     }
     if !is_connected || !open.is_open() {
         return Ok(None);
