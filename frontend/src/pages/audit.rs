@@ -22,7 +22,7 @@ pub(crate) fn AuditPage() -> impl IntoView {
     let session = Session::here();
     title(|| "Audit".to_owned());
     let (search, set_search) = url::typed("q");
-    let revision = Memo::new(move |_| session.ask(|state| state.revision));
+    let revision = Memo::new(move |_| session.revision());
     // What has been done since is read as well.
     let read = latest(move || {
         revision.get();

@@ -140,6 +140,11 @@ impl Session {
         })
     }
 
+    /// The confirmed revision, again whenever it changes. What is on its way cannot be read from the cluster yet.
+    pub(crate) fn revision(&self) -> Option<u64> {
+        self.known.with(Known::revision)
+    }
+
     /// Looks for the cluster now.
     pub(crate) fn look_again(&self) {
         self.is_asked.set_value(true);
