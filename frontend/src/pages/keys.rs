@@ -14,8 +14,10 @@ use crate::api::browser;
 use crate::api::browser::clock;
 use crate::api::client;
 use crate::api::client::KeyLine;
+use crate::api::failure::Failure;
 use crate::pages::app::title;
 use crate::session::Session;
+use crate::session::latest::latest;
 use crate::session::notices::Tone;
 use crate::session::send::envelope;
 use crate::widgets::copy_button::CopyButton;
@@ -30,7 +32,8 @@ const OVERLAP: Millis = Millis::HOUR;
 #[derive(Clone, Copy)]
 struct Keys {
     session: Session,
-    lines: RwSignal<Vec<KeyLine>>,
+    /// How many commands have been sent from here.
+    n_sent: RwSignal<u32>,
     /// The secret that was made last, with its key.
     secret: RwSignal<Option<String>>,
 }
@@ -40,8 +43,7 @@ struct Keys {
 pub(crate) fn KeysPage() -> impl IntoView {
     let session = Session::here();
     title(|| "Access keys".to_owned());
-    let keys = Keys { session, lines: RwSignal::new(Vec::new()), secret: RwSignal::new(None) };
-    keys.read();
+    let keys = Keys { session, n_sent: RwSignal::new(0), secret: RwSignal::new(None) };
     let shown = move || keys.secret.get();
     view! {
         <div class="page-head"><h1>"Access keys"</h1></div>
@@ -68,16 +70,14 @@ pub(crate) fn KeysPage() -> impl IntoView {
 }
 
 impl Keys {
-    /// Reads the list, again after each change.
-    fn read(self) {
-        spawn_local(async move {
-            match client::keys(&self.session.name()).await {
-                Ok(lines) => drop(self.lines.try_set(lines)),
-                Err(failure) => {
-                    self.session.notices.show(Tone::Refused, sentence(&failure.to_string()), None);
-                }
-            }
-        });
+    /// Reads the list, again after each command and whenever somebody else has changed a key.
+    fn read(self) -> RwSignal<Option<Result<Vec<KeyLine>, Failure>>> {
+        let news = Memo::new(move |_| self.session.ask(|state| state.keys.clone()));
+        latest(move || {
+            news.get();
+            self.n_sent.get();
+            Some(async move { client::keys(&self.session.name()).await })
+        })
     }
 
     /// Sends a command; the secret that it makes is shown.
@@ -86,8 +86,12 @@ impl Keys {
         spawn_local(async move {
             match client::make_secret(&self.session.name(), &envelope).await {
                 Ok(secret) => {
-                    self.secret.try_set(secret.map(|secret| format!("{key}:{secret}")));
-                    self.read();
+                    // A key that is revoked takes its own secret away; another one is still to be copied.
+                    self.secret.try_update(|shown| match secret {
+                        Some(secret) => *shown = Some(format!("{key}:{secret}")),
+                        None => drop(shown.take_if(|shown| shown.starts_with(&format!("{key}:")))),
+                    });
+                    self.n_sent.update(|n_sent| *n_sent += 1);
                 }
                 Err(failure) => {
                     self.session.notices.show(Tone::Refused, sentence(&failure.to_string()), None);
@@ -98,6 +102,10 @@ impl Keys {
 }
 
 fn table(keys: Keys) -> impl IntoView {
+    let read = keys.read();
+    let lines = move || read.get().and_then(Result::ok).unwrap_or_default();
+    let is_empty = move || read.with(|read| matches!(read, Some(Ok(lines)) if lines.is_empty()));
+    let failed = move || read.with(|read| Some(sentence(&read.as_ref()?.as_ref().err()?.to_string())));
     let row = move |line: KeyLine| {
         let KeyLine { key, last_used, is_now } = line;
         let name = key.to_string();
@@ -129,12 +137,13 @@ fn table(keys: Keys) -> impl IntoView {
         }
     };
     view! {
+        {move || failed().map(|reason| view! { <p class="warning" role="alert">{reason}</p> })}
         <div class="plain-table" role="region" tabindex="0" aria-label="Access keys">
             <table>
                 <thead><tr>{["Key", "Owner", "State", "Created", "Last used", "Change"].map(|name| view! { <th scope="col">{name}</th> }).into_iter().collect_view()}</tr></thead>
-                <tbody>{move || keys.lines.get().into_iter().map(row).collect_view()}</tbody>
+                <tbody>{move || lines().into_iter().map(row).collect_view()}</tbody>
             </table>
-            {move || keys.lines.with(Vec::is_empty).then(|| view! { <p class="nothing">"There is none."</p> })}
+            {move || is_empty().then(|| view! { <p class="nothing">"There is none."</p> })}
         </div>
     }
 }
