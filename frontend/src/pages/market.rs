@@ -40,7 +40,7 @@ pub(crate) fn MarketPage() -> impl IntoView {
         <div class="card">
             <PlainTable caption="Offers" columns=vec!["Offer", "Machines", "Price of an instance-minute", "Average", "Free", "Instances", "Bids waiting", "Jobs running"] rows=cells empty="There is no offer yet. An administrator adds one with the command create_offer." />
         </div>
-        {move || name.get().map(|name| view! { <OfferView name=name now=now /> })}
+        {move || name.get().map(|name| view! { <OfferView name=name rows=rows now=now /> })}
     }
 }
 
@@ -70,7 +70,7 @@ fn offer_cells(session: Session, row: &OfferRow) -> Vec<Cell> {
 }
 
 #[component]
-fn OfferView(name: String, now: Memo<Timestamp>) -> impl IntoView {
+fn OfferView(name: String, rows: Memo<Vec<OfferRow>>, now: Memo<Timestamp>) -> impl IntoView {
     let session = Session::here();
     let history = history(session, name.clone(), now);
     let asked = StoredValue::new(name.clone());
@@ -82,9 +82,7 @@ fn OfferView(name: String, now: Memo<Timestamp>) -> impl IntoView {
     });
     let inventory = Memo::new(move |_| known().map(|history| offers::inventory_chart(&history, now.get())));
     let row = Memo::new(move |_| {
-        asked.with_value(|name| {
-            session.ask(|state| offers::rows(state, now.get()).into_iter().find(|row| row.name == *name)).flatten()
-        })
+        asked.with_value(|name| rows.with(|rows| rows.iter().find(|row| row.name == *name).cloned()))
     });
     let price_sentence = Signal::derive(move || {
         row.with(|row| {

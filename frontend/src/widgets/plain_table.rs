@@ -27,6 +27,8 @@ pub(crate) fn PlainTable(
     /// Said instead of no rows.
     empty: &'static str,
 ) -> impl IntoView {
+    // They are looked at twice, and most of what happens leaves them as they are.
+    let rows = Memo::new(move |_| rows.get());
     let heads = columns.into_iter().map(|name| view! { <th scope="col">{name}</th> }).collect_view();
     let cell = |cell: Cell| match cell {
         Cell::Text(text) => view! { <td>{text}</td> }.into_any(),
