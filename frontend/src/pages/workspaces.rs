@@ -1,5 +1,7 @@
 //! The workspaces that one may see.
 
+use std::collections::BTreeMap;
+
 use engine::message::command::Command;
 use engine::message::command::people::PutWorkspace;
 use engine::state::world::State;
@@ -77,18 +79,22 @@ pub(crate) fn WorkspacesPage() -> impl IntoView {
 
 fn rows(state: &State, session: Session) -> Vec<Vec<Cell>> {
     let me = session.me.get();
+    let mut n_jobs: BTreeMap<&WorkspaceId, usize> = BTreeMap::new();
+    for (_, job) in state.jobs.iter().filter(|(_, job)| !job.is_ended()) {
+        if let Some(workspace) = &job.spec.workspace {
+            *n_jobs.entry(workspace).or_default() += 1;
+        }
+    }
     let row = |(id, workspace): (&WorkspaceId, &engine::workspace::space::Workspace)| {
         let roles = me.as_ref().map(|me| workspace.roles(&me.user)).unwrap_or_default();
         let names: Vec<&str> = roles.iter().map(engine::workspace::role::Role::as_str).collect();
         let quotas: Vec<&str> = workspace.quotas.iter().map(|no| state.quotas[no.at()].id.as_str()).collect();
-        let is_live = |job: &engine::state::jobs::Job| job.spec.workspace.as_ref() == Some(id) && !job.is_ended();
-        let n_jobs = state.jobs.iter().filter(|(_, job)| is_live(job)).count();
         vec![
             Cell::Link(id.to_string(), path::workspace(&session.name(), id.as_str())),
             Cell::Text(names.join(", ")),
             Cell::Text(quotas.join(", ")),
             Cell::Number(workspace.members.len().to_string()),
-            Cell::Number(n_jobs.to_string()),
+            Cell::Number(n_jobs.get(id).copied().unwrap_or_default().to_string()),
         ]
     };
     state.workspaces.iter().map(row).collect()
@@ -97,5 +103,5 @@ fn rows(state: &State, session: Session) -> Vec<Vec<Cell>> {
 /// What a workspace's jobs use of the GPUs, in words.
 pub(crate) fn used(state: &State, id: &WorkspaceId) -> String {
     let of_it = state.jobs.iter().filter(|(_, job)| job.spec.workspace.as_ref() == Some(id) && job.is_running());
-    gpus::gpus(of_it.map(|(_, job)| state.cluster.gpus(&job.spec.shape.gang_amount())).sum())
+    gpus::gpus(of_it.map(|(no, _)| state.cluster.gpus(&state.held_by(no))).sum())
 }
