@@ -19,7 +19,8 @@ use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
 use console_model::path;
 
-type Answer = Result<Statement, Failure>;
+/// A statement, and what its lines are for.
+type Answer = Result<(&'static str, Statement), Failure>;
 
 /// The page.
 #[component]
@@ -41,18 +42,20 @@ pub(crate) fn BillsPage() -> impl IntoView {
     let answer = answer(session, by, n_earlier);
     let statement =
         Memo::new(move |_| answer.with(|answer| answer.as_ref().and_then(|answer| answer.as_ref().ok().cloned())));
+    // What has been chosen since counts once its statement is here.
+    let shown = Memo::new(move |_| statement.with(|statement| statement.as_ref().map(|(by, _)| *by)));
     let rows = Signal::derive(move || {
         statement.with(|statement| {
-            let lines = statement.iter().flat_map(|statement| &statement.lines);
-            lines.map(|line| cells(session, line, by.get())).collect()
+            let lines = statement.iter().flat_map(|(by, statement)| statement.lines.iter().map(move |line| (line, by)));
+            lines.map(|(line, by)| cells(session, line, by)).collect()
         })
     });
     let total = move || {
-        let Statement { total: Charges { minutes, micros }, .. } = statement.get()?;
+        let (_, Statement { total: Charges { minutes, micros }, .. }) = statement.get()?;
         Some(format!("{} in all, for {minutes} minutes.", price(micros)))
     };
     let earlier = move || {
-        let at = statement.get()?.earlier?.at;
+        let at = statement.get()?.1.earlier?.at;
         Some(view! {
             <p class="toolbar">
                 <span>{format!("Bills written before {} are not among them.", clock(at))}</span>
@@ -61,15 +64,15 @@ pub(crate) fn BillsPage() -> impl IntoView {
         })
     };
     let csv = move || {
-        let text = statement.with(|statement| statement.as_ref().map(|statement| path::escape(&csv(&statement.lines))));
-        text.map(|text| format!("data:text/csv;charset=utf-8,{text}"))
+        let (by, Statement { lines, .. }) = statement.get()?;
+        Some((format!("bills-by-{by}.csv"), format!("data:text/csv;charset=utf-8,{}", path::escape(&csv(&lines)))))
     };
     let failure =
         move || answer.with(|answer| answer.as_ref().and_then(|answer| answer.as_ref().err().map(ToString::to_string)));
     view! {
         <div class="page-head">
             <h1>"Bills"</h1>
-            {move || csv().map(|address| view! { <a class="button" download=format!("bills-by-{}.csv", by.get()) href=address>"Export as CSV"</a> })}
+            {move || csv().map(|(name, address)| view! { <a class="button" download=name href=address>"Export as CSV"</a> })}
         </div>
         <p class="hint">"Jobs on the spot market pay the market price of each started minute."</p>
         <div class="toolbar">
@@ -79,7 +82,8 @@ pub(crate) fn BillsPage() -> impl IntoView {
         {earlier}
         {move || failure().map(|failure| view! { <p class="fault" role="alert">{failure}</p> })}
         <section class="card" aria-label="Statement">
-            {move || view! { <PlainTable caption="Bills" columns=columns(by.get()) rows=rows empty="Nothing has been billed." /> }}
+            {move || answer.with(Option::is_none).then(|| view! { <p class="nothing">"Loading…"</p> })}
+            {move || shown.get().map(|by| view! { <PlainTable caption="Bills" columns=columns(by) rows=rows empty="Nothing has been billed." /> })}
         </section>
     }
 }
@@ -104,13 +108,13 @@ fn answer(session: Session, by: Signal<&'static str>, n_earlier: RwSignal<u32>) 
     })
 }
 
-async fn read(cluster: &str, by: &str, revision: u64, n_earlier: u32) -> Answer {
+async fn read(cluster: &str, by: &'static str, revision: u64, n_earlier: u32) -> Answer {
     let mut statement = client::bills(cluster, by, revision).await?;
     for _ in 0..n_earlier {
         let Some(earlier) = statement.earlier else { break };
         statement = statement.with(client::earlier_bills(cluster, by, earlier.before).await?);
     }
-    Ok(statement)
+    Ok((by, statement))
 }
 
 /// What tells the lines apart.
