@@ -40,3 +40,15 @@ test.describe("a cluster that moves on", () => {
     await expect(page.getByText("Quota1.1 keeps its amounts")).toBeVisible();
   });
 });
+
+test("what cannot be opened leaves the open plan as it is", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.open("planner");
+  await expect(page.getByText("3 quotas, ")).toBeVisible();
+  await page.getByLabel("Or open files").setInputFiles({ name: "plan.json", mimeType: "application/json", buffer: Buffer.from("{}") });
+  await expect(page.getByRole("alert")).toBeVisible();
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("slider", { name: "Quota1.1, the rest of Quota1.2" }).press("ArrowRight");
+  await expect(region(page, "At once").locator("svg")).toContainText("49 GPUs");
+});

@@ -4,11 +4,16 @@ import load, { Bench } from "./engine.js";
 const PORTION_MS = 12;
 const bench = load().then(() => new Bench());
 let isWorking = false;
+let newest = 0;
 
 onmessage = async ({ data: { plan, ask, files = [] } }) => {
+  newest = Math.max(newest, plan);
   try {
     const ready = await bench;
-    for (const [name, bytes] of await Promise.all(files.map(read))) ready.attach(name, bytes);
+    const known = await Promise.all(files.map(read));
+    // What was fetched for a plan may come after the next one has been opened.
+    if (known.length > 0 && plan < newest) return;
+    for (const [name, bytes] of known) ready.attach(name, bytes);
     tell(ready.ask(ask));
     if (!isWorking && ready.is_busy()) {
       isWorking = true;

@@ -99,7 +99,10 @@ pub(crate) struct Plan {
     // What is added on a part of the page lasts as long as the plan, and not as long as that part.
     owner: StoredValue<Owner>,
     bench: StoredValue<Option<Bench>, LocalStorage>,
+    /// The plan that is open.
     number: StoredValue<u32>,
+    /// The plan that was asked for last.
+    asked: StoredValue<u32>,
     next: StoredValue<u32>,
     /// Where it begins; nothing while it is on its way.
     pub(crate) facts: RwSignal<Option<Arc<Facts>>>,
@@ -132,6 +135,7 @@ impl Plan {
             owner: StoredValue::new(Owner::current().unwrap_or_default()),
             bench: StoredValue::new_local(None),
             number: StoredValue::new(0),
+            asked: StoredValue::new(0),
             next: StoredValue::new(1),
             facts: RwSignal::new(None),
             length: RwSignal::new(Some(Millis(24 * Millis::HOUR.0))),
@@ -155,10 +159,14 @@ impl Plan {
         plan
     }
 
-    fn ask(&self, ask: &Ask, files: &Array) {
-        let number = self.number.get_value();
+    /// Asks for something about the open plan.
+    fn ask(&self, ask: &Ask) {
+        self.ask_about(self.number.get_value(), ask, &Array::new());
+    }
+
+    fn ask_about(&self, plan: u32, ask: &Ask, files: &Array) {
         self.bench.with_value(|bench| match bench {
-            Some(bench) => bench.ask(number, ask, files),
+            Some(bench) => bench.ask(plan, ask, files),
             None => self.failed.set(Some("This browser has no workers; the planner needs one.".to_owned())),
         });
     }
@@ -169,13 +177,13 @@ impl Plan {
         fresh
     }
 
-    /// Opens another plan. What is shown stays until it is there.
+    /// Opens another plan. What is open stays until it is there.
     pub(crate) fn open(&self, source: Source, files: &Array) {
-        self.number.update_value(|number| *number += 1);
+        self.asked.update_value(|asked| *asked += 1);
         self.failed.set(None);
         self.shared.set(None);
-        let (plan, length) = (self.number.get_value(), self.length.get_untracked());
-        self.ask(&Ask::Open { plan, source, length }, files);
+        let (plan, length) = (self.asked.get_value(), self.length.get_untracked());
+        self.ask_about(plan, &Ask::Open { plan, source, length }, files);
     }
 
     /// Looks further, or less far.
@@ -183,7 +191,7 @@ impl Plan {
         self.length.set(length);
         self.base.set(None);
         self.progress.set(None);
-        self.ask(&Ask::Look { plan: self.number.get_value(), length }, &Array::new());
+        self.ask(&Ask::Look { plan: self.number.get_value(), length });
         for draft in self.variants.get_untracked() {
             draft.ended.set(None);
             draft.is_waiting.set_value(false);
@@ -225,7 +233,7 @@ impl Plan {
     /// Takes a variant away.
     pub(crate) fn remove(&self, id: u32) {
         self.variants.update(|variants| variants.retain(|draft| draft.id != id));
-        self.ask(&Ask::Forget { plan: self.number.get_value(), variant: id }, &Array::new());
+        self.ask(&Ask::Forget { plan: self.number.get_value(), variant: id });
         if self.chosen.get_untracked() == id {
             let first = self.variants.with_untracked(|variants| variants.first().map(|draft| draft.id));
             self.chosen.set(first.unwrap_or(0));
@@ -248,7 +256,7 @@ impl Plan {
         draft.is_waiting.set_value(true);
         draft.ticket.update_value(|ticket| *ticket += 1);
         let (plan, variant, ticket) = (self.number.get_value(), draft.id, draft.ticket.get_value());
-        self.ask(&Ask::Run { plan, variant, ticket, changes: changes(draft) }, &Array::new());
+        self.ask(&Ask::Run { plan, variant, ticket, changes: changes(draft) });
     }
 
     /// Looks for the smallest change that reaches a goal.
@@ -256,32 +264,35 @@ impl Plan {
         self.failed.set(None);
         self.found.set(Some(("Looking…".to_owned(), None)));
         let changes = self.draft().map(changes).unwrap_or_default();
-        self.ask(&Ask::Search { plan: self.number.get_value(), changes, goal, family }, &Array::new());
+        self.ask(&Ask::Search { plan: self.number.get_value(), changes, goal, family });
     }
 
     /// Gives up what is under way.
     pub(crate) fn cancel(&self) {
-        self.ask(&Ask::Cancel { plan: self.number.get_value() }, &Array::new());
+        self.ask(&Ask::Cancel { plan: self.number.get_value() });
     }
 
     /// Asks for the command that makes a variant real.
     pub(crate) fn apply(&self, draft: Draft) {
         let Ok(id) = CommandId::new(&browser::unique("plan")) else { return };
-        self.ask(&Ask::Apply { plan: self.number.get_value(), changes: changes(draft), id }, &Array::new());
+        self.ask(&Ask::Apply { plan: self.number.get_value(), changes: changes(draft), id });
     }
 
     /// Asks for something to share.
     pub(crate) fn share(&self) {
         let variants = self.variants.get_untracked().into_iter().map(variant).collect();
-        self.ask(&Ask::Link { plan: self.number.get_value(), variants }, &Array::new());
+        self.ask(&Ask::Link { plan: self.number.get_value(), variants });
     }
 
     /// Takes in what the bench tells.
     fn take(&self, tell: Tell) {
         // The page may have been left meanwhile, or the plan.
-        let Some(number) = self.number.try_get_value() else { return };
+        let Some((number, asked)) = self.number.try_get_value().zip(self.asked.try_get_value()) else { return };
         match tell {
-            Tell::Opened { plan, facts, length, variants } if plan == number => self.opened(*facts, length, variants),
+            Tell::Opened { plan, facts, length, variants } if plan == asked => {
+                self.number.set_value(plan);
+                self.opened(*facts, length, variants);
+            }
             Tell::Began { plan, variant, ticket, lines, left_out, refused, picture } if plan == number => {
                 let Some(draft) = self.find(variant, ticket) else { return };
                 draft.is_waiting.set_value(false);
@@ -320,7 +331,7 @@ impl Plan {
                 self.found.set(None);
             }
             Tell::Linked { plan, link, text } if plan == number => self.shared.set(Some(Shared { link, text })),
-            Tell::Failed { plan, message } if plan == number => {
+            Tell::Failed { plan, message } if plan == number || plan == asked => {
                 self.found.set(None);
                 self.failed.set(Some(message));
             }
