@@ -3,9 +3,11 @@ import load, { Desk } from "./engine.js";
 
 const PORTION_MS = 12;
 const desk = load().then(() => new Desk());
+const planners = new Set();
 let isWorking = false;
 
 onmessage = async ({ data: [method, planner, ...rest] }) => {
+  planners.add(planner);
   try {
     const ready = await desk;
     const answer = ready[method](planner, ...rest);
@@ -15,22 +17,32 @@ onmessage = async ({ data: [method, planner, ...rest] }) => {
       work(ready);
     }
   } catch (error) {
-    postMessage([{ kind: "failed", planner, message: `The planner's engine does not run here: ${error.message}` }]);
+    fail([planner], error);
   }
 };
+
+function fail(these, { message }) {
+  postMessage([...these].map((planner) => ({ kind: "failed", planner, message: `The planner's engine does not run here: ${message}` })));
+}
 
 function work(ready) {
   const end = performance.now() + PORTION_MS;
   const told = [];
   const progress = new Map();
-  do {
-    const answer = ready.work(200);
-    const tell = answer && JSON.parse(answer);
-    if (tell?.kind === "progress") progress.set(tell.planner, tell);
-    else if (tell) told.push(tell);
-  } while (ready.is_busy() && performance.now() < end);
+  isWorking = false;
+  try {
+    do {
+      const answer = ready.work(200);
+      const tell = answer && JSON.parse(answer);
+      if (tell?.kind === "progress") progress.set(tell.planner, tell);
+      else if (tell) told.push(tell);
+    } while (ready.is_busy() && performance.now() < end);
+    isWorking = ready.is_busy();
+  } catch (error) {
+    // Whatever they were about, all of them shared this engine.
+    fail(planners, error);
+  }
   postMessage([...progress.values(), ...told]);
   // A page that has asked for something else in the meantime is heard first.
-  if (ready.is_busy()) setTimeout(work, 0, ready);
-  else isWorking = false;
+  if (isWorking) setTimeout(work, 0, ready);
 }

@@ -26,6 +26,13 @@ pub(crate) fn build() -> Result<(), Failure> {
     Ok(())
 }
 
+/// What readers wait for, on this machine; needs a release build and the book.
+pub(crate) fn figures(options: &[&str]) -> Result<(), Failure> {
+    let mut arguments = vec!["e2e/pages.mjs"];
+    arguments.extend(options);
+    show("node", &arguments, "run `cargo xtask build` and `cargo xtask docs` first")
+}
+
 /// The program, installed once for each version.
 fn mdbook() -> Result<String, Failure> {
     let tools = bundle::cargo_output_dir().join("tools");

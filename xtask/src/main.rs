@@ -21,6 +21,8 @@ cargo xtask dev [--port 8787] [--every SECONDS] [--fresh]
 cargo xtask docs               the documentation into dist/docs/, with the planners of the last build
 cargo xtask test               the whole gate, as the continuous integration runs it
 cargo xtask fuzz               5,000 requests that are made up from the document of the native surface
+cargo xtask pages [--lighthouse]
+                               what readers of pages with planners wait for, and Lighthouse's scores
 cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a round grows, and what requests cost";
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["fuzz"] => gate::fuzz(),
         ["bench"] => bench::run(),
         ["bench", "requests"] => requests::run(),
+        ["pages", options @ ..] => docs::figures(options),
         ["help" | "--help" | "-h"] | [] => {
             println!("{USAGE}");
             Ok(())
