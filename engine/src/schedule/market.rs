@@ -54,7 +54,7 @@ pub enum Occasion {
 pub fn settle(state: &State, now: Timestamp, occasion: Occasion) -> Vec<Decision> {
     let offers: BTreeSet<OfferNo> = match occasion {
         Occasion::AtOnce => state.market.fresh.clone(),
-        Occasion::Scheduled => state.market.changed.iter().copied().chain(state.market.due(now)).collect(),
+        Occasion::Scheduled => sort::set(state.market.changed.iter().copied().chain(state.market.due(now))),
     };
     offers.into_iter().flat_map(|no| settle_offer(state, no, now, occasion)).collect()
 }

@@ -71,7 +71,7 @@ struct Scope {
 impl Scope {
     /// Everybody, after a release.
     fn complete(state: &State) -> Self {
-        Self { quotas: state.queue.of_quota.keys().copied().collect(), classes: BTreeSet::new() }
+        Self { quotas: sort::set(state.queue.of_quota.keys().copied()), classes: BTreeSet::new() }
     }
 
     /// The changed classes, those that wait for a time, and whole quotas where the head speaks for the rest or where

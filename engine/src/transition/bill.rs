@@ -13,6 +13,7 @@ use crate::state::market::Desk;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::id::OfferNo;
+use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
 /// Puts the bill before each event by which a job gives its instances back.
@@ -39,7 +40,7 @@ pub(super) fn of_all_earlier_days(state: &State, events: &[Event], now: Timestam
     let end = |event: &Event| {
         if let Event::Stopped { job, .. } | Event::Ended { job, .. } = event { Some(*job) } else { None }
     };
-    let ended: BTreeSet<JobNo> = events.iter().filter_map(end).collect();
+    let ended: BTreeSet<JobNo> = sort::set(events.iter().filter_map(end));
     let holders = state.market.desks.iter().flat_map(Desk::holders).filter(|no| !ended.contains(no));
     holders.flat_map(|no| bills(state, no, begin_of(day_of(now)))).collect()
 }
