@@ -94,6 +94,19 @@ fn without_a_change_the_gang_of_team_b_waits_for_ever() {
 }
 
 #[test]
+fn who_is_in_one_run_only_neither_wins_nor_loses() {
+    let base = base();
+    let quota = r#"{"create_quota":{"quota":"Quota1.3","parent":"Quota1","min":{"gpu":0}}}"#;
+    let changes = vec![change(0, quota), change(0, &submit("d-waits", "Quota1.3", 8, 1))];
+    let (without, with) = (run(&base, Vec::new()), run(&base, changes));
+    let verdict = |before: &Run, after: &Run| {
+        let parties = Difference::of(before, after, 10).parties;
+        parties.iter().find(|party| party.name == "Quota1.3").unwrap().verdict
+    };
+    assert_eq!((verdict(&without, &with), verdict(&with, &without)), (Verdict::New, Verdict::Gone));
+}
+
+#[test]
 fn what_the_market_offers_counts_as_offered() {
     let offer = r#"{"create_offer":{"offer":"gn7","resource_type":"lingjun","instance":{"gpu":8000},"inventory":2,"price":1000000,"terms":{"original_price":2000000}}}"#;
     let fewer = r#"{"set_inventory":{"offer":"gn7","inventory":1}}"#;

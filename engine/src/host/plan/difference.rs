@@ -157,19 +157,19 @@ impl Difference {
 
 /// Quotas and offers by their names: what has a number in one run may have another one in the other.
 fn parties(before: &Run, after: &Run) -> Vec<PartyDifference> {
-    let mut parties: BTreeMap<(bool, &str), [Account; 2]> = BTreeMap::new();
+    let mut parties: BTreeMap<(bool, &str), [Option<Account>; 2]> = BTreeMap::new();
     for (side, run) in [before, after].into_iter().enumerate() {
         for record in &run.tally.records {
             let is_offer = matches!(record.party, Party::Offer(_));
             let sides = parties.entry((is_offer, name(run.state(), record.party))).or_default();
-            sides[side] = sides[side].plus(&record.account);
+            sides[side] = Some(sides[side].unwrap_or_default().plus(&record.account));
         }
     }
     let told = parties.into_iter().map(|((_, name), [was, is])| PartyDifference {
         name: name.to_owned(),
-        verdict: Verdict::of(Some(&was), Some(&is)),
-        before: was,
-        after: is,
+        verdict: Verdict::of(was.as_ref(), is.as_ref()),
+        before: was.unwrap_or_default(),
+        after: is.unwrap_or_default(),
     });
     told.collect()
 }

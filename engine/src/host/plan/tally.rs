@@ -305,9 +305,14 @@ impl Tally {
         record.account.used_gpu_ms = record.account.used_gpu_ms.saturating_add(work);
         let courses = self.courses.entry(record.party).or_insert_with(|| Courses::new(self.from));
         courses.used.add(holding.gpus, holding.since, at);
-        if let Some(span) = self.span_of.remove(&no) {
-            let span = &mut self.spans[span];
-            (span.until, span.end) = (at, end.clone());
+        match self.span_of.remove(&no) {
+            // A stretch without length would only take the place of one that can be seen.
+            Some(span) if at == holding.since && span + 1 == self.spans.len() => drop(self.spans.pop()),
+            Some(span) => {
+                let span = &mut self.spans[span];
+                (span.until, span.end) = (at, end.clone());
+            }
+            None => {}
         }
         Some(holding)
     }
