@@ -14,5 +14,6 @@ pub mod wish;
 pub mod bench;
 pub mod message;
 
+pub mod course;
 pub mod gantt;
 pub mod table;

@@ -22,11 +22,12 @@ pub fn draw(chart: &str) -> Result<String, JsError> {
 
 fn svg(chart: &Chart) -> Result<String, Box<dyn std::error::Error + '_>> {
     let (unit_ms, unit) = unit_of_time(chart.to - chart.from);
-    let time = |at: i64| as_float(at - chart.to) / as_float(unit_ms);
+    let (origin, origin_name) = &chart.origin;
+    let time = |at: i64| as_float(at - origin) / as_float(unit_ms);
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, (chart.width, chart.height)).into_drawing_area();
-        let ground = (time(chart.from)..0.0, 0.0..as_float(chart.top.max(1)) / 1000.0);
+        let ground = (time(chart.from)..time(chart.to), 0.0..as_float(chart.top.max(1)) / 1000.0);
         let mut plot = ChartBuilder::on(&area)
             .margin(8)
             .margin_right(24)
@@ -42,7 +43,9 @@ fn svg(chart: &Chart) -> Result<String, Box<dyn std::error::Error + '_>> {
             .label_style(words)
             .x_labels(6)
             .y_labels(5)
-            .x_label_formatter(&|at| if at.abs() < 1e-9 { "now".to_owned() } else { format!("{} {unit}", number(*at)) })
+            .x_label_formatter(&|at| {
+                if at.abs() < 1e-9 { origin_name.clone() } else { format!("{} {unit}", number(*at)) }
+            })
             .y_label_formatter(&|value| format!("{}{}", number(*value), chart.unit))
             .draw()?;
         for Curve { ink, points } in &chart.curves {

@@ -21,6 +21,10 @@ pub enum Ink {
     Inventory = 6,
     /// What is held of it.
     Held = 7,
+    /// A plan's beginning as it would go on by itself.
+    Base = 8,
+    /// A variant of it.
+    Variant = 9,
 }
 
 /// A line through points.
@@ -59,8 +63,10 @@ pub struct Chart {
     pub height: u32,
     /// Where time begins, in milliseconds since the epoch.
     pub from: i64,
-    /// Where it ends: now.
+    /// Where it ends.
     pub to: i64,
+    /// The time from which others are counted, and its name: what was goes up to now, a plan goes on from its start.
+    pub origin: (i64, String),
     /// The highest value that can be seen, in thousandths of the unit; the lowest is 0.
     pub top: i64,
     /// What is written behind values, such as ` %`.

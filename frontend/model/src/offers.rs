@@ -192,7 +192,8 @@ pub fn inventory_rows(history: &History) -> Vec<(Timestamp, Option<i64>, Option<
 
 fn chart(from: i64, now: Timestamp, top: i64, unit: &str, curves: Vec<Curve>) -> Chart {
     let top = (top.saturating_mul(HEADROOM) / 100).max(1000);
-    Chart { width: 720, height: 280, from, to: now.0, top, unit: unit.to_owned(), curves }
+    let origin = (now.0, "now".to_owned());
+    Chart { width: 720, height: 280, from, to: now.0, origin, top, unit: unit.to_owned(), curves }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
 use crate::widgets::plan_compare::Column;
 use crate::widgets::plan_compare::PlanCompare;
+use crate::widgets::plan_courses::PlanCourses;
 use crate::widgets::plan_moment::PlanMoment;
 use crate::widgets::plan_search::PlanSearch;
 use crate::widgets::plan_timeline::PlanTimeline;
@@ -86,7 +87,12 @@ fn Pace(plan: Plan) -> impl IntoView {
         (None, Some((events, ms))) => rate(events, ms),
         (None, None) => String::new(),
     };
+    let given_up = move || {
+        let words = "What was under way has been given up. Any change takes it up again.";
+        plan.is_cancelled.get().then(|| view! { <p>{words}</p> })
+    };
     view! {
+        <div aria-live="polite">{given_up}</div>
         <div class="plan-pace">
             <progress max="1000" aria-label="Progress" class:is-idle=move || !is_busy.get() value=move || plan.progress.get().map_or(1000, |progress| progress.done)></progress>
             <span class="hint">{words}</span>
@@ -108,12 +114,12 @@ fn rate(events: u64, ms: i64) -> String {
 fn Result(plan: Plan) -> impl IntoView {
     let ended = Signal::derive(move || plan.draft().and_then(|draft| draft.ended.get()));
     let name = move || plan.draft().map(|draft| draft.name.get()).unwrap_or_default();
+    let pair = Signal::derive(move || plan.base.get().zip(ended.get()));
     let shows_base = RwSignal::new(false);
     let shown = Signal::derive(move || if shows_base.get() { plan.base.get() } else { ended.get() });
     let compared = move |tell: fn(&Ended, &Ended) -> Vec<Vec<Cell>>| {
-        Signal::derive(move || match (plan.base.get(), ended.get()) {
-            (Some(base), Some(ended)) => tell(&base, &ended),
-            _ => Vec::new(),
+        Signal::derive(move || {
+            pair.with(|pair| pair.as_ref().map(|(base, ended)| tell(base, ended)).unwrap_or_default())
         })
     };
     let parties = compared(|base, ended| {
@@ -131,12 +137,13 @@ fn Result(plan: Plan) -> impl IntoView {
         <section class="card" aria-labelledby="plan-parties">
             <h2 id="plan-parties">"Who wins and who loses: "{name}</h2>
             {move || refused().map(|lines| lines.into_iter().map(|line| view! { <p class="warning">{line}</p> }).collect_view())}
-            <PlainTable caption="Quotas and offers, base → variant" columns=table::PARTY_COLUMNS.to_vec() rows=parties empty="The result is on its way." />
+            <PlainTable caption="Quotas and offers, base → variant" columns=table::PARTY_COLUMNS.to_vec() rows=parties empty="Nothing to compare yet." />
             <details>
                 <summary>"Job by job"</summary>
                 <PlainTable caption="Jobs that fare the most differently, base → variant" columns=table::JOB_COLUMNS.to_vec() rows=jobs empty="No job fares differently." />
             </details>
         </section>
+        <section class="card" aria-labelledby="plan-courses"><h2 id="plan-courses">"Use and waiting"</h2><PlanCourses pair=pair /></section>
         <section class="card" aria-labelledby="plan-timeline">
             <h2 id="plan-timeline">"Who runs when"</h2>
             <label class="check"><input type="checkbox" prop:checked=shows_base on:change=move |event| shows_base.set(event_target_checked(&event)) />"Show the base instead"</label>

@@ -17,6 +17,7 @@ pub(crate) mod pick_set;
 pub(crate) mod plain_table;
 pub(crate) mod plan_change;
 pub(crate) mod plan_compare;
+pub(crate) mod plan_courses;
 pub(crate) mod plan_moment;
 pub(crate) mod plan_search;
 pub(crate) mod plan_timeline;
