@@ -44,6 +44,7 @@ test("a trace that is dropped runs with progress, can be cancelled, and never bl
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect(progress).toBeHidden();
   await expect(base(page).first()).toHaveCount(0);
+  await expect(page.getByText("What was under way has been given up.")).toBeVisible();
 
   // Any change takes it up again.
   await page.evaluate(() => (window.longest = 0));

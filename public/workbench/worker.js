@@ -41,10 +41,15 @@ function tell(list) {
 
 function work(ready) {
   const end = performance.now() + PORTION_MS;
-  do tell(ready.work(200));
-  while (ready.is_busy() && performance.now() < end);
-  tell(ready.progress());
+  isWorking = false;
+  try {
+    do tell(ready.work(200));
+    while (ready.is_busy() && performance.now() < end);
+    tell(ready.progress());
+    isWorking = ready.is_busy();
+  } catch (error) {
+    tell(JSON.stringify([{ failed: { plan: newest, message: `The planner's engine has failed: ${error.message}; reload the page` } }]));
+  }
   // A page that has asked for something else in the meantime is heard first.
-  if (ready.is_busy()) setTimeout(work, 0, ready);
-  else isWorking = false;
+  if (isWorking) setTimeout(work, 0, ready);
 }

@@ -36,14 +36,20 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
             (example, _) => plan.open(Source::Example, &remote(&format!("/workbench/plans/{example}.json"))),
         }
     });
-    match (browser::fragment("plan"), session) {
-        (Some(link), _) => {
-            chosen.set("link".to_owned());
-            plan.open(Source::Link(link), &Array::new());
-        }
-        (None, Some(_)) => open.run("live".to_owned()),
-        (None, None) => open.run("move-gpus".to_owned()),
+    let open_link = move || {
+        let Some(link) = browser::fragment("plan") else { return false };
+        chosen.set("link".to_owned());
+        plan.open(Source::Link(link), &Array::new());
+        true
+    };
+    if !open_link() {
+        open.run(if session.is_some() { "live" } else { "move-gpus" }.to_owned());
     }
+    // A link that is pasted over the address does not load the page anew.
+    let pasted = window_event_listener(leptos::ev::hashchange, move |_| {
+        open_link();
+    });
+    on_cleanup(move || pasted.remove());
     let options = Signal::derive(move || {
         let mut options = Vec::new();
         if session.is_some() {
@@ -138,7 +144,7 @@ fn Facts(plan: Plan, session: Option<Session>, chosen: RwSignal<String>) -> impl
     let remarks =
         move || plan.facts.with(|facts| facts.as_ref().map(|facts| facts.remarks.clone())).unwrap_or_default();
     view! {
-        <p class="plan-facts">{move || words().unwrap_or_else(|| "The beginning is on its way.".to_owned())}</p>
+        <p class="plan-facts">{move || words().unwrap_or_else(|| if plan.failed.with(Option::is_some) { "No plan is open." } else { "The beginning is on its way." }.to_owned())}</p>
         {move || remarks().into_iter().map(|remark| view! { <p class="hint">{remark}</p> }).collect_view()}
         {move || moved.get().map(|revision| view! {
             <p class="plan-moved">{format!("The cluster is at revision {revision} by now. ")}<button type="button" class="quiet" on:click=renew>"Plan from the newest state"</button></p>

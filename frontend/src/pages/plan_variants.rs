@@ -28,8 +28,9 @@ pub(crate) fn PlanVariants(plan: Plan) -> impl IntoView {
         }
     };
     let add = move |_| {
-        let count = plan.variants.with_untracked(Vec::len);
-        let name = format!("Variant {}", letter(count));
+        let names: Vec<String> = plan.variants.get_untracked().iter().map(|draft| draft.name.get_untracked()).collect();
+        let letters = ('A'..='Z').map(|letter| format!("Variant {letter}"));
+        let name = letters.into_iter().find(|name| !names.contains(name)).unwrap_or_default();
         // A new variant begins where the chosen one is: most differ in little.
         let begun = untrack(|| plan.draft()).map(changes).unwrap_or_default();
         plan.add(&name, begun);
@@ -45,10 +46,6 @@ pub(crate) fn PlanVariants(plan: Plan) -> impl IntoView {
         </fieldset>
         {move || plan.draft().map(|draft| view! { <Changes plan=plan draft=draft /> })}
     }
-}
-
-fn letter(count: usize) -> char {
-    u8::try_from(count).ok().and_then(|count| b'A'.checked_add(count)).map_or('Z', char::from)
 }
 
 #[component]

@@ -65,6 +65,8 @@ pub(crate) struct Draft {
     pub(crate) ended: RwSignal<Option<Arc<Ended>>>,
     /// The last run that was asked for.
     ticket: StoredValue<u32>,
+    /// The last run that is over.
+    done: StoredValue<u32>,
     /// Whether the answer to it is under way.
     is_waiting: StoredValue<bool>,
     /// Whether something was changed since.
@@ -118,6 +120,8 @@ pub(crate) struct Plan {
     pub(crate) progress: RwSignal<Option<Progress>>,
     /// The pace of what was run last: events, and milliseconds.
     pub(crate) pace: RwSignal<Option<(u64, i64)>>,
+    /// Whether what was under way has been given up.
+    pub(crate) is_cancelled: RwSignal<bool>,
     /// What is wrong.
     pub(crate) failed: RwSignal<Option<String>>,
     /// What the last search has found.
@@ -144,6 +148,7 @@ impl Plan {
             base: RwSignal::new(None),
             progress: RwSignal::new(None),
             pace: RwSignal::new(None),
+            is_cancelled: RwSignal::new(false),
             failed: RwSignal::new(None),
             found: RwSignal::new(None),
             application: RwSignal::new(None),
@@ -212,6 +217,7 @@ impl Plan {
             moment: RwSignal::new(None),
             ended: RwSignal::new(None),
             ticket: StoredValue::new(0),
+            done: StoredValue::new(0),
             is_waiting: StoredValue::new(false),
             is_behind: StoredValue::new(false),
         });
@@ -249,6 +255,7 @@ impl Plan {
     /// Runs a variant as it is by now.
     pub(crate) fn run(&self, draft: Draft) {
         self.shared.set(None);
+        self.is_cancelled.set(false);
         draft.is_behind.set_value(draft.is_waiting.get_value());
         if draft.is_waiting.get_value() {
             return;
@@ -312,6 +319,7 @@ impl Plan {
             }
             Tell::Ran { plan, variant: Some(variant), ticket, ended } if plan == number => {
                 if let Some(draft) = self.find(variant, ticket) {
+                    draft.done.set_value(ticket);
                     draft.ended.set(Some(Arc::new(*ended)));
                 }
                 self.pause();
@@ -329,6 +337,7 @@ impl Plan {
             Tell::Cancelled { plan } if plan == number => {
                 self.progress.set(None);
                 self.found.set(None);
+                self.is_cancelled.set(true);
             }
             Tell::Linked { plan, link, text } if plan == number => self.shared.set(Some(Shared { link, text })),
             Tell::Failed { plan, message } if plan == number || plan == asked => {
@@ -379,7 +388,7 @@ impl Plan {
     /// Nothing is shown as under way once all is there.
     fn pause(&self) {
         let all = self.base.with_untracked(Option::is_some)
-            && self.variants.get_untracked().iter().all(|draft| draft.ended.with_untracked(Option::is_some));
+            && self.variants.get_untracked().iter().all(|draft| draft.done.get_value() == draft.ticket.get_value());
         if let Some(Progress { events, since, .. }) = self.progress.get_untracked().filter(|_| all) {
             self.pace.set(Some((events, (browser::now() - since).0.max(1))));
             self.progress.set(None);
