@@ -6,10 +6,10 @@ use workbench::edit::Kind;
 use workbench::sheet::VARIANTS_MAX;
 
 use crate::api::browser;
-use crate::session::plan::Draft;
-use crate::session::plan::Item;
+use crate::session::draft::Draft;
+use crate::session::draft::Item;
+use crate::session::draft::changes;
 use crate::session::plan::Plan;
-use crate::session::plan::changes;
 use crate::widgets::choice::Choice;
 use crate::widgets::plan_change::Go;
 use crate::widgets::plan_change::PlanChange;

@@ -3,6 +3,7 @@
 //! One `Session` is in the context of every page. Pages read the state through it and send commands through it.
 
 pub(crate) mod cancel;
+pub(crate) mod draft;
 pub(crate) mod follow;
 pub(crate) mod latest;
 pub(crate) mod link;

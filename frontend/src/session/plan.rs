@@ -1,7 +1,6 @@
 //! The open plan: where it begins, its variants, and what the bench has told of them.
 //!
-//! Each change is a signal of its own, so that a lever keeps the focus while it is dragged. While an answer is under way
-//! only the last move counts.
+//! While an answer is under way only the last move counts.
 
 use std::sync::Arc;
 
@@ -20,58 +19,17 @@ use leptos::prelude::*;
 use workbench::facts::Facts;
 use workbench::message::Ask;
 use workbench::message::Ended;
-use workbench::message::Line;
 use workbench::message::Source;
 use workbench::message::Tell;
 use workbench::sheet::VARIANTS_MAX;
 
 use crate::api::bench::Bench;
 use crate::api::browser;
-
-/// A change in the list.
-#[derive(Clone, Copy)]
-pub(crate) struct Item {
-    /// By which it is found again.
-    pub(crate) key: u32,
-    /// The change.
-    pub(crate) change: RwSignal<Change>,
-}
-
-/// What a variant comes to at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
-    /// What happens.
-    pub(crate) lines: Vec<Line>,
-    /// How much more happens.
-    pub(crate) left_out: u64,
-    /// Changes that are refused at once.
-    pub(crate) refused: Vec<(u32, String)>,
-    /// The cluster after them, as SVG.
-    pub(crate) picture: String,
-}
-
-/// A variant.
-#[derive(Clone, Copy)]
-pub(crate) struct Draft {
-    /// By which it is found again.
-    pub(crate) id: u32,
-    /// What people call it.
-    pub(crate) name: RwSignal<String>,
-    /// Its changes.
-    pub(crate) items: RwSignal<Vec<Item>>,
-    /// What it comes to at once.
-    pub(crate) moment: RwSignal<Option<Arc<Moment>>>,
-    /// What it comes to.
-    pub(crate) ended: RwSignal<Option<Arc<Ended>>>,
-    /// The last run that was asked for.
-    ticket: StoredValue<u32>,
-    /// The last run that is over.
-    done: StoredValue<u32>,
-    /// Whether the answer to it is under way.
-    is_waiting: StoredValue<bool>,
-    /// Whether something was changed since.
-    is_behind: StoredValue<bool>,
-}
+use crate::session::draft::Draft;
+use crate::session::draft::Item;
+use crate::session::draft::Moment;
+use crate::session::draft::changes;
+use crate::session::draft::variant;
 
 /// How far everything has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,17 +168,7 @@ impl Plan {
             return;
         }
         let items = changes.into_iter().map(|change| self.item(change)).collect();
-        let draft = self.keep(|| Draft {
-            id: self.fresh(),
-            name: RwSignal::new(name.to_owned()),
-            items: RwSignal::new(items),
-            moment: RwSignal::new(None),
-            ended: RwSignal::new(None),
-            ticket: StoredValue::new(0),
-            done: StoredValue::new(0),
-            is_waiting: StoredValue::new(false),
-            is_behind: StoredValue::new(false),
-        });
+        let draft = self.keep(|| Draft::new(self.fresh(), name, items));
         self.variants.update(|variants| variants.push(draft));
         self.chosen.set(draft.id);
         self.run(draft);
@@ -394,14 +342,4 @@ impl Plan {
             self.progress.set(None);
         }
     }
-}
-
-/// The changes of a variant.
-pub(crate) fn changes(draft: Draft) -> Vec<Change> {
-    draft.items.with_untracked(|items| items.iter().map(|item| item.change.get_untracked()).collect())
-}
-
-/// A variant as a message.
-pub(crate) fn variant(draft: Draft) -> Variant {
-    Variant { name: draft.name.get_untracked(), changes: changes(draft) }
 }

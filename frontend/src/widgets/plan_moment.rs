@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::session::plan::Moment;
+use crate::session::draft::Moment;
 
 /// The moment.
 #[component]
