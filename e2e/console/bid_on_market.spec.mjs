@@ -176,9 +176,9 @@ test.describe("a wrong bid", () => {
     await form.getByLabel("Automatic fault tolerance").check();
     await expect(cluster.preview()).toContainText("which general computing does not support; switch it off");
     await form.getByLabel("Runs on").selectOption("gn9");
-    await expect(cluster.preview()).toContainText("Lingjun also needs a VPC, a vSwitch, a security group");
+    await expect(cluster.preview()).toContainText("its network lacks a VPC, a vSwitch, a security group; Lingjun needs all three");
     await page.getByRole("button", { name: "Submit job" }).click();
-    await expect(page.getByText("Lingjun also needs a VPC, a vSwitch, a security group").first()).toBeVisible();
+    await expect(page.getByText("its network lacks a VPC, a vSwitch, a security group; Lingjun needs all three").first()).toBeVisible();
     expect((await cluster.read("snapshot")).revision).toBe(revision);
   });
 });
