@@ -1,5 +1,6 @@
 // The planner in pages of somebody else, under a strict content policy, served from files alone.
 import AxeBuilder from "@axe-core/playwright";
+import { readFileSync } from "node:fs";
 import { expect, test } from "@playwright/test";
 import { POLICY, serveFiles } from "./files.mjs";
 
@@ -97,6 +98,19 @@ test("where workers are not allowed the picture stays, with a message", async ({
   await page.goto(url);
   await expect(planner(page, "scale-siblings").locator("[part=events]")).toContainText("could not be loaded");
   await expect(planner(page, "scale-siblings").getByRole("img")).toBeVisible();
+  server.close();
+});
+
+test("when the engine breaks in the middle, every planner says so and keeps its picture", async ({ page }) => {
+  const engine = readFileSync(new URL("../../dist/embed/engine.js", import.meta.url), "utf8");
+  const broken = `${engine}\nDesk.prototype.work = () => { throw new WebAssembly.RuntimeError("unreachable"); };`;
+  const { server, url } = await serveFiles({ ...page1, "/embed/engine.js": broken });
+  await page.setViewportSize({ width: 1280, height: 2000 });
+  await page.goto(url);
+  for (const scenario of ["scale-siblings", "reclaim"]) {
+    await expect(planner(page, scenario).locator("[part=events]")).toContainText("does not run here: unreachable");
+    await expect(planner(page, scenario).getByRole("img")).toBeVisible();
+  }
   server.close();
 });
 

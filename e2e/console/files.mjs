@@ -9,7 +9,7 @@ export const POLICY =
 const TYPES = {
   ".js": "text/javascript",
   ".wasm": "application/wasm",
-  ".md": "text/markdown; charset=utf-8",
+  ".txt": "text/plain; charset=utf-8",
   ".json": "application/json",
   ".svg": "image/svg+xml",
   ".css": "text/css",

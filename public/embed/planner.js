@@ -131,7 +131,7 @@ class Planner extends HTMLElement {
   }
 
   async fetch(name) {
-    const answer = await fetch(new URL(`scenarios/${name}.md`, here));
+    const answer = await fetch(new URL(`scenarios/${name}.txt`, here));
     if (!answer.ok) throw new Error(answer.status);
     return answer.text();
   }

@@ -73,7 +73,6 @@ pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
     bind_page(&cargo_output(profile.of_console(), "workbench_module.wasm")?, "engine", "dist/workbench")?;
     bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
     copy_dir(&root().join("public"), &root().join("dist"))?;
-    copy_dir(&root().join("scenarios"), &root().join("dist/embed/scenarios"))?;
     if profile == Profile::Release {
         for module in [CONSOLE_WASM, &parts.pages, CHARTS_WASM, PLANNER_WASM, WORKBENCH_WASM, WORKER_WASM] {
             optimise(module)?;
