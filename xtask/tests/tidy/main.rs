@@ -5,6 +5,10 @@ mod layers;
 mod rules;
 mod source;
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
 use source::{Fault, Source};
 
 #[test]
@@ -17,6 +21,19 @@ fn the_engine_keeps_its_layers() {
 fn the_tree_is_tidy() {
     let faults: Vec<Fault> = Source::tree(&rules::CRATES).iter().flat_map(rules::check).collect();
     report(&faults);
+}
+
+#[test]
+fn every_decision_has_a_number_of_its_own() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/decisions");
+    let names = fs::read_dir(folder).expect("the log is there").map(|entry| entry.expect("it is readable").file_name());
+    let mut numbers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in names.filter_map(|name| name.into_string().ok()) {
+        let number = name.split('-').next().unwrap_or_default().to_owned();
+        numbers.entry(number).or_default().push(name);
+    }
+    let shared: Vec<_> = numbers.into_values().filter(|names| names.len() > 1).collect();
+    assert!(shared.is_empty(), "decisions with the same number: {shared:?}");
 }
 
 fn report(faults: &[Fault]) {
