@@ -11,7 +11,7 @@ test.describe("a cluster that moves on", () => {
     const cluster = new Cluster(page, runtime);
     await cluster.loadExample();
     await cluster.open("planner");
-    await expect(page.getByText("3 quotas, ")).toBeVisible();
+    await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
     await page.getByRole("button", { name: "Add", exact: true }).click();
     const lever = page.getByRole("slider", { name: "Quota1.1, the rest of Quota1.2" });
     await expect(lever).toBeFocused();
@@ -45,7 +45,7 @@ test("what cannot be opened leaves the open plan as it is", async ({ page, runti
   const cluster = new Cluster(page, runtime);
   await cluster.loadExample();
   await cluster.open("planner");
-  await expect(page.getByText("3 quotas, ")).toBeVisible();
+  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
   await page.getByLabel("Or open files").setInputFiles({ name: "plan.json", mimeType: "application/json", buffer: Buffer.from("{}") });
   await expect(page.getByRole("alert")).toBeVisible();
   await page.getByRole("button", { name: "Add", exact: true }).click();

@@ -36,7 +36,7 @@ test("a trace that is dropped runs with progress, can be cancelled, and never bl
     new PerformanceObserver((list) => list.getEntries().forEach((entry) => (window.longest = Math.max(window.longest, entry.duration)))).observe({ type: "longtask" });
   });
   await page.goto("/planner");
-  await expect(base(page).first()).toHaveText(/^\d+$/);
+  await expect(base(page).first()).toHaveText(/^\d+$/, { timeout: 20_000 });
   await drop(page, philly());
   await expect(page.getByText(/13488 more to come/)).toBeVisible();
   const progress = page.getByRole("progressbar", { name: "Progress" });
@@ -59,7 +59,7 @@ test("a trace that is dropped runs with progress, can be cancelled, and never bl
 
 test("a broken line is named, and what was open stays", async ({ page }) => {
   await page.goto("/planner");
-  await expect(page.getByText("Move GPUs from Team C to Team B: 3 quotas")).toBeVisible();
+  await expect(page.getByText("Move GPUs from Team C to Team B: 3 quotas")).toBeVisible({ timeout: 20_000 });
   const lines = made(20).split("\n");
   lines[7] = lines[7].replace(/^j6,\d+/, "j6,soon");
   await drop(page, [["mine.csv", lines.join("\n")], ["quotas.csv", QUOTAS]]);

@@ -31,7 +31,10 @@ onmessage = async ({ data: { plan, ask, files = [] } }) => {
 async function read(file) {
   if (file instanceof File) return [file.name, new Uint8Array(await file.arrayBuffer())];
   const answer = await fetch(file.url, { headers: file.key ? { authorization: `Bearer ${file.key}` } : {} });
-  if (!answer.ok) throw new Error(`${file.url} cannot be read (status ${answer.status}); try again`);
+  if (!answer.ok) {
+    const { message } = await answer.json().catch(() => ({}));
+    throw new Error(message ?? `${file.url} cannot be read (status ${answer.status}); try again`);
+  }
   return [file.url, new Uint8Array(await answer.arrayBuffer())];
 }
 

@@ -36,6 +36,8 @@ use crate::message::Ended;
 use crate::message::Line;
 use crate::message::Source;
 use crate::message::Tell;
+use crate::past;
+use crate::past::Past;
 use crate::sheet::Sheet;
 
 /// Jobs whose difference is told.
@@ -170,6 +172,11 @@ fn read(source: Source, files: &[(String, Vec<u8>)], length: Option<Millis>) -> 
             let base = Base::new(state, at, Vec::new()).map_err(|rejection| rejection.to_string())?;
             let title = format!("{cluster} as it is");
             Ok(Read { base, title, place, length, variants: Vec::new(), remarks: Vec::new() })
+        }
+        Source::Past { cluster, since, now } => {
+            let Past { base, length, remarks } = past::read(text()?, since, now)?;
+            let title = format!("What happened in {cluster}");
+            Ok(Read { base, title, place: None, length: Some(length), variants: Vec::new(), remarks })
         }
         Source::Example => {
             let document = Document::read(text()?)?;

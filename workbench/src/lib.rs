@@ -4,6 +4,7 @@
 
 pub mod facts;
 pub mod import;
+pub mod past;
 pub mod sheet;
 
 pub mod chooser;

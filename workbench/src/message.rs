@@ -29,6 +29,15 @@ pub enum Source {
         /// Now.
         at: Timestamp,
     },
+    /// What happened in a cluster since a time, or since its first job if that was later; its log is attached.
+    Past {
+        /// The cluster.
+        cluster: String,
+        /// Since when.
+        since: Timestamp,
+        /// Now.
+        now: Timestamp,
+    },
     /// An example, attached.
     Example,
     /// What stands in a link.

@@ -33,6 +33,7 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
         chosen.set(source.clone());
         match (source.as_str(), session) {
             ("live", Some(session)) => open_live(plan, session),
+            ("past", Some(session)) => open_past(plan, session),
             (example, _) => plan.open(Source::Example, &remote(&format!("/workbench/plans/{example}.json"))),
         }
     });
@@ -54,6 +55,7 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
         let mut options = Vec::new();
         if session.is_some() {
             options.push(("live".to_owned(), "The cluster as it is".to_owned()));
+            options.push(("past".to_owned(), "What happened in its last week".to_owned()));
         }
         options.extend(EXAMPLES.map(|(name, words)| (name.to_owned(), words.to_owned())));
         let own = [("link", "A shared plan"), ("files", "Files of this computer")];
@@ -158,4 +160,13 @@ pub(crate) fn open_live(plan: Plan, session: Session) {
     let revision = link::confirmed(session).unwrap_or_default();
     let url = path::api(&name, &format!("snapshot?min_revision={revision}"));
     plan.open(Source::Live { cluster: name.to_string(), at: browser::now() }, &remote(&url));
+}
+
+/// What happened in the last week, or since the first job.
+fn open_past(plan: Plan, session: Session) {
+    let (name, now) = (session.name(), browser::now());
+    let revision = link::confirmed(session).unwrap_or_default();
+    let url = path::api(&name, &format!("entries?after=0&min_revision={revision}"));
+    let since = now - Millis(7 * 24 * Millis::HOUR.0);
+    plan.open(Source::Past { cluster: name.to_string(), since, now }, &remote(&url));
 }
