@@ -10,7 +10,10 @@ test.describe("a cluster that moves on", () => {
   test("GPUs are dragged to another team, the answer is there at once, and the plan is applied", async ({ page, runtime }) => {
     const cluster = new Cluster(page, runtime);
     await cluster.loadExample();
-    await cluster.open("planner");
+    await cluster.open();
+    await expect(page.getByRole("treegrid", { name: "Quotas" })).toBeVisible();
+    await page.keyboard.press("g");
+    await page.keyboard.press("p");
     await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
     await page.getByRole("button", { name: "Add", exact: true }).click();
     const lever = page.getByRole("slider", { name: "Quota1.1, the rest of Quota1.2" });

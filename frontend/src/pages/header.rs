@@ -101,6 +101,7 @@ fn listen(session: Session, go: Callback<String>, keys: NodeRef<Dialog>) {
             (true, "q") => go.run(path::cluster(&name)),
             (true, "j") => go.run(path::jobs(&name)),
             (true, "r") => go.run(path::rounds(&name)),
+            (true, "p") => go.run(path::planner(&name)),
             (false, "n") => go.run(path::submit(&name)),
             (false, "?") => show(keys),
             (false, "/") => {

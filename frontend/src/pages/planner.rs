@@ -15,6 +15,7 @@ use crate::pages::plan_base::PlanBase;
 use crate::pages::plan_variants::PlanVariants;
 use crate::session::plan::Plan;
 use crate::session::plan::Progress;
+use crate::widgets::fold::Fold;
 use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
 use crate::widgets::plan_compare::Column;
@@ -138,10 +139,9 @@ fn Result(plan: Plan) -> impl IntoView {
             <h2 id="plan-parties">"Who wins and who loses: "{name}</h2>
             {move || refused().map(|lines| lines.into_iter().map(|line| view! { <p class="warning">{line}</p> }).collect_view())}
             <PlainTable caption="Quotas and offers, base → variant" columns=table::PARTY_COLUMNS.to_vec() rows=parties empty="Nothing to compare yet." />
-            <details>
-                <summary>"Job by job"</summary>
+            <Fold summary="Job by job">
                 <PlainTable caption="Jobs that fare the most differently, base → variant" columns=table::JOB_COLUMNS.to_vec() rows=jobs empty="No job fares differently." />
-            </details>
+            </Fold>
         </section>
         <section class="card" aria-labelledby="plan-courses"><h2 id="plan-courses">"Use and waiting"</h2><PlanCourses pair=pair /></section>
         <section class="card" aria-labelledby="plan-timeline">

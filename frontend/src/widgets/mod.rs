@@ -7,6 +7,7 @@ pub(crate) mod copy_button;
 pub(crate) mod deed;
 pub(crate) mod empty_cluster;
 pub(crate) mod field;
+pub(crate) mod fold;
 pub(crate) mod freshness_mark;
 pub(crate) mod job_table;
 pub(crate) mod key_form;

@@ -9,6 +9,7 @@ use workbench::message::Ended;
 
 use crate::widgets::chart::Chart;
 use crate::widgets::choice::Choice;
+use crate::widgets::fold::Fold;
 use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
 
@@ -49,9 +50,8 @@ pub(crate) fn PlanCourses(
             <Chart chart=chart(Part::Used) sentence=used legend=legend() />
             <Chart chart=chart(Part::Waited) sentence=waited legend=legend() />
         </div>
-        <details>
-            <summary>"The numbers of both charts"</summary>
+        <Fold summary="The numbers of both charts">
             <PlainTable caption="Use and waiting over time" columns=course::COLUMNS.to_vec() rows=rows empty="Nothing to show yet." />
-        </details>
+        </Fold>
     }
 }

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use workbench::message::Ended;
 use workbench::table;
 
+use crate::widgets::fold::Fold;
 use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
 
@@ -38,9 +39,8 @@ pub(crate) fn PlanTimeline(
                 <p>{move || sentence.get()}</p>
             </figcaption>
         </figure>
-        <details>
-            <summary>"The same as a table"</summary>
+        <Fold summary="The same as a table">
             <PlainTable caption="Stretches of running" columns=table::SPAN_COLUMNS.to_vec() rows=rows empty="Nobody runs." />
-        </details>
+        </Fold>
     }
 }

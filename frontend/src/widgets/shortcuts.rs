@@ -4,12 +4,13 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 /// What each key does.
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 11] = [
     ("/", "Search jobs and quotas"),
     ("?", "Show these keys"),
     ("g q", "Go to the quotas"),
     ("g j", "Go to the jobs"),
     ("g r", "Go to the rounds"),
+    ("g p", "Go to the planner"),
     ("n", "Submit a job"),
     ("↑ ↓ Home End", "Move in a table"),
     ("→ ←", "Open and close a quota"),
