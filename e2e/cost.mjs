@@ -17,7 +17,7 @@ const AT_ONCE = 8;
 /** A tick of the kernel's clock. */
 const TICK_MS = 10;
 /** Requests of a kind that are measured, so many that a tick says nothing. */
-const MEASURED = 60;
+const MEASURED = 200;
 
 /** For how long a process and all below it have been at work. */
 function workedMs(pid) {
@@ -133,7 +133,7 @@ try {
   const cluster = server.cluster("cost");
   const administrator = new Client(server.url, await foundPai(cluster));
   const of = await team(administrator);
-  const ann = await member(server, cluster, MANY + 40 * MEASURED);
+  const ann = await member(server, cluster, MANY + 24 * MEASURED);
   const shown = { key: ann.clients.at(-1).key.id, secret: ann.clients.at(-1).key.secret };
   const session = (await cluster.request("POST", "sessions", JSON.stringify(shown), {})).body.token;
   const jobs = [];
