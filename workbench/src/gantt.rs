@@ -16,14 +16,18 @@ const LABEL: i64 = 160;
 const LANE: i64 = 18;
 const BAR: i64 = 14;
 const HEAD: i64 = 22;
-/// Lanes that are drawn; the table has the other stretches.
-const LANES_MAX: usize = 80;
+/// Lanes that are drawn; beyond, each quota has only its first ones. The table has all stretches.
+const LANES_MAX: usize = 48;
+/// Lanes of a quota where there are too many.
+const LANES_EACH: usize = 6;
 
 /// The picture, as SVG. Its classes get their colours from the page.
 #[must_use]
 pub fn svg(timeline: &Timeline, from: Timestamp, until: Timestamp) -> String {
-    let lanes = lanes(&timeline.spans);
-    let shown = &lanes[..lanes.len().min(LANES_MAX)];
+    // Of a long run only the first stretches are told: the picture ends with them.
+    let told = timeline.spans.iter().map(|span| span.from).max().filter(|_| timeline.left_out > 0);
+    let until = told.map_or(until, |told| told.max(from + Millis::MINUTE));
+    let shown = fewer(lanes(&timeline.spans));
     let rows = i64::try_from(shown.len()).unwrap_or(0);
     let height = HEAD + rows * LANE + 6;
     let length = (until - from).0.max(1);
@@ -31,7 +35,7 @@ pub fn svg(timeline: &Timeline, from: Timestamp, until: Timestamp) -> String {
     let mut text = format!(r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-size="12">"#);
     ticks(&mut text, length, height);
     let mut party = "";
-    for (row, lane) in (0i64..).zip(shown) {
+    for (row, lane) in (0i64..).zip(&shown) {
         let y = HEAD + row * LANE;
         if let Some(span) = lane.first().filter(|span| span.party != party) {
             party = &span.party;
@@ -66,6 +70,21 @@ fn lanes(spans: &[SpanOutcome]) -> Vec<Vec<&SpanOutcome>> {
             None => lanes.push(vec![span]),
         }
     }
+    lanes
+}
+
+/// At most so many lanes, and something of each quota.
+fn fewer(mut lanes: Vec<Vec<&SpanOutcome>>) -> Vec<Vec<&SpanOutcome>> {
+    if lanes.len() > LANES_MAX {
+        let (mut party, mut count) = ("", 0);
+        lanes.retain(|lane| {
+            let own = lane.first().map_or("", |span| span.party.as_str());
+            count = if own == party { count + 1 } else { 1 };
+            party = own;
+            count <= LANES_EACH
+        });
+    }
+    lanes.truncate(2 * LANES_MAX);
     lanes
 }
 
@@ -109,4 +128,45 @@ fn bar(text: &mut String, span: &SpanOutcome, y: i64, x: i64, end: i64) {
             write!(text, r#"<path class="evicted" d="M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}"/>"#);
     }
     text.push_str("</g>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::svg;
+    use engine::host::plan::outcome::SpanOutcome;
+    use engine::host::plan::outcome::Timeline;
+    use engine::job::phase::Charge;
+    use engine::unit::id::JobId;
+    use engine::unit::time::Timestamp;
+
+    /// So many jobs side by side in each of two quotas, one begun a minute after the other.
+    fn timeline(each: i64, left_out: u64) -> Timeline {
+        let span = |party: &str, at: i64| SpanOutcome {
+            job: JobId::new(&format!("{party}-{at}")).unwrap(),
+            party: party.to_owned(),
+            gpus: 8_000,
+            charge: Charge::InQuota,
+            from: Timestamp(at * 60_000),
+            until: Timestamp(100_000_000),
+            is_open: false,
+            evicted: None,
+        };
+        let spans = ["a", "b"].into_iter().flat_map(|party| (0..each).map(move |at| span(party, at)));
+        Timeline { spans: spans.collect(), left_out }
+    }
+
+    #[test]
+    fn each_quota_is_seen_where_there_are_many_lanes() {
+        let picture = svg(&timeline(100, 0), Timestamp(0), Timestamp(100_000_000));
+        assert_eq!((picture.matches("<rect").count(), picture.matches("class=\"party\"").count()), (12, 2));
+        let picture = svg(&timeline(3, 0), Timestamp(0), Timestamp(100_000_000));
+        assert_eq!((picture.matches("<rect").count(), picture.matches("class=\"party\"").count()), (6, 2));
+    }
+
+    #[test]
+    fn a_picture_ends_where_its_stretches_end() {
+        let whole = svg(&timeline(3, 0), Timestamp(0), Timestamp(36_000_000));
+        let cut = svg(&timeline(3, 1), Timestamp(0), Timestamp(36_000_000));
+        assert!(whole.contains("+4 h") && !cut.contains("+4 h") && cut.contains("+1 min"), "{cut}");
+    }
 }

@@ -216,7 +216,7 @@ pub fn of_timeline(timeline: &Timeline) -> String {
     let evicted = timeline.spans.iter().filter(|span| span.evicted.is_some()).count();
     let more = match timeline.left_out {
         0 => String::new(),
-        count => format!(" {count} later ones are counted in the figures only."),
+        count => format!(" The picture ends with them: {count} later ones are counted in the figures only."),
     };
     format!("{} stretches of running, {evicted} of them ended by an eviction.{more}", timeline.spans.len())
 }

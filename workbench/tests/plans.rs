@@ -25,6 +25,7 @@ use workbench::message::Source;
 use workbench::message::Tell;
 use workbench::sheet::Sheet;
 use workbench::table;
+use workbench::wish::Wish;
 
 const NOW: Timestamp = Timestamp(600_000);
 const DAY: Millis = Millis(24 * 3_600_000);
@@ -186,4 +187,33 @@ fn what_is_cancelled_is_not_run_and_can_be_run_again() {
     assert!(!bench.is_busy());
     bench.ask(Ask::Run { plan: 1, variant: 1, ticket: 2, changes: Vec::new() });
     assert_eq!(finish(&mut bench).len(), 2);
+}
+
+#[test]
+fn a_search_finds_the_smallest_change_and_says_it() {
+    let mut state = state();
+    let job = r#"{"submit_job":{"job":"waiting","quota":"Quota1.1","priority":9,"pods":[{"amount":{"gpu":16000}}]}}"#;
+    authority::step(&mut state, &serde_json::from_str(job).unwrap(), Timestamp(120_000)).unwrap();
+    let mut bench = Bench::default();
+    let facts = open(&mut bench, &state);
+    let wish = Wish::of(&facts);
+    assert_eq!((wish.job.as_str(), wish.gets.as_str(), wish.gives.as_str()), ("waiting", "Quota1.1", "Quota1.2"));
+    let search = |bench: &mut Bench, wish: &Wish| {
+        let (goal, family) = wish.ask(&facts).unwrap();
+        assert_eq!(bench.ask(Ask::Search { plan: 1, changes: Vec::new(), goal, family }), []);
+        let told = finish(bench);
+        let Some(Tell::Searched { words, .. }) = told.last() else { panic!("{told:?}") };
+        words.clone()
+    };
+    let found = search(&mut bench, &wish);
+    assert_eq!(found, "The smallest change that does it: Quota1.1 48 → 64 GPUs, Quota1.2 80 → 64 GPUs. 16 were tried.");
+    let raised = Wish { means: "priority".to_owned(), ..wish.clone() };
+    assert_eq!(search(&mut bench, &raised), "None of the 0 changes that were tried does it.");
+    assert_eq!(
+        Wish { within: String::new(), ..wish.clone() }.ask(&facts),
+        Err("say within which time, such as 2h".to_owned())
+    );
+    let (goal, family) = Wish { job: "nobody".to_owned(), ..wish }.ask(&facts).unwrap();
+    let told = bench.ask(Ask::Search { plan: 1, changes: Vec::new(), goal, family });
+    assert_eq!(failed(&told), "there is no job nobody.");
 }
