@@ -82,23 +82,31 @@ async fn connect(session: Session, open: &Open) -> Result<Option<Events>, Failur
     if session.entries.with_untracked(VecDeque::is_empty) {
         remember_past(session, open).await;
     }
-    let Some(revision) = link::confirmed(session) else { return Ok(None) };
-    match client::entries(&name, revision).await {
-        Ok(entries) if open.is_open() => {
-            session.heard.set(browser::now());
-            let newest = entries.last().map_or(revision, |entry| entry.revision);
-            for entry in entries {
-                if receive(session, entry) {
-                    reload(session, open, newest).await?;
-                    break;
-                }
-            }
+    catch_up(session, open).await?;
+    Ok(open.is_open().then_some(events))
+}
+
+/// Takes in what happened since the state was fetched. KV may end before the log does, and is asked first; the object is
+/// once the state is as new as KV, so the last answer has nothing in it.
+async fn catch_up(session: Session, open: &Open) -> Result<(), Failure> {
+    while open.is_open()
+        && let Some(revision) = link::confirmed(session)
+    {
+        let answer = client::entries(&session.name(), revision).await;
+        if !open.is_open() {
+            break;
         }
-        Ok(_) => return Ok(None),
-        Err(Failure::Gone) if open.is_open() => reload(session, open, revision + 1).await?,
-        Err(failure) => return Err(failure),
+        let entries = match answer {
+            Err(Failure::Gone) => return reload(session, open, revision + 1).await,
+            answer => answer?,
+        };
+        session.heard.set(browser::now());
+        let Some(newest) = entries.last().map(|entry| entry.revision) else { break };
+        if entries.into_iter().any(|entry| receive(session, entry)) {
+            return reload(session, open, newest).await;
+        }
     }
-    Ok(Some(events))
+    Ok(())
 }
 
 /// Fetches the whole state, at least as new as `min_revision`, and the last rounds.
