@@ -53,17 +53,24 @@ pub(crate) struct Shared {
     pub(crate) text: String,
 }
 
+/// Which numbers are taken.
+#[derive(Clone, Copy)]
+struct Numbers {
+    /// The plan that is open.
+    open: u32,
+    /// The plan that was asked for last.
+    asked: u32,
+    /// The next variant.
+    fresh: u32,
+}
+
 /// The plan.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     // What is added on a part of the page lasts as long as the plan, and not as long as that part.
     owner: StoredValue<Owner>,
     bench: StoredValue<Option<Bench>, LocalStorage>,
-    /// The plan that is open.
-    number: StoredValue<u32>,
-    /// The plan that was asked for last.
-    asked: StoredValue<u32>,
-    next: StoredValue<u32>,
+    numbers: StoredValue<Numbers>,
     /// Where it begins; nothing while it is on its way.
     pub(crate) facts: RwSignal<Option<Arc<Facts>>>,
     /// How far it looks.
@@ -96,9 +103,7 @@ impl Plan {
         let plan = Self {
             owner: StoredValue::new(Owner::current().unwrap_or_default()),
             bench: StoredValue::new_local(None),
-            number: StoredValue::new(0),
-            asked: StoredValue::new(0),
-            next: StoredValue::new(1),
+            numbers: StoredValue::new(Numbers { open: 0, asked: 0, fresh: 1 }),
             facts: RwSignal::new(None),
             length: RwSignal::new(Some(Millis(24 * Millis::HOUR.0))),
             variants: RwSignal::new(Vec::new()),
@@ -122,9 +127,14 @@ impl Plan {
         plan
     }
 
+    /// The number of the plan that is open.
+    fn number(&self) -> u32 {
+        self.numbers.get_value().open
+    }
+
     /// Asks for something about the open plan.
     fn ask(&self, ask: &Ask) {
-        self.ask_about(self.number.get_value(), ask, &Array::new());
+        self.ask_about(self.number(), ask, &Array::new());
     }
 
     fn ask_about(&self, plan: u32, ask: &Ask, files: &Array) {
@@ -135,17 +145,17 @@ impl Plan {
     }
 
     fn fresh(&self) -> u32 {
-        let fresh = self.next.get_value();
-        self.next.set_value(fresh + 1);
+        let Numbers { fresh, .. } = self.numbers.get_value();
+        self.numbers.update_value(|numbers| numbers.fresh += 1);
         fresh
     }
 
     /// Opens another plan. What is open stays until it is there.
     pub(crate) fn open(&self, source: Source, files: &Array) {
-        self.asked.update_value(|asked| *asked += 1);
+        self.numbers.update_value(|numbers| numbers.asked += 1);
         self.failed.set(None);
         self.shared.set(None);
-        let (plan, length) = (self.asked.get_value(), self.length.get_untracked());
+        let (plan, length) = (self.numbers.get_value().asked, self.length.get_untracked());
         self.ask_about(plan, &Ask::Open { plan, source, length }, files);
     }
 
@@ -154,7 +164,7 @@ impl Plan {
         self.length.set(length);
         self.base.set(None);
         self.progress.set(None);
-        self.ask(&Ask::Look { plan: self.number.get_value(), length });
+        self.ask(&Ask::Look { plan: self.number(), length });
         for draft in self.variants.get_untracked() {
             draft.ended.set(None);
             draft.is_waiting.set_value(false);
@@ -187,7 +197,7 @@ impl Plan {
     /// Takes a variant away.
     pub(crate) fn remove(&self, id: u32) {
         self.variants.update(|variants| variants.retain(|draft| draft.id != id));
-        self.ask(&Ask::Forget { plan: self.number.get_value(), variant: id });
+        self.ask(&Ask::Forget { plan: self.number(), variant: id });
         if self.chosen.get_untracked() == id {
             let first = self.variants.with_untracked(|variants| variants.first().map(|draft| draft.id));
             self.chosen.set(first.unwrap_or(0));
@@ -210,7 +220,7 @@ impl Plan {
         }
         draft.is_waiting.set_value(true);
         draft.ticket.update_value(|ticket| *ticket += 1);
-        let (plan, variant, ticket) = (self.number.get_value(), draft.id, draft.ticket.get_value());
+        let (plan, variant, ticket) = (self.number(), draft.id, draft.ticket.get_value());
         self.ask(&Ask::Run { plan, variant, ticket, changes: changes(draft) });
     }
 
@@ -219,33 +229,33 @@ impl Plan {
         self.failed.set(None);
         self.found.set(Some(("Looking…".to_owned(), None)));
         let changes = self.draft().map(changes).unwrap_or_default();
-        self.ask(&Ask::Search { plan: self.number.get_value(), changes, goal, family });
+        self.ask(&Ask::Search { plan: self.number(), changes, goal, family });
     }
 
     /// Gives up what is under way.
     pub(crate) fn cancel(&self) {
-        self.ask(&Ask::Cancel { plan: self.number.get_value() });
+        self.ask(&Ask::Cancel { plan: self.number() });
     }
 
     /// Asks for the command that makes a variant real.
     pub(crate) fn apply(&self, draft: Draft) {
         let Ok(id) = CommandId::new(&browser::unique("plan")) else { return };
-        self.ask(&Ask::Apply { plan: self.number.get_value(), changes: changes(draft), id });
+        self.ask(&Ask::Apply { plan: self.number(), changes: changes(draft), id });
     }
 
     /// Asks for something to share.
     pub(crate) fn share(&self) {
         let variants = self.variants.get_untracked().into_iter().map(variant).collect();
-        self.ask(&Ask::Link { plan: self.number.get_value(), variants });
+        self.ask(&Ask::Link { plan: self.number(), variants });
     }
 
     /// Takes in what the bench tells.
     fn take(&self, tell: Tell) {
         // The page may have been left meanwhile, or the plan.
-        let Some((number, asked)) = self.number.try_get_value().zip(self.asked.try_get_value()) else { return };
+        let Some(Numbers { open: number, asked, .. }) = self.numbers.try_get_value() else { return };
         match tell {
             Tell::Opened { plan, facts, length, variants } if plan == asked => {
-                self.number.set_value(plan);
+                self.numbers.update_value(|numbers| numbers.open = plan);
                 self.opened(*facts, length, variants);
             }
             Tell::Began { plan, variant, ticket, lines, left_out, refused, picture } if plan == number => {
