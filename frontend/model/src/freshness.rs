@@ -94,6 +94,7 @@ pub fn has_only_ticked<'a, C: 'a>(entries: impl Iterator<Item = &'a Entry<C>>, b
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::unit::time::Timestamp;
 
     #[test]
     fn a_connected_console_is_live_however_quiet_the_cluster() {
@@ -114,5 +115,30 @@ mod tests {
     #[test]
     fn without_a_network_it_says_so() {
         assert_eq!(Freshness::of(Link::Offline, Millis(5_000)).text(), "offline: 5 s old");
+    }
+
+    /// Entries of one event each, the newest first.
+    fn entries(events: &[(u64, Event)]) -> Vec<Entry> {
+        let entry = |(revision, event): &(u64, Event)| Entry {
+            format: 1,
+            revision: *revision,
+            at: Timestamp(0),
+            envelope: serde_json::from_str(r#"{"format":1,"id":"x","command":{"round":{}}}"#).unwrap(),
+            events: vec![event.clone()],
+        };
+        events.iter().map(entry).collect()
+    }
+
+    #[test]
+    fn rounds_in_which_nothing_happened_leave_the_world_as_it_was() {
+        let tick = || Event::Rounded { at: Timestamp(0), slot: None, missed: 0 };
+        let moved = || Event::Veiled;
+        let quiet = entries(&[(12, tick()), (11, tick()), (10, moved())]);
+        assert!(has_only_ticked(quiet.iter(), 10, 12));
+        assert!(!has_only_ticked(quiet.iter(), 9, 12), "revision 10 was more than a tick");
+        let older = entries(&[(11, tick()), (10, tick())]);
+        assert!(!has_only_ticked(older.iter(), 10, 12), "nobody knows what revision 12 was");
+        assert!(!has_only_ticked(entries(&[(12, tick()), (11, moved())]).iter(), 10, 12));
+        assert!(has_only_ticked(quiet.iter(), 12, 12));
     }
 }
