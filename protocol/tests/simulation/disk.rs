@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use engine::unit::id::CommandId;
@@ -74,6 +75,14 @@ impl Disk {
 impl Tables {
     /// Whether all of the writes can be made.
     fn check(&self, writes: &[Write]) -> Result<(), Fault> {
+        let mut remembered = BTreeSet::new();
+        for write in writes {
+            if let Write::Remember(id, _) = write
+                && !remembered.insert(id)
+            {
+                return Err(Fault::log(format!("command {id} is remembered twice")));
+            }
+        }
         if writes.contains(&Write::Clear) {
             return Ok(());
         }
