@@ -107,7 +107,7 @@ impl Meta {
 /// A change of the storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// Adds a row to the log. Refused when the number or the command's name exists.
+    /// Adds a row to the log. Refused when the number exists. A name that has been forgotten may come a second time.
     Append(Record),
     /// Remembers an accepted command. Refused when its name exists.
     Remember(CommandId, Answered),

@@ -2,7 +2,7 @@
 //!
 //! | table | key | holds |
 //! |---|---|---|
-//! | `log` | `seq`; `id` is unique | one row for each accepted command: revision, time, digest of the body, entry |
+//! | `log` | `seq` | one row for each accepted command: revision, time, digest of the body, entry |
 //! | `answers` | `id` | digest of the body and receipt of every command that was accepted in the last days |
 //! | `snapshots` | `seq` | states, at most two of them |
 //! | `more` | `kind, name, part` | what of a text does not fit into its row |
@@ -45,7 +45,7 @@ use worker::js_sys::Reflect;
 use crate::nonces;
 
 const SCHEMA: [&str; 12] = [
-    "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS log_by_revision ON log (revision, seq)",
     "CREATE TABLE IF NOT EXISTS answers (id TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL, receipt TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS answers_by_time ON answers (at)",
