@@ -39,6 +39,7 @@ use crate::query::Query;
 use crate::routes;
 use crate::routes::Call;
 use crate::routes::Route;
+use crate::storage::SqlLog;
 
 /// How far back in pages of history a restore looks for answered commands.
 const RESTORED_PAGES: usize = 64;
@@ -54,6 +55,10 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
     let Route::Cluster(cluster, call) = routes::route(&request.method(), &request.path())? else {
         return Err(Problem::NoRoute);
     };
+    // Nobody is known yet: whoever tries names leaves nothing behind.
+    if call == Call::Session && !SqlLog::exists(&core.state.storage())? {
+        return Err(Problem::Unauthorised);
+    }
     core.open(&cluster)?;
     if let Call::Slot(slot) = call {
         return run_slot(core, slot).await;
