@@ -12,6 +12,7 @@ use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::transition::Sender;
 use engine::unit::time::Timestamp;
+use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -168,14 +169,16 @@ fn too_much(what: &str, count: u64, limit: u64) -> Rejection {
     Rejection::Limit { what: what.to_owned(), count, limit }
 }
 
-/// Every note that is published.
+/// Every note that is published. All buckets are asked for at once: a reader far from the store waits once.
 pub async fn read(kv: &impl KvStore, cluster: &ClusterName) -> Result<Vec<Note>, Fault> {
-    let mut all = Vec::new();
-    for bucket in Bucket::MIN..=Bucket::MAX {
-        let key = cluster.notes(bucket);
-        let Some(text) = kv.get(&key).await? else { continue };
-        let published: Published = decode(&key, &text)?;
-        all.extend(published.notes.into_iter().map(|(name, text)| Note { name, text }));
-    }
-    Ok(all)
+    let buckets = (Bucket::MIN..=Bucket::MAX).map(|bucket| published(kv, cluster, bucket));
+    Ok(try_join_all(buckets).await?.into_iter().flatten().collect())
+}
+
+/// The notes of a bucket, as far as this reader can see.
+async fn published(kv: &impl KvStore, cluster: &ClusterName, bucket: Bucket) -> Result<Vec<Note>, Fault> {
+    let key = cluster.notes(bucket);
+    let Some(text) = kv.get(&key).await? else { return Ok(Vec::new()) };
+    let Published { format: _, notes } = decode(&key, &text)?;
+    Ok(notes.into_iter().map(|(name, text)| Note { name, text }).collect())
 }
