@@ -44,6 +44,9 @@ use worker::js_sys::Reflect;
 
 use crate::nonces;
 
+/// The largest integer up to which JavaScript's numbers have no gaps.
+const SAFE_MAX: u64 = (1 << 53) - 1;
+
 const SCHEMA: [&str; 12] = [
     "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS log_by_revision ON log (revision, seq)",
@@ -364,6 +367,7 @@ fn split(sql: &SqlStorage, kind: &str, name: &str, text: &str) -> worker::Result
     Ok(first.into())
 }
 
+/// A number for SQL. It crosses over as a number of JavaScript; no row has one that this could not hold.
 fn integer(value: u64) -> SqlStorageValue {
-    SqlStorageValue::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+    SqlStorageValue::Integer(i64::try_from(value.min(SAFE_MAX)).unwrap_or_default())
 }
