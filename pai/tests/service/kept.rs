@@ -19,6 +19,11 @@ fn what_is_kept_of_services_and_instances_goes_with_their_last_jobs() {
         "RequestedResource": { "GPU": "1", "CPU": "1", "Memory": "1" } });
     let instance = id(&office.get("CreateInstance", "/api/v2/instances", &instance), "InstanceId");
     assert_eq!(office.needless(&office), Vec::<String>::new());
+    for action in ["GetJob", "StopJob", "DeleteJob"] {
+        let stop = if action == "StopJob" { "/stop" } else { "" };
+        let told = office.refusal(action, &format!("/api/v1/jobs/{instance}{stop}"), &json!({}));
+        assert!(told.starts_with("404 JobNotFound: "), "the job of an instance is not DLC's: {told}");
+    }
     let needless = office.needless(&Office::new());
     for name in ["service/chat".to_owned(), format!("instance/{instance}")] {
         assert!(needless.contains(&name), "{name} in {needless:?}");

@@ -11,6 +11,7 @@ use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::message::command::SetPriority;
 use engine::unit::id::JobId;
+use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 use engine::unit::time::Timestamp;
 use serde_json::Map;
@@ -29,6 +30,14 @@ use crate::service::visit::not_found;
 pub(crate) use history::times;
 
 pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value, Problem> {
+    if let JobOperation::Get { job, .. }
+    | JobOperation::Update { job, .. }
+    | JobOperation::Stop { job }
+    | JobOperation::Delete { job }
+    | JobOperation::Events { job, .. } = &operation
+    {
+        check_module(visit, job)?;
+    }
     match operation {
         JobOperation::Create(job) => submit::create(visit, &job),
         JobOperation::Get { job, detail } => view::get(visit, &job, detail),
@@ -41,6 +50,11 @@ pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value,
             events(visit, &job, pod, from.unwrap_or(Timestamp(i64::MIN)), until.unwrap_or(Timestamp(i64::MAX)), count)
         }
     }
+}
+
+/// Services and instances are jobs too; their own operations name them.
+fn check_module(visit: &Visit, name: &str) -> Result<(), Problem> {
+    if visit.job(name)?.1.spec.module == Module::Dlc { Ok(()) } else { Err(not_found("Job", "job", name)) }
 }
 
 fn update(
