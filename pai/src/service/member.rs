@@ -38,26 +38,18 @@ pub(crate) fn names(roles: RoleSet) -> Vec<&'static str> {
     ROLES.iter().filter(|(_, name)| roles.contains(role(*name))).map(|(name, _)| *name).collect()
 }
 
-/// All members or none of them: each is tried before the first is added.
+/// All members or none of them.
 pub(super) fn add(visit: &mut Visit, name: &str, members: &[NewMember]) -> Result<Value, Problem> {
     let (workspace, _) = visit.workspace(name)?;
-    let mut commands = Vec::new();
+    let (mut commands, mut told) = (Vec::new(), Vec::new());
     for member in members {
         let roles: RoleSet = member.roles.iter().map(|name| role(*name)).collect();
         let user = run::name::<UserId>(&member.user)?;
-        commands.push((Command::PutMember(PutMember { workspace: workspace.clone(), user, roles }), member, roles));
+        let id = user.as_str();
+        told.push(json!({ "MemberId": id, "UserId": id, "DisplayName": id, "Roles": names(roles) }));
+        commands.push(Command::PutMember(PutMember { workspace: workspace.clone(), user, roles }));
     }
-    if let [_, _, ..] = commands.as_slice() {
-        for (command, ..) in &commands {
-            visit.try_out(command.clone())?;
-        }
-    }
-    let mut told = Vec::new();
-    for (command, member, roles) in commands {
-        visit.send(command, &[])?;
-        let user = member.user.as_str();
-        told.push(json!({ "MemberId": user, "UserId": user, "DisplayName": user, "Roles": names(roles) }));
-    }
+    visit.send_all(commands, &[])?;
     Ok(json!({ "Members": told }))
 }
 
@@ -89,12 +81,7 @@ pub(super) fn remove(visit: &mut Visit, name: &str, members: &[String]) -> Resul
         let (user, _) = find(visit, name, member)?;
         commands.push(Command::RemoveMember(RemoveMember { workspace: workspace.clone(), user }));
     }
-    for command in &commands {
-        visit.try_out(command.clone())?;
-    }
-    for command in commands {
-        visit.send(command, &[])?;
-    }
+    visit.send_all(commands, &[])?;
     Ok(json!({}))
 }
 

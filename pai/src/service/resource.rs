@@ -67,7 +67,7 @@ fn id_of(workspace: &WorkspaceId, quota: &str) -> String {
 /// All quotas or none of them: each is tried before the first is attached.
 fn attach(visit: &mut Visit, name: &str, resources: &[NewResource]) -> Result<Value, Problem> {
     let (workspace, _) = visit.workspace(name)?;
-    let mut sends = Vec::new();
+    let (mut commands, mut changes, mut told) = (Vec::new(), Vec::new(), Vec::new());
     for NewResource { quota, document } in resources {
         let state = visit.state()?;
         let no = visit.quota(quota)?;
@@ -76,17 +76,11 @@ fn attach(visit: &mut Visit, name: &str, resources: &[NewResource]) -> Result<Va
         let mut kept = document::kept(document, &KEPT);
         kept.insert("GmtCreateTime".to_owned(), Value::from(calendar::written(visit.now)));
         let quota = state.quotas[no.at()].id.clone();
-        let command = Command::AttachQuota(AttachQuota { workspace: workspace.clone(), quota });
-        sends.push((id.clone(), command, Change::put(Kind::Resource, &id, &kept)));
-    }
-    for (_, command, _) in &sends {
-        visit.try_out(command.clone())?;
-    }
-    let mut told = Vec::new();
-    for (id, command, change) in sends {
-        visit.send(command, &[change])?;
+        commands.push(Command::AttachQuota(AttachQuota { workspace: workspace.clone(), quota }));
+        changes.push(Change::put(Kind::Resource, &id, &kept));
         told.push(json!({ "Id": id }));
     }
+    visit.send_all(commands, &changes)?;
     Ok(json!({ "TotalCount": told.len(), "Resources": told }))
 }
 
@@ -123,19 +117,14 @@ fn update(visit: &mut Visit, name: &str, chosen: &Chosen, fields: &Document) -> 
 
 fn detach(visit: &mut Visit, name: &str, chosen: &Chosen) -> Result<Value, Problem> {
     let (workspace, _) = visit.workspace(name)?;
-    let mut sends = Vec::new();
+    let (mut commands, mut changes, mut ids) = (Vec::new(), Vec::new(), Vec::new());
     for (id, no) in choose(visit, name, chosen)? {
         let quota = visit.state()?.quotas[no.at()].id.clone();
-        sends.push((id, Command::DetachQuota(DetachQuota { workspace: workspace.clone(), quota })));
-    }
-    for (_, command) in &sends {
-        visit.try_out(command.clone())?;
-    }
-    let mut ids = Vec::new();
-    for (id, command) in sends {
-        visit.send(command, &[Change::drop(Kind::Resource, &id)])?;
+        commands.push(Command::DetachQuota(DetachQuota { workspace: workspace.clone(), quota }));
+        changes.push(Change::drop(Kind::Resource, &id));
         ids.push(id);
     }
+    visit.send_all(commands, &changes)?;
     Ok(json!({ "ResourceIds": ids }))
 }
 

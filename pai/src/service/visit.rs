@@ -2,6 +2,7 @@
 
 use engine::host::veil::Veil;
 use engine::message::FORMAT;
+use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
@@ -78,6 +79,16 @@ impl<'a> Visit<'a> {
     /// Sends a command; documents change with it, or not at all.
     pub(crate) fn send(&mut self, command: Command, changes: &[Change]) -> Result<Receipt, Problem> {
         self.hand_in(command, changes, false)
+    }
+
+    /// Sends commands of which all are accepted or none.
+    pub(crate) fn send_all(&mut self, mut commands: Vec<Command>, changes: &[Change]) -> Result<(), Problem> {
+        let command = match commands.len() {
+            0 => return Ok(()),
+            1 => commands.remove(0),
+            _ => Command::ApplyPlan(ApplyPlan { commands }),
+        };
+        self.send(command, changes).map(drop)
     }
 
     /// Whether a command would be accepted.

@@ -136,6 +136,10 @@ fn workspaces_and_members() {
     let gone = office.refusal("DeleteMembers", &format!("{members}?MemberIds=ann,nobody"), &NOTHING);
     assert_eq!(gone, "404 MemberNotFound: there is no member nobody");
     assert_eq!(office.get("ListMembers", &members, &NOTHING)["TotalCount"], 2);
+    // Who goes first may not send the second alone; both go together.
+    office.get("DeleteMembers", &format!("{members}?MemberIds=lea,ann"), &NOTHING);
+    office.sent_by(Sender { user: UserId::new("root").unwrap(), administers: true });
+    assert_eq!(office.get("ListMembers", &members, &NOTHING)["TotalCount"], 0);
 }
 
 /// A developer of one workspace, with a job of theirs, and a job of another workspace.
