@@ -3,6 +3,9 @@
 //! A nonce is kept until its request would be refused for its age alone. Each key has room for so many: who sends too
 //! much fills only their own. A full memory refuses: it never forgets what could still be replayed.
 
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
 use engine::unit::time::Timestamp;
 use sha2::Digest;
 use sha2::Sha256;
@@ -45,6 +48,29 @@ pub trait Nonces {
     fn count(&self) -> Result<usize, Self::Fault>;
     /// Adds one.
     fn add(&mut self, nonce: &Nonce) -> Result<(), Self::Fault>;
+}
+
+/// In memory: the minute of each mark.
+impl Nonces for BTreeMap<String, i64> {
+    type Fault = Infallible;
+
+    fn forget(&mut self, before: i64) -> Result<(), Infallible> {
+        self.retain(|_, minute| *minute >= before);
+        Ok(())
+    }
+
+    fn has(&self, mark: &str) -> Result<bool, Infallible> {
+        Ok(self.contains_key(mark))
+    }
+
+    fn count(&self) -> Result<usize, Infallible> {
+        Ok(self.len())
+    }
+
+    fn add(&mut self, nonce: &Nonce) -> Result<(), Infallible> {
+        self.insert(nonce.mark.clone(), nonce.minute);
+        Ok(())
+    }
 }
 
 /// Takes a nonce in. It is refused when it has been used or when there is no room to remember it.

@@ -1,16 +1,11 @@
 //! One request at a cluster in memory that has many jobs.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::fmt::Write;
 
 use engine::host::authority;
 use engine::message::command::Command;
-use engine::message::envelope::Envelope;
-use engine::message::envelope::Receipt;
-use engine::state::world::State;
 use engine::transition::Sender;
-use engine::transition::authorise;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
 use hmac::Hmac;
@@ -20,14 +15,10 @@ use pai::key::Master;
 use pai::key::accepted;
 use pai::nonce;
 use pai::nonce::NONCES_MAX;
-use pai::nonce::Nonce;
-use pai::nonce::Nonces;
-use pai::problem::Problem;
 use pai::request::Request;
 use pai::service;
 use pai::service::Mark;
-use pai::service::document::Change;
-use pai::service::house::House;
+use pai::service::shelf::Shelf;
 use pai::signature::Credential;
 use pai::signature::Refused;
 use pai::signature::credential;
@@ -79,7 +70,7 @@ const GPUS: u32 = 64;
 pub struct Desk {
     master: Master,
     cluster: Shelf,
-    nonces: Memory,
+    nonces: BTreeMap<String, i64>,
     asked: &'static Asked,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
@@ -102,7 +93,7 @@ impl Desk {
     /// A cluster with so many jobs, a key in it, and a request that is signed with the key.
     #[must_use]
     pub fn new(asked: &'static Asked, jobs: u32) -> Option<Self> {
-        let mut cluster = Shelf::default();
+        let mut cluster = Shelf { now: NOW, ..Shelf::default() };
         for command in founding().into_iter().chain((0..jobs).map(job)) {
             let command: Command = serde_json::from_value(command).ok()?;
             authority::step(&mut cluster.state, &command, NOW).ok()?;
@@ -112,7 +103,7 @@ impl Desk {
         cluster.documents = (0..jobs).map(|number| (format!("job/job-{number}"), note.clone())).collect();
         let body = if asked.method == "POST" { submission().to_string().into_bytes() } else { Vec::new() };
         let master = Master::new(&MASTER)?;
-        let mut desk = Self { master, cluster, nonces: Memory::default(), headers: headers(asked, &body), asked, body };
+        let mut desk = Self { master, cluster, nonces: BTreeMap::new(), headers: headers(asked, &body), asked, body };
         desk.sign()?;
         Some(desk)
     }
@@ -212,73 +203,4 @@ fn hex(bytes: &[u8]) -> String {
 /// A name that is known to be one.
 fn name<T: TryFrom<String>>(text: &str) -> T {
     T::try_from(text.to_owned()).unwrap_or_else(|_| unreachable!("{text} is a name"))
-}
-
-/// The cluster, with its documents.
-#[derive(Default)]
-struct Shelf {
-    state: State,
-    documents: BTreeMap<String, String>,
-}
-
-impl House for Shelf {
-    fn state(&self) -> Result<&State, Problem> {
-        Ok(&self.state)
-    }
-
-    fn send(&mut self, envelope: &Envelope, sender: &Sender, changes: &[Change]) -> Result<Receipt, Problem> {
-        authorise(&self.state, sender, &envelope.command)?;
-        let receipt = authority::handle(&mut self.state, envelope, NOW)?;
-        self.keep(changes).map(|()| receipt)
-    }
-
-    fn keep(&mut self, changes: &[Change]) -> Result<(), Problem> {
-        for Change { name, text } in changes {
-            match text {
-                Some(text) => drop(self.documents.insert(name.clone(), text.clone())),
-                None => drop(self.documents.remove(name)),
-            }
-        }
-        Ok(())
-    }
-
-    fn document(&self, name: &str) -> Result<Option<String>, Problem> {
-        Ok(self.documents.get(name).cloned())
-    }
-
-    fn fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Problem> {
-        let value = |text: &str| serde_json::from_str::<Value>(text).ok()?[field].as_str().map(str::to_owned);
-        let named = self.documents.iter().filter(|(name, _)| name.starts_with(start));
-        Ok(named.filter_map(|(name, text)| Some((name.clone(), value(text)?))).collect())
-    }
-
-    fn names(&self, start: &str) -> Result<Vec<String>, Problem> {
-        let from_there = self.documents.range(start.to_owned()..).map(|(name, _)| name);
-        Ok(from_there.take_while(|name| name.starts_with(start)).cloned().collect())
-    }
-}
-
-#[derive(Default)]
-struct Memory(BTreeMap<String, i64>);
-
-impl Nonces for Memory {
-    type Fault = Infallible;
-
-    fn forget(&mut self, before: i64) -> Result<(), Infallible> {
-        self.0.retain(|_, minute| *minute >= before);
-        Ok(())
-    }
-
-    fn has(&self, mark: &str) -> Result<bool, Infallible> {
-        Ok(self.0.contains_key(mark))
-    }
-
-    fn count(&self) -> Result<usize, Infallible> {
-        Ok(self.0.len())
-    }
-
-    fn add(&mut self, nonce: &Nonce) -> Result<(), Infallible> {
-        self.0.insert(nonce.mark.clone(), nonce.minute);
-        Ok(())
-    }
 }

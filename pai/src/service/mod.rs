@@ -5,6 +5,7 @@
 
 pub mod document;
 pub mod house;
+pub mod shelf;
 
 mod access;
 mod amount;

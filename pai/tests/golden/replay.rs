@@ -1,12 +1,10 @@
 //! Nonces serve once.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use pai::nonce::Nonce;
-use pai::nonce::Nonces;
 use pai::nonce::admit;
 use pai::signature::Refused;
 use pai::signature::SKEW_MAX;
@@ -18,32 +16,10 @@ use crate::wire;
 #[derive(Default)]
 struct Memory(BTreeMap<String, i64>);
 
-impl Nonces for Memory {
-    type Fault = Infallible;
-
-    fn forget(&mut self, before: i64) -> Result<(), Infallible> {
-        self.0.retain(|_, minute| *minute >= before);
-        Ok(())
-    }
-
-    fn has(&self, mark: &str) -> Result<bool, Infallible> {
-        Ok(self.0.contains_key(mark))
-    }
-
-    fn count(&self) -> Result<usize, Infallible> {
-        Ok(self.0.len())
-    }
-
-    fn add(&mut self, nonce: &Nonce) -> Result<(), Infallible> {
-        self.0.insert(nonce.mark.clone(), nonce.minute);
-        Ok(())
-    }
-}
-
 impl Memory {
     /// Whether a nonce is taken in.
     fn admit(&mut self, nonce: &Nonce, limit: usize, now: Timestamp) -> Result<(), Refused> {
-        let Ok(outcome) = admit(self, nonce, limit, now);
+        let Ok(outcome) = admit(&mut self.0, nonce, limit, now);
         outcome
     }
 

@@ -1,28 +1,21 @@
 //! A cluster in memory, with machines, offers and somebody who sends requests.
 
-use std::collections::BTreeMap;
-
 use engine::host::authority;
 use engine::message::FORMAT;
 use engine::message::command::Command;
 use engine::message::envelope::Envelope;
-use engine::message::envelope::Receipt;
-use engine::state::world::State;
 use engine::transition::Sender;
-use engine::transition::authorise;
 use engine::unit::id::CommandId;
 use engine::unit::id::UserId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use pai::operation::table::Product;
 use pai::operation::table::ROWS;
-use pai::problem::Problem;
 use pai::request::Request;
 use pai::service;
 use pai::service::Mark;
-use pai::service::document::Change;
 use pai::service::document::is_needed;
-use pai::service::house::House;
+use pai::service::shelf::Shelf;
 use serde_json::Value;
 use serde_json::json;
 
@@ -42,49 +35,6 @@ pub(crate) struct Office {
     models: Models,
     /// Actions that were answered, with their products.
     pub(crate) served: Vec<(Product, String)>,
-}
-
-#[derive(Default)]
-struct Shelf {
-    state: State,
-    documents: BTreeMap<String, String>,
-    now: Timestamp,
-}
-
-impl House for Shelf {
-    fn state(&self) -> Result<&State, Problem> {
-        Ok(&self.state)
-    }
-
-    fn send(&mut self, envelope: &Envelope, sender: &Sender, changes: &[Change]) -> Result<Receipt, Problem> {
-        authorise(&self.state, sender, &envelope.command)?;
-        let receipt = authority::handle(&mut self.state, envelope, self.now)?;
-        if envelope.dry_run { Ok(receipt) } else { self.keep(changes).map(|()| receipt) }
-    }
-
-    fn keep(&mut self, changes: &[Change]) -> Result<(), Problem> {
-        for Change { name, text } in changes {
-            match text {
-                Some(text) => drop(self.documents.insert(name.clone(), text.clone())),
-                None => drop(self.documents.remove(name)),
-            }
-        }
-        Ok(())
-    }
-
-    fn document(&self, name: &str) -> Result<Option<String>, Problem> {
-        Ok(self.documents.get(name).cloned())
-    }
-
-    fn fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Problem> {
-        let value = |text: &str| serde_json::from_str::<Value>(text).ok()?[field].as_str().map(str::to_owned);
-        let named = self.documents.iter().filter(|(name, _)| name.starts_with(start));
-        Ok(named.filter_map(|(name, text)| Some((name.clone(), value(text)?))).collect())
-    }
-
-    fn names(&self, start: &str) -> Result<Vec<String>, Problem> {
-        Ok(self.documents.keys().filter(|name| name.starts_with(start)).cloned().collect())
-    }
 }
 
 impl Office {
