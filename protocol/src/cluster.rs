@@ -37,6 +37,7 @@ use crate::log::Stored;
 use crate::log::Write;
 use crate::log::decode;
 use crate::log::digest_of;
+use crate::log::encode;
 use crate::name::ClusterName;
 use crate::profile::Profile;
 use crate::publish::Sealed;
@@ -188,7 +189,7 @@ impl<S: LogStore> Cluster<S> {
         let Receipt { id: _, revision, at, events } = receipt.clone();
         let entry = Entry { format: FORMAT, revision, at, envelope: envelope.clone(), events };
         let record = Record::of(seq, &entry)?;
-        let answered = Answered::of(&entry)?;
+        let answered = Answered { at, body: record.body.clone(), receipt: encode(receipt)? };
         let mut writes = vec![Write::Append(record.clone()), Write::Remember(record.id.clone(), answered)];
         writes.extend(beside);
         self.store.commit(&writes)?;
