@@ -54,8 +54,7 @@ pub(crate) fn JobPage() -> impl IntoView {
     let session = Session::here();
     let name = parameter("job");
     title(move || name.get());
-    // Ages in the reasons move with the minute, not with each second.
-    let minute = Memo::new(move |_| session.now.get().0 / 60_000);
+    let minute = session.minute();
     let text = Memo::new(move |_| {
         minute.get();
         let id = JobId::new(&name.get()).ok()?;

@@ -119,7 +119,7 @@ fn held_order(session: Session, filter: Memo<JobFilter>, is_hovered: RwSignal<bo
 fn describe(session: Session) -> Callback<JobNo, Option<JobRow>> {
     let positions =
         Memo::new(move |_| Arc::new(session.ask(|state| explained::places(state, browser::now())).unwrap_or_default()));
-    let minute = Memo::new(move |_| session.now.get().0 / 60_000);
+    let minute = session.minute();
     Callback::new(move |no: JobNo| {
         minute.get();
         let now = session.now.get_untracked();

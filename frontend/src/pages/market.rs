@@ -46,7 +46,7 @@ pub(crate) fn MarketPage() -> impl IntoView {
 
 /// The time, as far as the page follows it: charts need not move with each second.
 fn minutes(session: Session) -> Memo<Timestamp> {
-    let minute = Memo::new(move |_| session.now.get().0 / 60_000);
+    let minute = session.minute();
     let known = Memo::new(move |_| session.ask(|state| state.revision));
     Memo::new(move |_| {
         minute.get();

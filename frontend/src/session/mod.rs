@@ -125,6 +125,12 @@ impl Session {
         self.cluster.get_value()
     }
 
+    /// The minute, for ages and charts that need not move with each second.
+    pub(crate) fn minute(&self) -> Memo<i64> {
+        let now = self.now;
+        Memo::new(move |_| now.get().0 / Millis::MINUTE.0)
+    }
+
     /// Asks the state something, again whenever it changes.
     pub(crate) fn ask<T>(&self, question: impl FnOnce(&State) -> T) -> Option<T> {
         self.known.with(|known| match known {
