@@ -197,11 +197,12 @@ impl Core {
             }
         }
         let mut texts: BTreeMap<String, Option<String>> = BTreeMap::new();
+        let mut entry = None;
         for socket in self.state.get_websockets() {
-            let tag = self.state.get_tags(&socket).into_iter().next().unwrap_or_default();
+            let tag = self.tag(&socket);
             let text = match texts.get(&tag) {
                 Some(text) => text,
-                None => texts.entry(tag.clone()).or_insert(self.as_seen(&tag, &record.entry)?),
+                None => texts.entry(tag.clone()).or_insert(self.as_seen(&tag, &record.entry, &mut entry)?),
             };
             // A socket that cannot be written to will close; its client then asks for what it has missed.
             let _ = match text {
@@ -215,7 +216,7 @@ impl Core {
     /// Closes the sockets of those who are nobody any more: their session is over, or their key serves no more.
     fn dismiss(&self) -> Result<(), Problem> {
         for socket in self.state.get_websockets() {
-            let tag = self.state.get_tags(&socket).into_iter().next().unwrap_or_default();
+            let tag = self.tag(&socket);
             if self.with(|cluster| cluster.with_state(|state| watcher(state, &tag)))?.is_none() {
                 // Who cannot be told has gone by themselves.
                 let _ = socket.close(Some(POLICY_VIOLATION), Some(SIGNED_OUT));
@@ -233,16 +234,25 @@ impl Core {
         self.with(|cluster| cluster.sweep_notes(document::is_needed))
     }
 
-    /// An entry for whoever a socket's tag names; none if they are nobody any more.
-    fn as_seen(&self, tag: &str, entry: &str) -> Result<Option<String>, Problem> {
+    /// Who proved to be whom when a socket was opened.
+    fn tag(&self, socket: &WebSocket) -> String {
+        self.state.get_tags(socket).into_iter().next().unwrap_or_default()
+    }
+
+    /// An entry for whoever a socket's tag names; none if they are nobody any more. Its text is read for the first one
+    /// who does not get it as it is.
+    fn as_seen(&self, tag: &str, text: &str, read: &mut Option<Entry>) -> Result<Option<String>, Problem> {
         if Proof::read(tag) == Some(Proof::Root) {
-            return Ok(Some(entry.to_owned()));
+            return Ok(Some(text.to_owned()));
         }
-        let entry: Entry = decode("an entry of the log", entry)?;
+        let entry = match read {
+            Some(entry) => entry,
+            None => read.insert(decode("an entry of the log", text)?),
+        };
         let text = self.with(|cluster| {
             cluster.with_state(|state| {
                 let sender = watcher(state, tag)?;
-                Some(encode(&Veil::new(state, &sender).entry(&entry)))
+                Some(encode(&Veil::new(state, &sender).entry(entry)))
             })
         })?;
         Ok(text.transpose()?)
