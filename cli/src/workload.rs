@@ -222,20 +222,10 @@ fn job(name: &str, quota: u32, priority: u64, gpus: i64, idle: IdlePolicy) -> Re
     let count = u32::try_from((gpus / NODE_GPUS).max(1)).unwrap_or(1);
     let pods = vec![PodGroup { count, amount: amount(gpus.min(NODE_GPUS)) }];
     Ok(SubmitJob {
-        job: JobId::new(name).map_err(|bad| bad.to_string())?,
         quota: Some(quota_id(quota)?),
-        spot: None,
-        workspace: None,
-        user: None,
-        name: None,
-        module: Module::Dlc,
         priority: Priority::new(i64::try_from(priority).unwrap_or(1)).map_err(|bad| bad.to_string())?,
-        pods,
-        min_pods: None,
         idle,
-        fault_tolerance: None,
-        duration_ms: None,
-        checkpoint_ms: None,
+        ..SubmitJob::new(JobId::new(name).map_err(|bad| bad.to_string())?, pods)
     })
 }
 

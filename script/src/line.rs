@@ -170,22 +170,11 @@ fn quota(words: &mut Words<'_>) -> Result<Scene, String> {
 }
 
 fn job(words: &mut Words<'_>) -> Result<(SubmitJob, Placing), String> {
-    let mut job = SubmitJob {
-        job: words.job()?,
-        quota: Some(words.quota()?),
-        spot: None,
-        workspace: None,
-        user: None,
-        name: None,
-        module: words::module(words.need("a module")?)?,
-        priority: words::priority(words.need("a priority such as p5")?)?,
-        pods: words::pods(words.need("pods such as 16 or 2x8")?)?,
-        min_pods: None,
-        idle: IdlePolicy::Off,
-        fault_tolerance: None,
-        duration_ms: None,
-        checkpoint_ms: None,
-    };
+    let (name, quota) = (words.job()?, words.quota()?);
+    let module = words::module(words.need("a module")?)?;
+    let priority = words::priority(words.need("a priority such as p5")?)?;
+    let pods = words::pods(words.need("pods such as 16 or 2x8")?)?;
+    let mut job = SubmitJob { quota: Some(quota), module, priority, ..SubmitJob::new(name, pods) };
     let mut placing = Placing::default();
     while let Some(word) = words.take() {
         match word {

@@ -1,7 +1,6 @@
 //! Lines about the spot market: offers, prices, inventories and bids.
 
 use engine::job::spec::FaultTolerance;
-use engine::job::spec::IdlePolicy;
 use engine::market::bid::Framework;
 use engine::market::bid::Network;
 use engine::market::bid::SpotStrategy;
@@ -15,7 +14,6 @@ use engine::message::command::market::CreateOffer;
 use engine::message::command::market::SetInventory;
 use engine::unit::decimal::thousandths;
 use engine::unit::priority::Module;
-use engine::unit::priority::Priority;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 
@@ -78,22 +76,7 @@ pub(crate) fn bid(words: &mut Words<'_>) -> Result<SubmitJob, String> {
         framework: Framework::Pytorch,
         network: network(true),
     };
-    let mut job = SubmitJob {
-        job: name,
-        quota: None,
-        spot: None,
-        workspace: None,
-        user: None,
-        name: None,
-        module: Module::Dlc,
-        priority: Priority::LOWEST,
-        pods: vec![PodGroup { count, amount: AmountByName::new() }],
-        min_pods: None,
-        idle: IdlePolicy::Off,
-        fault_tolerance: None,
-        duration_ms: None,
-        checkpoint_ms: None,
-    };
+    let mut job = SubmitJob::new(name, vec![PodGroup { count, amount: AmountByName::new() }]);
     while let Some(word) = words.take() {
         match word {
             "limit" => spot.price_limit = Some(micros(words.need("a price")?)?),

@@ -21,7 +21,6 @@ use engine::state::cluster::NodeStatus;
 use engine::unit::amount::DimensionKind;
 use engine::unit::amount::GPU;
 use engine::unit::id::JobId;
-use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 use engine::unit::quantity;
 use engine::unit::time::Millis;
@@ -228,22 +227,9 @@ fn amounts(facts: &Facts) -> Option<Command> {
 }
 
 fn job(number: usize, amount: AmountByName) -> Option<SubmitJob> {
-    Some(SubmitJob {
-        job: JobId::new(&format!("planned-{}", number + 1)).ok()?,
-        quota: None,
-        spot: None,
-        workspace: None,
-        user: None,
-        name: None,
-        module: Module::Dlc,
-        priority: Priority::LOWEST,
-        pods: vec![PodGroup { count: 1, amount }],
-        min_pods: None,
-        idle: engine::job::spec::IdlePolicy::Off,
-        fault_tolerance: None,
-        duration_ms: Some(Millis(4 * Millis::HOUR.0)),
-        checkpoint_ms: None,
-    })
+    let id = JobId::new(&format!("planned-{}", number + 1)).ok()?;
+    let duration_ms = Some(Millis(4 * Millis::HOUR.0));
+    Some(SubmitJob { duration_ms, ..SubmitJob::new(id, vec![PodGroup { count: 1, amount }]) })
 }
 
 /// What a command changes, in one line.

@@ -305,6 +305,29 @@ pub struct SubmitJob {
     pub checkpoint_ms: Option<Millis>,
 }
 
+impl SubmitJob {
+    /// A submission that leaves out whatever may be left out.
+    #[must_use]
+    pub fn new(job: JobId, pods: Vec<PodGroup>) -> Self {
+        Self {
+            job,
+            quota: None,
+            spot: None,
+            workspace: None,
+            user: None,
+            name: None,
+            module: Module::default(),
+            priority: Priority::default(),
+            pods,
+            min_pods: None,
+            idle: IdlePolicy::default(),
+            fault_tolerance: None,
+            duration_ms: None,
+            checkpoint_ms: None,
+        }
+    }
+}
+
 /// Ends a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

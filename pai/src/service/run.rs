@@ -54,20 +54,14 @@ pub(crate) fn another(visit: &Visit, wanted: &Wanted, document: &mut Document) -
     document.insert(RUN.to_owned(), Value::from(run));
     let amount = amount::of_pod(visit.state()?, wanted.need)?;
     Ok(Command::SubmitJob(SubmitJob {
-        job: name::<JobId>(&job(document))?,
         quota: Some(quota(quota_name)?),
-        spot: None,
         workspace: access::workspace_or_default(visit, wanted.workspace)?,
         user: Some(visit.sender.user.clone()),
         name: Some(wanted.shown.into()),
         module: wanted.module,
         priority: wanted.priority,
-        pods: vec![PodGroup { count: wanted.count, amount }],
-        min_pods: None,
         idle: wanted.idle,
-        fault_tolerance: None,
-        duration_ms: None,
-        checkpoint_ms: None,
+        ..SubmitJob::new(name::<JobId>(&job(document))?, vec![PodGroup { count: wanted.count, amount }])
     }))
 }
 
