@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Log, LogLevel, Miniflare } from "miniflare";
+import { inWorker } from "./bytes/in_worker.mjs";
 import { run } from "./bytes/run.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
@@ -36,8 +36,8 @@ test("Node gives the native bytes", async (t) => {
 });
 
 const WORKER = `
-  import module from "./bytes.wasm";
-  import { run } from "./run.mjs";
+  import module from "./bytes_of_runs.wasm";
+  import { run } from "./bytes/run.mjs";
   const instance = new WebAssembly.Instance(module);
   export default {
     fetch: async (request) => new Response(run(instance, new URL(request.url).pathname.slice(1), await request.text())),
@@ -45,22 +45,10 @@ const WORKER = `
 `;
 
 test("the Worker runtime gives the native bytes", async (t) => {
-  const miniflare = new Miniflare({
-    cf: false,
-    telemetry: { enabled: false },
-    log: new Log(LogLevel.NONE),
-    compatibilityDate: "2026-04-01",
-    modulesRoot: "/",
-    modules: [
-      { type: "ESModule", path: "/worker.mjs", contents: WORKER },
-      { type: "ESModule", path: "/run.mjs", contents: readFileSync(join(ROOT, "e2e/bytes/run.mjs"), "utf8") },
-      { type: "CompiledWasm", path: "/bytes.wasm", contents: readFileSync(WASM) },
-    ],
-  });
-  t.after(() => miniflare.dispose());
+  const send = inWorker(t, { worker: WORKER, files: ["bytes/run.mjs"], wasm: WASM });
   for (const { what, list, input } of cases) {
     for (const item of list) {
-      const answer = await miniflare.dispatchFetch(`http://bytes/${what}`, { method: "POST", body: input(item) });
+      const answer = await send(what, input(item));
       assert.equal(answer.status, 200, `the ${what} of seed ${item.seed}`);
       assert.equal(digest(new Uint8Array(await answer.arrayBuffer())), item.sha256, `the ${what} of seed ${item.seed}`);
     }

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Log, LogLevel, Miniflare } from "miniflare";
+import { inWorker } from "./bytes/in_worker.mjs";
 import { judged } from "./recorded/judge.mjs";
 import { recordings } from "./recorded/files.mjs";
 import { header, read } from "./recorded/request.mjs";
@@ -62,22 +62,10 @@ const WORKER = `
 `;
 
 test("in the Worker runtime", async (t) => {
-  const source = (name) => ({ type: "ESModule", path: `/${name}`, contents: readFileSync(join(ROOT, "e2e", name), "utf8") });
-  const miniflare = new Miniflare({
-    cf: false,
-    telemetry: { enabled: false },
-    log: new Log(LogLevel.NONE),
-    compatibilityDate: "2026-04-01",
-    modulesRoot: "/",
-    modules: [
-      { type: "ESModule", path: "/worker.mjs", contents: WORKER },
-      ...["recorded/judge.mjs", "recorded/request.mjs", "bytes/run.mjs"].map(source),
-      { type: "CompiledWasm", path: "/requests.wasm", contents: readFileSync(WASM) },
-    ],
-  });
-  t.after(() => miniflare.dispose());
+  const files = ["recorded/judge.mjs", "recorded/request.mjs", "bytes/run.mjs"];
+  const send = inWorker(t, { worker: WORKER, files, wasm: WASM });
   await check("the Worker runtime", async (bytes) => {
-    const answer = await miniflare.dispatchFetch("http://recorded/", { method: "POST", body: bytes });
+    const answer = await send("", bytes);
     assert.equal(answer.status, 200);
     return answer.json();
   });
