@@ -1,33 +1,16 @@
 #!/usr/bin/env python3
 """Two preemptible jobs, one with a discount and one with a price, submitted and followed with the DLC SDK."""
-import argparse
-import os
 import sys
 import time
-from urllib.parse import urlsplit
 
-# The SDK sends even loop-back traffic through a proxy, and looks for a metadata service when it has no key.
-for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
-    os.environ.pop(name, None)
-os.environ.setdefault("ALIBABA_CLOUD_ECS_METADATA_DISABLED", "true")
+import start
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("base_url")
-parser.add_argument("--key-id", required=True)
-parser.add_argument("--key-secret", required=True)
-arguments = parser.parse_args()
-# The credentials' client reads these when it is imported.
-os.environ["ALIBABA_CLOUD_ACCESS_KEY_ID"] = arguments.key_id
-os.environ["ALIBABA_CLOUD_ACCESS_KEY_SECRET"] = arguments.key_secret
+start.parser.description = __doc__
+arguments = start.arguments()
 
-from alibabacloud_aiworkspace20210204.client import Client as WorkspaceClient  # noqa: E402
-from alibabacloud_aiworkspace20210204.models import CreateWorkspaceRequest  # noqa: E402
-from alibabacloud_credentials.client import Client as CredentialClient  # noqa: E402
 from alibabacloud_pai_dlc20201203.client import Client as JobClient  # noqa: E402
 from alibabacloud_pai_dlc20201203.models import CreateJobRequest, GetJobRequest  # noqa: E402
-from alibabacloud_tea_openapi.models import Config  # noqa: E402
 
-REGION = "cn-wulanchabu"
 WAIT_S = 60
 WANTED = {
     "discount": ("ml.gu7xf.8xlarge-gu108", {"SpotDiscountLimit": 0.4}, ["Bidding", "Running"]),
@@ -35,14 +18,9 @@ WANTED = {
 }
 
 
-def config():
-    endpoint = urlsplit(arguments.base_url).netloc
-    return Config(credential=CredentialClient(), region_id=REGION, endpoint=endpoint, protocol="http")
-
-
 def submit(client, workspace, instance, limit):
     spot = {"SpotStrategy": "SpotWithPriceLimit", **limit}
-    worker = {"Type": "Worker", "Image": f"registry.{REGION}.example/pytorch:1.12", "PodCount": 1}
+    worker = {"Type": "Worker", "Image": f"registry.{start.REGION}.example/pytorch:1.12", "PodCount": 1}
     request = CreateJobRequest().from_map({
         "WorkspaceId": workspace,
         "DisplayName": "preemptible",
@@ -65,9 +43,8 @@ def statuses(client, job):
     sys.exit(f"{job} is {body.status} ({body.reason_code}: {body.reason_message})")
 
 
-name = f"spot_{int(time.time()) % 10**9}"
-workspace = WorkspaceClient(config()).create_workspace(CreateWorkspaceRequest(workspace_name=name)).body.workspace_id
-client = JobClient(config())
+workspace = start.workspace(arguments.base_url)
+client = JobClient(start.config(arguments.base_url))
 for variant, (instance, limit, expected) in WANTED.items():
     job = submit(client, workspace, instance, limit)
     print(f"{variant}: jobId is {job}", flush=True)
