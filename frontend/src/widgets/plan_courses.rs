@@ -40,9 +40,10 @@ pub(crate) fn PlanCourses(
             pair.with(|pair| pair.as_ref().map(|(base, ended)| course::rows(&base.outcome, &ended.outcome, &party)));
         rows.unwrap_or_default().into_iter().map(|row| row.map(Cell::Number).into()).collect::<Vec<Vec<Cell>>>()
     });
-    let whose = move || party.with(|party| if party.is_empty() { "all".to_owned() } else { party.clone() });
-    let used = Signal::derive(move || format!("GPUs that jobs of {} use.", whose()));
-    let waited = Signal::derive(move || format!("GPUs that jobs of {} wait for.", whose()));
+    let whose =
+        move || party.with(|party| if party.is_empty() { "all quotas and offers".to_owned() } else { party.clone() });
+    let used = Signal::derive(move || format!("GPUs that the jobs of {} use.", whose()));
+    let waited = Signal::derive(move || format!("GPUs that the jobs of {} wait for.", whose()));
     let legend = || vec![("base", "Base"), ("variant", "Variant")];
     view! {
         <Choice id="plan-party" label="Whose jobs" options=options value=party change=Callback::new(move |name| party.set(name)) />
