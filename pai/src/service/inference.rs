@@ -5,7 +5,6 @@ use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::state::jobs::Job;
 use engine::unit::amount::DimensionKind;
-use engine::unit::id::JobId;
 use engine::unit::priority::Module;
 use engine::unit::time::Timestamp;
 use serde_json::Value;
@@ -137,15 +136,13 @@ fn described(document: &Document) -> Result<Service, Problem> {
     Ok(Service::read(&config, workspace)?)
 }
 
-/// Another run in the place of the one that there is. The new one is tried before the old one is stopped.
+/// Another run in the place of the one that there is: nobody takes what is between them.
 fn replace(visit: &mut Visit, name: &str, mut document: Document) -> Result<(), Problem> {
-    let before = JobId::new(&run::job(&document)).map_err(|_| not_found("Service", "service", name))?;
+    let (_, before) = visit.job(&run::job(&document))?;
+    let stop = (!before.is_ended()).then(|| Command::CancelJob(CancelJob { job: before.spec.id.clone() }));
     let next = command(visit, &mut document)?;
-    visit.try_out(next.clone())?;
-    if !visit.job(before.as_str())?.1.is_ended() {
-        visit.send(Command::CancelJob(CancelJob { job: before }), &[])?;
-    }
-    visit.send(next, &[Change::put(Kind::Service, name, &document)]).map(drop)
+    let commands = stop.into_iter().chain([next]).collect();
+    visit.send_all(commands, &[Change::put(Kind::Service, name, &document)])
 }
 
 /// What concerns scheduling makes another run; everything else is only noted.

@@ -7,6 +7,8 @@ use crate::problem::Problem;
 
 impl From<Rejection> for Problem {
     fn from(rejection: Rejection) -> Self {
+        // One operation may be several commands; whoever sent it has made no plan.
+        let rejection = if let Rejection::InPlan { rejection, .. } = rejection { *rejection } else { rejection };
         let (status, code) = code(&rejection);
         Self::new(status, code, rejection.to_string())
     }

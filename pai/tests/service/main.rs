@@ -7,4 +7,5 @@ mod kept;
 mod model;
 mod office;
 mod refusals;
+mod restarts;
 mod things;
