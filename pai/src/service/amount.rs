@@ -155,6 +155,11 @@ pub(crate) fn whole(state: &State, amount: &Amount, kind: DimensionKind) -> i64 
         DimensionKind::Memory => 1024,
         DimensionKind::Other => 1,
     };
+    in_units(state, amount, kind) / each
+}
+
+/// The amount in all dimensions of a kind, in the engine's units: thousandths, and MiB.
+pub(crate) fn in_units(state: &State, amount: &Amount, kind: DimensionKind) -> i64 {
     let at = state.cluster.dimensions.iter().enumerate().filter(|(_, dimension)| dimension.kind == kind);
-    at.map(|(at, _)| amount[at]).sum::<i64>() / each
+    at.map(|(at, _)| amount[at]).sum()
 }

@@ -225,7 +225,7 @@ fn told(visit: &Visit, name: &str, document: &Document) -> Result<Value, Problem
         "Region": "local",
         "Cpu": amount::whole(state, &each, DimensionKind::Cpu),
         "Gpu": amount::whole(state, &each, DimensionKind::Gpu),
-        "Memory": amount::whole(state, &each, DimensionKind::Memory) * 1024,
+        "Memory": amount::in_units(state, &each, DimensionKind::Memory),
         "TotalInstance": pods,
         "RunningInstance": running,
         "PendingInstance": if job.is_ended() { 0 } else { pods - running },

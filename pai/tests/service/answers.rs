@@ -324,8 +324,8 @@ fn services(office: &mut Office, cast: &Cast) {
     assert_eq!(text(&made, "ServiceName"), "infer_a");
     let told = office.get("DescribeService", path, &NOTHING);
     assert_eq!(
-        (text(&told, "Status"), told["RunningInstance"].as_i64(), told["Gpu"].as_i64()),
-        ("Running", Some(2), Some(8))
+        (text(&told, "Status"), told["RunningInstance"].as_i64(), told["Gpu"].as_i64(), told["Memory"].as_i64()),
+        ("Running", Some(2), Some(8), Some(64_000))
     );
     let count = |office: &mut Office, query: &str| {
         office.get("ListServices", &format!("/api/v2/services?{query}"), &NOTHING)["TotalCount"].as_i64().unwrap()
