@@ -18,6 +18,7 @@ use crate::service::amount;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
+use crate::service::held;
 use crate::service::job::view::machine_word;
 use crate::service::node;
 use crate::service::run;
@@ -140,14 +141,8 @@ fn taken(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
     let mut sum = Amount::ZERO;
     for (_, job) in state.jobs.iter() {
         let Some(placed) = job.placed() else { continue };
-        if placed.pods.is_empty() {
-            if placed.home == no {
-                sum += job.spec.shape.gang_amount();
-            }
-            continue;
-        }
-        for (pod, amount) in placed.pods.iter().zip(job.spec.shape.gang_pod_amounts()) {
-            if state.nodes[pod.node.at()].group == no {
+        for (at, amount) in held::pods(job) {
+            if at.map_or(placed.home, |pod| state.nodes[pod.node.at()].group) == no {
                 sum += amount;
             }
         }

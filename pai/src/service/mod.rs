@@ -10,6 +10,7 @@ pub mod shelf;
 mod access;
 mod amount;
 mod group;
+mod held;
 mod inference;
 mod instance;
 mod job;

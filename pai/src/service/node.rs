@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use engine::job::phase::PodAt;
 use engine::message::command::AmountByName;
 use engine::message::command::Command;
 use engine::message::command::PutNode;
@@ -23,6 +24,7 @@ use crate::operation::quantity;
 use crate::problem::Problem;
 use crate::service::amount;
 use crate::service::group;
+use crate::service::held;
 use crate::service::visit::Visit;
 use crate::service::visit::not_found;
 use crate::service::visit::paged;
@@ -59,9 +61,8 @@ pub(super) fn types(visit: &Visit, among: &Among) -> Result<Value, Problem> {
 pub(super) fn pods(visit: &Visit, name: &str) -> Result<Value, Problem> {
     let (state, no) = (visit.state()?, find(visit, name)?);
     let mut told = Vec::new();
-    for (job, at, gpus) in on_nodes(state).remove(&no).unwrap_or_default() {
+    for OnNode { job, at, gpus, amount } in on_nodes(state).remove(&no).unwrap_or_default() {
         let is_seen = visit.may_see_job(&job.spec.id)?;
-        let amount = job.spec.shape.gang_pod_amounts().nth(at).unwrap_or(job.spec.shape.extra_amount());
         let indexes: Vec<u32> = (0..16).filter(|bit| gpus & (1 << bit) != 0).collect();
         told.push(json!({
             "PodName": is_seen.then(|| format!("{}-{at}", job.spec.id)),
@@ -126,15 +127,23 @@ fn chosen(visit: &Visit, among: &Among) -> Result<Vec<NodeNo>, Problem> {
     Ok(nodes.map(|(at, _)| NodeNo::from_index(at)).collect())
 }
 
-/// Jobs with a pod on a node: the pod's number, and its GPUs bit by bit.
-type OnNode<'s> = Vec<(&'s Job, usize, u16)>;
+/// A pod on a node.
+struct OnNode<'s> {
+    job: &'s Job,
+    /// Its number in the job.
+    at: usize,
+    /// Its GPUs bit by bit.
+    gpus: u16,
+    amount: Amount,
+}
 
-fn on_nodes(state: &State) -> BTreeMap<NodeNo, OnNode<'_>> {
-    let mut nodes: BTreeMap<NodeNo, OnNode> = BTreeMap::new();
+fn on_nodes(state: &State) -> BTreeMap<NodeNo, Vec<OnNode<'_>>> {
+    let mut nodes: BTreeMap<NodeNo, Vec<OnNode>> = BTreeMap::new();
     for (_, job) in state.jobs.iter() {
-        let placed = job.placed().map(|placed| placed.pods.as_ref()).unwrap_or_default();
-        for (at, pod) in placed.iter().enumerate() {
-            nodes.entry(pod.node).or_default().push((job, at, pod.gpus));
+        for (at, (place, amount)) in held::pods(job).enumerate() {
+            if let Some(PodAt { node, gpus }) = place {
+                nodes.entry(node).or_default().push(OnNode { job, at, gpus, amount });
+            }
         }
     }
     nodes
@@ -151,14 +160,12 @@ fn size(state: &State, node: &Node) -> Value {
     fields
 }
 
-fn told(visit: &Visit, no: NodeNo, pods: &BTreeMap<NodeNo, OnNode>) -> Result<Value, Problem> {
+fn told(visit: &Visit, no: NodeNo, pods: &BTreeMap<NodeNo, Vec<OnNode>>) -> Result<Value, Problem> {
     let state = visit.state()?;
     let node = &state.nodes[no.at()];
     let on_it = pods.get(&no).map(Vec::as_slice).unwrap_or_default();
-    let requested = on_it.iter().fold(Amount::ZERO, |sum, (job, at, _)| {
-        sum.plus(&job.spec.shape.gang_pod_amounts().nth(*at).unwrap_or(Amount::ZERO))
-    });
-    let mut jobs: Vec<&str> = on_it.iter().map(|(job, ..)| job.spec.id.as_str()).collect();
+    let requested = on_it.iter().fold(Amount::ZERO, |sum, pod| sum.plus(&pod.amount));
+    let mut jobs: Vec<&str> = on_it.iter().map(|pod| pod.job.spec.id.as_str()).collect();
     jobs.sort_unstable();
     jobs.dedup();
     let of_kind = |kind| {

@@ -22,6 +22,7 @@ use crate::problem::Problem;
 use crate::service::amount;
 use crate::service::document::Document;
 use crate::service::document::Kind;
+use crate::service::held;
 use crate::service::job::view;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
@@ -142,8 +143,8 @@ fn item(state: &State, job: &Job, document: &Document, now: Timestamp) -> Value 
 
 /// The nodes that a job runs on, each once.
 fn nodes<'s>(state: &'s State, job: &Job) -> Vec<&'s str> {
-    let placed = job.placed().map(|placed| placed.pods.as_ref()).unwrap_or_default();
-    let mut names: Vec<&str> = placed.iter().map(|pod| state.nodes[pod.node.at()].id.as_str()).collect();
+    let places = held::pods(job).filter_map(|(at, _)| at);
+    let mut names: Vec<&str> = places.map(|pod| state.nodes[pod.node.at()].id.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     names

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::calendar;
 use crate::service::document::Document;
+use crate::service::held;
 use crate::service::job::history::Stretch;
 
 /// A pod's kind and number.
@@ -56,16 +57,14 @@ pub(super) fn list(state: &State, job: &Job, document: &Document, stretches: &[S
     // The last run is that of the pods that are there now, unless the job waits again.
     let is_waiting = matches!(job.phase, Phase::Queued { .. } | Phase::Starting { .. });
     let earlier = if is_waiting { runs.len() } else { runs.len().saturating_sub(1) };
-    let placed: Vec<PodAt> = job.placed().map(|placed| placed.pods.to_vec()).unwrap_or_default();
-    let extra = match &job.phase {
-        Phase::Running { extra, .. } => &extra[..],
-        Phase::Stopping(stopping) => &stopping.extra[..],
-        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => &[],
-    };
-    let all_placed: Vec<Option<PodAt>> = placed.into_iter().map(Some).chain(extra.iter().map(|pod| pod.at)).collect();
+    let held: Vec<Option<PodAt>> = held::pods(job).map(|(at, _)| at).collect();
     let current = runs.get(earlier);
     let one = |(at, (kind, number)): (usize, (String, u32))| {
-        let node = all_placed.get(at).copied().flatten().map(|pod| state.nodes[pod.node.at()].id.as_str());
+        let node = held.get(at).copied().flatten().map(|pod| state.nodes[pod.node.at()].id.as_str());
+        // An elastic job runs with fewer pods than it asks for.
+        let is_missing = job.is_running() && at >= held.len();
+        let (status, sub_status) = if is_missing { ("Pending", "Normal") } else { (status, sub_status) };
+        let current = current.filter(|_| !is_missing);
         let name = id(job, &kind, number);
         let history: Value =
             runs[..earlier].iter().enumerate().map(|(run, past)| was(&name, &kind, run, past)).collect();

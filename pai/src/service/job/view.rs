@@ -21,6 +21,7 @@ use crate::problem::Problem;
 use crate::service::amount;
 use crate::service::document::Document;
 use crate::service::document::Kind;
+use crate::service::held;
 use crate::service::job::history;
 use crate::service::job::history::last_eviction;
 pub(crate) use crate::service::job::history::status;
@@ -163,18 +164,27 @@ pub(crate) fn all_pods(job: &Job) -> Amount {
 }
 
 fn replicas(job: &Job, document: &Document) -> Value {
-    let mut counts: Vec<(String, i64)> = Vec::new();
-    for name in pods::names(job, document) {
-        let kind = name.rsplit('-').nth(1).unwrap_or_default().to_owned();
-        match counts.last_mut() {
-            Some((last, count)) if *last == kind => *count += 1,
-            Some(_) | None => counts.push((kind, 1)),
+    /// The pods of a kind, and how many of them there are now.
+    struct Kind {
+        name: String,
+        count: i64,
+        active: i64,
+    }
+    let mut kinds: Vec<Kind> = Vec::new();
+    let (held, waits) = (if job.is_running() { held::pods(job).count() } else { 0 }, job.is_queued());
+    for (at, pod) in pods::names(job, document).enumerate() {
+        let name = pod.rsplit('-').nth(1).unwrap_or_default();
+        if kinds.last().is_none_or(|last| last.name != name) {
+            kinds.push(Kind { name: name.to_owned(), count: 0, active: 0 });
+        }
+        if let Some(kind) = kinds.last_mut() {
+            kind.count += 1;
+            kind.active += i64::from(at < held);
         }
     }
-    let (runs, waits) = (job.is_running(), job.is_queued());
-    let one = |(kind, count): (String, i64)| {
-        let if_so = |is_so: bool| if is_so { count } else { 0 };
-        json!({ "Type": kind, "Active": if_so(runs), "Queuing": if_so(waits), "Dequeued": if_so(!waits) })
+    let one = |Kind { name, count, active }: Kind| {
+        let (queuing, dequeued) = if waits { (count, 0) } else { (0, count) };
+        json!({ "Type": name, "Active": active, "Queuing": queuing, "Dequeued": dequeued })
     };
-    counts.into_iter().map(one).collect()
+    kinds.into_iter().map(one).collect()
 }

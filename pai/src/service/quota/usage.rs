@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::operation::page::Page;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::held;
 use crate::service::job::view::all_pods;
 use crate::service::visit::Visit;
 use crate::service::visit::paged;
@@ -43,9 +44,7 @@ pub(super) fn list(
         let usage = usages.entry(spec.user.as_ref().map_or("", |user| user.as_str())).or_default();
         usage.jobs += 1;
         usage.submitted += all_pods(job);
-        if job.placed().is_some() {
-            usage.used += all_pods(job);
-        }
+        usage.used += held::amount(job);
     }
     let (page, total) = paged(usages.into_iter().collect(), page);
     let one = |(user, usage): (&str, Usage)| {
