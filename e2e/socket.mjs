@@ -1,12 +1,13 @@
-// A WebSocket client that only listens: Node 20 has none.
+// A WebSocket client: Node 20 has none.
 import { createHash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 
 const MAGIC = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+const TEXT = 1;
 const CLOSE = 8;
 
 /**
- * Opens a socket; `next()` gives the next text message, `closed` how the other side ends it. Fails with the status if the
+ * Opens a socket; `send` sends a short text, `next()` gives the next text message, `closed` how the other side ends it. Fails with the status if the
  * upgrade is refused.
  */
 export async function listen(url, protocols) {
@@ -66,6 +67,8 @@ export async function listen(url, protocols) {
   return {
     protocol: response.headers["sec-websocket-protocol"],
     next: () => new Promise((arrived) => (messages.length > 0 ? arrived(messages.shift()) : waiting.push(arrived))),
+    // Short enough for a length of seven bits. A mask of zeros leaves the payload as it is.
+    send: (text) => socket.write(Buffer.concat([Buffer.from([128 | TEXT, 128 | text.length, 0, 0, 0, 0]), Buffer.from(text)])),
     closed,
     close: () => socket.destroy(),
   };

@@ -188,6 +188,8 @@ test("a socket is told of every entry", async () => {
       assert.deepEqual([entry.envelope.id, entry.revision, entry.events], [id, receipt.revision, receipt.events]);
     }
   }
+  socket.send("ping");
+  assert.equal(await socket.next(), "pong");
   socket.close();
   other.close();
 });

@@ -4,7 +4,8 @@
 //! Calls: those of [`crate::routes`] that the front hands on, the slots that the clock sends, and its own alarm.
 //! Why atomic: [`Core::with`] runs its work without an await, and a command is one such piece of work.
 //! Memory is a cache: after a panic, a fault or an eviction it is rebuilt from SQLite by the next call.
-//! Sockets hibernate: they outlive this memory, and what is committed is pushed to all of them.
+//! Sockets hibernate: they outlive this memory, and what is committed is pushed to all of them. Whether they still stand
+//! the runtime answers without waking the object.
 //!
 //! Publishing: a commit sets an alarm, unless the profile says otherwise; a slot publishes before it answers. Whatever
 //! fails is done again by the next alarm or slot.
@@ -41,6 +42,7 @@ use worker::WebSocket;
 use worker::WebSocketIncomingMessage;
 use worker::console_error;
 use worker::durable_object;
+use worker::worker_sys::WebSocketRequestResponsePair;
 
 use crate::access;
 use crate::answer;
@@ -70,6 +72,9 @@ const SWEEP_AFTER: usize = 1_000;
 /// The close code for who is not let in any more.
 const POLICY_VIOLATION: u16 = 1008;
 const SIGNED_OUT: &str = "signed out";
+/// What is asked on a socket, and the answer.
+const QUESTION: &str = "ping";
+const ANSWER: &str = "pong";
 /// How many slots a day has.
 const SLOTS_OF_DAY: i64 = Millis::DAY.0 / SLOT_MS;
 
@@ -105,6 +110,10 @@ fn watcher(state: &EngineState, tag: &str) -> Option<Sender> {
 
 impl DurableObject for ClusterObject {
     fn new(state: State, env: Env) -> Self {
+        // A runtime that does not take these words leaves a socket without answers: its client connects again.
+        if let Ok(pair) = WebSocketRequestResponsePair::new(QUESTION, ANSWER) {
+            state.set_websocket_auto_response(&pair);
+        }
         let core = Core {
             state,
             env,

@@ -20,7 +20,7 @@
 //! | GET | `.../audit?count=&before=` | who sent which command when, the newest first |
 //! | GET | `.../metrics` | figures in Prometheus' text format |
 //! | GET | `.../hash` | sequence, revision and digest of the object's state |
-//! | GET | `.../events` | a WebSocket on which every new entry is pushed |
+//! | GET | `.../events` | a WebSocket on which every new entry is pushed, and `ping` is answered `pong` |
 //! | POST | `.../restore?from=&force=` | rebuilds the cluster from KV alone |
 //! | POST | `.../flush` | publishes what is committed |
 //! | POST | `.../slots/{slot}` | the round of a slot; only the clock may |

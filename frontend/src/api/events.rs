@@ -2,7 +2,10 @@
 
 use engine::message::envelope::Deed;
 use engine::message::envelope::Entry;
+use futures::SinkExt;
 use futures::StreamExt;
+use futures::future::Either;
+use futures::future::select;
 use gloo::net::websocket::Message;
 use gloo::net::websocket::State;
 use gloo::net::websocket::futures::WebSocket;
@@ -15,6 +18,13 @@ use console_model::path;
 /// How often, and after which pause, a connection that is being made is looked at.
 const ATTEMPTS: u32 = 200;
 const STEP_MS: u32 = 25;
+
+/// After this silence the other side is asked whether it is still there, and given up without an answer in this time. A
+/// connection can be cut without either side being told.
+const SILENCE_MS: u32 = 30_000;
+const ANSWER_MS: u32 = 10_000;
+const QUESTION: &str = "ping";
+const ANSWER: &str = "pong";
 
 /// A stream of entries.
 pub(crate) struct Events {
@@ -46,9 +56,19 @@ impl Events {
 
     /// The next entry; nothing when the connection is lost, or speaks of what this console cannot read.
     pub(crate) async fn next(&mut self) -> Option<Entry<Deed>> {
-        match self.socket.next().await? {
-            Ok(Message::Text(text)) => serde_json::from_str(&text).ok(),
-            Ok(Message::Bytes(_)) | Err(_) => None,
+        let mut is_asked = false;
+        loop {
+            let patience = TimeoutFuture::new(if is_asked { ANSWER_MS } else { SILENCE_MS });
+            match select(self.socket.next(), patience).await {
+                Either::Left((Some(Ok(Message::Text(text))), _)) if text == ANSWER => is_asked = false,
+                Either::Left((Some(Ok(Message::Text(text))), _)) => return serde_json::from_str(&text).ok(),
+                Either::Left(_) => return None,
+                Either::Right(_) if is_asked => return None,
+                Either::Right(_) => {
+                    self.socket.send(Message::Text(QUESTION.to_owned())).await.ok()?;
+                    is_asked = true;
+                }
+            }
         }
     }
 }
