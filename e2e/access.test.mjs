@@ -106,6 +106,24 @@ test("who goes too fast is told to wait", async () => {
   assert.ok(statuses.includes(429) && statuses.filter((status) => status === 200).length >= 900, `${statuses.length}`);
 });
 
+test("who only knows a key's name keeps its owner from nothing, and is told to wait themselves", async () => {
+  const secret = secretOf(await create("own", "own"));
+  const show = (shown, address) => cluster.request("POST", "sessions", JSON.stringify({ key: "access.own", secret: shown }), { "cf-connecting-ip": address });
+  const statuses = [];
+  while (statuses.length < 2_000 && !statuses.includes(429)) {
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => show("0".repeat(64), `2001:db8:0:1::${at + 1}`)));
+    statuses.push(...answers.map(({ status }) => status));
+    const refused = answers.find(({ status }) => status === 429);
+    if (refused) assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+  }
+  assert.ok(statuses.includes(429), `${statuses.length} wrong secrets from one network`);
+  // The owner comes from elsewhere, or from where nobody can say.
+  assert.equal((await show(secret, "2001:db8:0:2::1")).status, 200);
+  const { body, status } = await signIn("access.own", secret);
+  assert.equal(status, 200);
+  assert.equal((await as(body.token).get("me")).status, 200);
+});
+
 const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 function jwt(claims, { header = { alg: "RS256", kid: "k1" }, key = team.privateKey } = {}) {

@@ -27,6 +27,7 @@ use crate::bindings;
 use crate::bindings::Kv;
 use crate::body;
 use crate::gate;
+use crate::gate::NETWORK_HEADER;
 use crate::market;
 use crate::proof::PROOF_HEADER;
 use crate::proof::Proof;
@@ -91,6 +92,9 @@ async fn hand_on(mut request: Request, env: &Env, cluster: &ClusterName, proof: 
     }
     if let Some(proof) = proof {
         headers.set(PROOF_HEADER, &proof.text())?;
+    }
+    if let Some(network) = gate::network(&request)? {
+        headers.set(NETWORK_HEADER, &network)?;
     }
     let mut init = RequestInit::new();
     init.with_method(request.method()).with_headers(headers);

@@ -16,6 +16,7 @@ use pai::access_token::Expected;
 use pai::session::Session;
 use protocol::digest::sha256;
 use protocol::name::ClusterName;
+use protocol::rate;
 use worker::Env;
 use worker::Request;
 
@@ -29,6 +30,12 @@ use crate::team;
 
 /// The subprotocol that is chosen when a client offers any.
 pub(crate) const SUBPROTOCOL: &str = "tidegate";
+
+/// The header by which the object learns which network a request comes from. It is set by the front and nowhere else.
+pub(crate) const NETWORK_HEADER: &str = "x-tidegate-network";
+
+/// Where the runtime says which address a request comes from.
+const ADDRESS_HEADER: &str = "cf-connecting-ip";
 
 /// Where Cloudflare Access puts its token.
 const ACCESS_HEADER: &str = "cf-access-jwt-assertion";
@@ -58,6 +65,11 @@ fn token_proof(token: &str, env: &Env) -> Result<Option<Proof>, Problem> {
     }
     let expected = bindings::admin_key(env);
     Ok((!expected.is_empty() && is_equal(token, &expected)).then_some(Proof::Root))
+}
+
+/// The network that a request comes from, if the runtime says so.
+pub(crate) fn network(request: &Request) -> Result<Option<String>, Problem> {
+    Ok(request.headers().get(ADDRESS_HEADER)?.map(|address| rate::network(&address)))
 }
 
 /// A browser adds the token of Access by itself, so another site could make it send anything.

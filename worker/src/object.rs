@@ -32,7 +32,9 @@ use protocol::name::ClusterName;
 use protocol::publish;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
-use protocol::rate::Bucket;
+use protocol::rate::Buckets;
+use protocol::rate::FAILURES;
+use protocol::rate::REQUESTS;
 use worker::DurableObject;
 use worker::Env;
 use worker::Request;
@@ -89,8 +91,12 @@ struct Core {
     state: State,
     env: Env,
     cluster: RefCell<Option<Cluster<SqlLog>>>,
-    /// How fast each key goes, and when its use was last noted.
-    rates: RefCell<BTreeMap<KeyId, (Bucket, Option<Timestamp>)>>,
+    /// How fast each key goes.
+    rates: RefCell<Buckets<KeyId>>,
+    /// How many wrong secrets each network shows.
+    failures: RefCell<Buckets<String>>,
+    /// When the use of a key was last noted.
+    noted: RefCell<BTreeMap<KeyId, Timestamp>>,
     /// Whether the registry is known to have the name.
     is_entered: Cell<bool>,
     /// Since when a publication has been under way.
@@ -118,7 +124,9 @@ impl DurableObject for ClusterObject {
             state,
             env,
             cluster: RefCell::new(None),
-            rates: RefCell::new(BTreeMap::new()),
+            rates: RefCell::new(Buckets::new(REQUESTS)),
+            failures: RefCell::new(Buckets::new(FAILURES)),
+            noted: RefCell::new(BTreeMap::new()),
             is_entered: Cell::new(false),
             publishing_since: Cell::new(None),
             alarm_at: Cell::new(None),

@@ -12,7 +12,6 @@ use engine::workspace::key::KeyId;
 use pai::key::Secret;
 use pai::session::Session;
 use protocol::name::ClusterName;
-use protocol::rate::Bucket;
 use serde::Deserialize;
 use serde_json::json;
 use worker::Headers;
@@ -27,6 +26,7 @@ use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
 use crate::gate;
+use crate::gate::NETWORK_HEADER;
 use crate::object::Core;
 use crate::proof::Proof;
 
@@ -36,8 +36,6 @@ const SECRET_HEADER: &str = "x-tidegate-secret";
 const TOKEN_HEADER: &str = "x-tidegate-security-token";
 /// How exactly the last use is known.
 const NOTED_EVERY: Millis = Millis::MINUTE;
-/// How many senders' rates are kept before the idle ones are forgotten.
-const RATES_MAX: usize = 10_000;
 
 #[derive(Deserialize)]
 struct Shown {
@@ -52,11 +50,26 @@ struct UseRow {
 }
 
 /// Opens a session for whoever shows a key's secret.
+/// Who shows wrong ones is told to wait, by the
+/// network that they come from: its owner comes from elsewhere. Where the runtime does not tell where a request comes
+/// from, nobody is held to account for somebody else.
 pub(super) async fn open_session(core: &Core, mut request: Request) -> Reply {
-    let Shown { key, secret } = engine::message::read(&request.bytes().await?)?;
-    let (master, now) = (bindings::master(&core.env)?, bindings::now());
+    let (network, now) = (request.headers().get(NETWORK_HEADER)?, bindings::now());
+    if let Some(network) = &network {
+        core.failures.borrow().check(network, now).map_err(Problem::TooMany)?;
+    }
+    let shown = engine::message::read(&request.bytes().await?)?;
+    let opened = open(core, shown, now);
+    if let (Err(Problem::Unauthorised), Some(network)) = (&opened, network) {
+        core.failures.borrow_mut().take(network, now).map_err(Problem::TooMany)?;
+    }
+    opened
+}
+
+fn open(core: &Core, shown: Shown, now: Timestamp) -> Reply {
+    let Shown { key, secret } = shown;
+    let master = bindings::master(&core.env)?;
     let id = KeyId::new(&key).ok_or(Problem::Unauthorised)?;
-    count(core, &id)?;
     let opened = core.with(|cluster| {
         cluster.with_state(|state| {
             let key = state.keys.get(&id)?;
@@ -65,6 +78,8 @@ pub(super) async fn open_session(core: &Core, mut request: Request) -> Reply {
         })
     })?;
     let (session, user, administers) = opened.ok_or(Problem::Unauthorised)?;
+    // Only now: whoever knows no more than a key's name does not use up what its owner has.
+    count(core, &id, now)?;
     note_use(core, &id, now)?;
     let token = session.token(&master);
     let answer =
@@ -136,29 +151,23 @@ pub(super) fn show_secret(
 /// Counts a request of a key, and notes that it was used; refuses when there are too many.
 pub(super) fn admit(core: &Core, principal: &Principal) -> Result<(), Problem> {
     let Some(key) = &principal.key else { return Ok(()) };
-    count(core, key)?;
-    note_use(core, key, bindings::now())
+    let now = bindings::now();
+    count(core, key, now)?;
+    note_use(core, key, now)
 }
 
-fn count(core: &Core, key: &KeyId) -> Result<(), Problem> {
-    let now = bindings::now();
-    let mut rates = core.rates.borrow_mut();
-    if rates.len() >= RATES_MAX {
-        rates.retain(|_, (bucket, _)| !bucket.is_full(now));
-    }
-    let (bucket, _) = rates.entry(key.clone()).or_insert_with(|| (Bucket::new(now), None));
-    bucket.take(now).map_err(Problem::TooMany)
+fn count(core: &Core, key: &KeyId, now: Timestamp) -> Result<(), Problem> {
+    core.rates.borrow_mut().take(key.clone(), now).map_err(Problem::TooMany)
 }
 
 fn note_use(core: &Core, key: &KeyId, now: Timestamp) -> Result<(), Problem> {
-    let mut rates = core.rates.borrow_mut();
-    let Some((_, noted)) = rates.get_mut(key) else { return Ok(()) };
-    if noted.is_some_and(|noted| now - noted < NOTED_EVERY) {
+    let mut noted = core.noted.borrow_mut();
+    if noted.get(key).is_some_and(|at| now - *at < NOTED_EVERY) {
         return Ok(());
     }
     let values = vec![key.as_str().into(), SqlStorageValue::Integer(now.0)];
     table(core)?.exec("INSERT OR REPLACE INTO uses VALUES (?, ?)", values)?;
-    *noted = Some(now);
+    noted.insert(key.clone(), now);
     Ok(())
 }
 
