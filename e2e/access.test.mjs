@@ -94,6 +94,21 @@ test("a key is named after its cluster", async () => {
   assert.equal((await as(token).post("restore?force=true")).status, 200);
 });
 
+test("a key that came with a copy of its cluster opens nothing there", async () => {
+  const secret = secretOf(await create("moved", "moved", { administers: true }));
+  const { token } = (await signIn("access.moved", secret)).body;
+  assert.equal((await cluster.post("flush")).status, 200);
+  const copy = new Cluster({ url: runtime.url, key: runtime.adminKey }, "copy");
+  assert.equal((await copy.post("restore?from=access")).status, 200);
+  const there = (await copy.get("keys")).body;
+  assert.ok(there.some(({ key }) => key === "access.moved"), JSON.stringify(there));
+  const session = await copy.request("POST", "sessions", JSON.stringify({ key: "access.moved", secret }), {});
+  assert.equal(session.status, 401, "no session");
+  assert.equal((await new Cluster({ url: runtime.url, key: token }, "copy").get("me")).status, 401, "no session of elsewhere");
+  // Where it belongs it serves on.
+  assert.equal((await as(token).get("me")).status, 200);
+});
+
 test("who goes too fast is told to wait", async () => {
   const { token } = (await signIn("access.fast", secretOf(await create("fast", "fast")))).body;
   const statuses = [];

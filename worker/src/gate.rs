@@ -47,7 +47,7 @@ pub(crate) async fn prove(request: &Request, route: &Route, env: &Env) -> Result
         Route::Health | Route::Clusters | Route::Cluster(..) => bearer(request)?.into_iter().collect(),
     };
     for token in &offered {
-        if let Some(proof) = token_proof(token, env)? {
+        if let Some(proof) = token_proof(token, env)?.filter(|proof| concerns(proof, route)) {
             return Ok(proof);
         }
     }
@@ -65,6 +65,14 @@ fn token_proof(token: &str, env: &Env) -> Result<Option<Proof>, Problem> {
     }
     let expected = bindings::admin_key(env);
     Ok((!expected.is_empty() && is_equal(token, &expected)).then_some(Proof::Root))
+}
+
+/// A key belongs to one cluster, and so do its sessions: a copy of that cluster has its keys in its state as well.
+fn concerns(proof: &Proof, route: &Route) -> bool {
+    match (proof, route) {
+        (Proof::Session { key, .. }, Route::Cluster(cluster, _)) => is_of(key, cluster),
+        (Proof::Root | Proof::Session { .. } | Proof::Access { .. }, _) => true,
+    }
 }
 
 /// The network that a request comes from, if the runtime says so.

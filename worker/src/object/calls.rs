@@ -64,7 +64,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         return run_slot(core, slot).await;
     }
     if call == Call::Session {
-        return keys::open_session(core, request).await;
+        return keys::open_session(core, &cluster, request).await;
     }
     let proof = request.headers().get(PROOF_HEADER)?.and_then(|text| Proof::read(&text));
     let principal = keys::principal(core, proof.as_ref())?;

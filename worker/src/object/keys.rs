@@ -53,23 +53,23 @@ struct UseRow {
 /// Who shows wrong ones is told to wait, by the
 /// network that they come from: its owner comes from elsewhere. Where the runtime does not tell where a request comes
 /// from, nobody is held to account for somebody else.
-pub(super) async fn open_session(core: &Core, mut request: Request) -> Reply {
+pub(super) async fn open_session(core: &Core, cluster: &ClusterName, mut request: Request) -> Reply {
     let (network, now) = (request.headers().get(NETWORK_HEADER)?, bindings::now());
     if let Some(network) = &network {
         core.failures.borrow().check(network, now).map_err(Problem::TooMany)?;
     }
     let shown = engine::message::read(&request.bytes().await?)?;
-    let opened = open(core, shown, now);
+    let opened = open(core, cluster, shown, now);
     if let (Err(Problem::Unauthorised), Some(network)) = (&opened, network) {
         core.failures.borrow_mut().take(network, now).map_err(Problem::TooMany)?;
     }
     opened
 }
 
-fn open(core: &Core, shown: Shown, now: Timestamp) -> Reply {
+fn open(core: &Core, cluster: &ClusterName, shown: Shown, now: Timestamp) -> Reply {
     let Shown { key, secret } = shown;
     let master = bindings::master(&core.env)?;
-    let id = KeyId::new(&key).ok_or(Problem::Unauthorised)?;
+    let id = KeyId::new(&key).filter(|id| gate::is_of(id, cluster)).ok_or(Problem::Unauthorised)?;
     let opened = core.with(|cluster| {
         cluster.with_state(|state| {
             let key = state.keys.get(&id)?;
