@@ -42,6 +42,8 @@ test("a secret is shown once, opens a session, and nothing else does", async () 
   assert.match(secret, /^[0-9a-f]{64}$/);
   const again = await cluster.send(made.body.id, { create_key: { key: "access.ann", user: "ann" } });
   assert.deepEqual([again.status, secretOf(again)], [200, null]);
+  const asked = await create("ann", "ann");
+  assert.equal(secretOf(asked), null, "asking for what is there shows nothing");
   assert.doesNotMatch(JSON.stringify((await cluster.get("snapshot")).body), new RegExp(secret));
   const session = await signIn("access.ann", secret);
   assert.equal(session.status, 200, JSON.stringify(session.body));

@@ -100,11 +100,12 @@ async fn command(core: &Core, cluster: &ClusterName, mut request: Request, princ
     let done = core.with(|cluster| cluster.submit(&envelope, sender, bindings::now()))?;
     core.push(&done)?;
     core.publish_soon().await?;
+    let made = done.record.as_ref().and_then(|_| keys::made(&envelope.command, &done.receipt));
     let revision = done.receipt.revision;
     let receipt = core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).receipt(done.receipt)))?;
     let response = answer::json_text(encode(&receipt)?, Origin::object(revision))?;
-    if done.record.is_some() {
-        keys::show_secret(core, cluster, &envelope.command, response.headers())?;
+    if let Some(key) = made {
+        keys::show_secret(core, cluster, &key, response.headers())?;
     }
     Ok(response)
 }

@@ -4,6 +4,8 @@
 //! written at most once a minute; it is lost with the object, and nothing else is.
 
 use engine::message::command::Command;
+use engine::message::envelope::Receipt;
+use engine::message::event::Event;
 use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -123,20 +125,17 @@ pub(super) fn check_name(command: &Command, cluster: &ClusterName) -> Result<(),
     Ok(())
 }
 
-/// Shows the secret that an accepted command has made. A repeated command shows nothing: rotate the key instead.
-pub(super) fn show_secret(
-    core: &Core,
-    cluster: &ClusterName,
-    command: &Command,
-    headers: &Headers,
-) -> Result<(), Problem> {
-    let id = if let Command::CreateKey(command) = command {
-        &command.key
-    } else if let Command::RotateKey(command) = command {
-        &command.key
-    } else {
-        return Ok(());
-    };
+/// The key of which a command has made a new secret. A key that is asked for again has the secret that it had, which
+/// nobody is shown: rotate the key instead.
+pub(super) fn made(command: &Command, receipt: &Receipt) -> Option<KeyId> {
+    if !matches!(command, Command::CreateKey(_) | Command::RotateKey(_)) {
+        return None;
+    }
+    receipt.events.iter().find_map(|event| if let Event::KeyPut { key, .. } = event { Some(key.clone()) } else { None })
+}
+
+/// Shows a secret that has just been made.
+pub(super) fn show_secret(core: &Core, cluster: &ClusterName, id: &KeyId, headers: &Headers) -> Result<(), Problem> {
     let known = core.with(|cluster| cluster.with_state(|state| state.keys.get(id).cloned()))?;
     // A key that came with the state of another cluster is rotated there.
     let Some(key) = known.filter(|_| gate::is_of(id, cluster)) else { return Ok(()) };
