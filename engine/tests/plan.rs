@@ -106,6 +106,82 @@ fn who_is_in_one_run_only_neither_wins_nor_loses() {
     assert_eq!((verdict(&without, &with), verdict(&with, &without)), (Verdict::New, Verdict::Gone));
 }
 
+fn verdicts(before: &Run, after: &Run) -> Vec<(String, Verdict)> {
+    let jobs = Difference::of(before, after, 10).jobs.into_iter();
+    jobs.map(|difference| (difference.job.to_string(), difference.verdict)).collect()
+}
+
+#[test]
+fn who_is_cancelled_does_not_win_by_waiting_less() {
+    let base = base();
+    let cancelled = run(&base, vec![change(0, r#"{"cancel_job":{"job":"b-waits"}}"#)]);
+    assert_eq!(verdicts(&run(&base, Vec::new()), &cancelled), [("b-waits".to_owned(), Verdict::Loses)]);
+    assert_eq!(Outcome::of(&cancelled).all.cancelled, 1);
+}
+
+#[test]
+fn who_never_starts_waits_as_long_in_a_run_that_comes_to_rest_earlier() {
+    let base = base();
+    let run = |text: &str, other: Option<&Run>| {
+        let changes = if text.is_empty() { Vec::new() } else { vec![change(0, text)] };
+        let mut run = Run::new(&base, &Variant { name: String::new(), changes }, Horizon::Quiet);
+        if let Some(other) = other {
+            run.compare_with(other);
+        }
+        run.finish();
+        run
+    };
+    let without = run("", None);
+    for (change, rests_earlier) in
+        [(r#"{"cancel_job":{"job":"b-runs"}}"#, true), (&submit("c-third", "Quota1.2", 8, 9) as &str, false)]
+    {
+        let alone = run(change, None);
+        assert_eq!(alone.now() < without.now(), rests_earlier);
+        let beside = run(change, Some(&without));
+        let told = verdicts(&without, &beside);
+        assert!(!told.iter().any(|(job, _)| job == "b-waits"), "{told:?}");
+        let (was, is) = (Outcome::of(&without), Outcome::of(&beside));
+        assert_eq!((was.waits.longest, is.until), (is.waits.longest, was.until.max(alone.now())));
+        // The course goes on to the end.
+        assert_eq!(is.course.waited.last(), Some(&56_000));
+    }
+}
+
+/// Two nodes with 8 GPUs each, and a job on all of them.
+fn full_nodes() -> Base {
+    let mut state = State::default();
+    let node = |name: &str, status: &str| {
+        format!(r#"{{"put_node":{{"node":"{name}","group":"rack","amount":{{"gpu":8000}},"status":"{status}"}}}}"#)
+    };
+    for text in [
+        r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#,
+        r#"{"put_group":{"group":"rack","resource_type":"lingjun"}}"#,
+        &node("n1", "ready"),
+        &node("n2", "ready"),
+        r#"{"create_quota":{"quota":"all","groups":["rack"],"min":{"gpu":16000}}}"#,
+        &submit("first", "all", 8, 2),
+        &submit("second", "all", 8, 6),
+    ] {
+        authority::step(&mut state, &command(text), Timestamp(60_000)).unwrap();
+    }
+    let cordoned = ["n1", "n2"].map(|name| (Timestamp(60_000 + HOUR), command(&node(name, "cordoned"))));
+    Base::new(state, Timestamp(60_000), cordoned.to_vec()).unwrap()
+}
+
+#[test]
+fn cordoned_nodes_count_as_long_as_they_are_used() {
+    let outcome = Outcome::of(&run(&full_nodes(), Vec::new()));
+    assert_eq!(outcome.all.used_gpu_ms, 8 * 2 * GPU_HOUR + 8 * 6 * GPU_HOUR);
+    // One hour for both nodes, then for each until its job ends.
+    assert_eq!((outcome.offered_gpu_ms, outcome.gpus), (outcome.all.used_gpu_ms, 0));
+}
+
+#[test]
+fn an_offer_without_a_limit_is_no_million_idle_instances() {
+    let offer = r#"{"create_offer":{"offer":"gn7","resource_type":"lingjun","instance":{"gpu":8000},"inventory":1000000,"price":1000000,"terms":{"original_price":2000000}}}"#;
+    assert_eq!(Outcome::of(&run(&base(), vec![change(0, offer)])).gpus, 128_000);
+}
+
 #[test]
 fn what_the_market_offers_counts_as_offered() {
     let offer = r#"{"create_offer":{"offer":"gn7","resource_type":"lingjun","instance":{"gpu":8000},"inventory":2,"price":1000000,"terms":{"original_price":2000000}}}"#;

@@ -282,6 +282,7 @@ impl Plan {
             return if self.baseline.is_over() { vec![self.ran(None, 0, &self.baseline)] } else { Vec::new() };
         }
         if let Some((variant, (ticket, mut run))) = self.runs.pop_first() {
+            run.compare_with(&self.baseline);
             run.advance(events);
             if !run.is_over() {
                 self.runs.insert(variant, (ticket, run));

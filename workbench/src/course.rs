@@ -3,6 +3,7 @@
 use console_model::chart::Chart;
 use console_model::chart::Curve;
 use console_model::chart::Ink;
+use engine::host::plan::outcome::COURSES_MAX;
 use engine::host::plan::outcome::CourseOutcome;
 use engine::host::plan::outcome::Outcome;
 use engine::unit::time::Millis;
@@ -28,16 +29,10 @@ impl Part {
 
 /// The averages of a quota or an offer, or of all together where nobody is named.
 #[must_use]
-pub fn averages(outcome: &Outcome, party: &str, part: Part) -> Vec<i64> {
-    let mut sums: Vec<i64> = Vec::new();
-    for course in outcome.courses.iter().filter(|course| party.is_empty() || course.name == party) {
-        let averages = part.of(course);
-        sums.resize(sums.len().max(averages.len()), 0);
-        for (sum, average) in sums.iter_mut().zip(averages) {
-            *sum = sum.saturating_add(*average);
-        }
-    }
-    sums
+pub fn averages<'a>(outcome: &'a Outcome, party: &str, part: Part) -> &'a [i64] {
+    let named = || outcome.courses.iter().find(|course| course.name == party);
+    let course = if party.is_empty() { Some(&outcome.course) } else { named() };
+    course.map(|course| part.of(course)).unwrap_or_default()
 }
 
 /// The base and a variant in one chart.
@@ -45,7 +40,7 @@ pub fn averages(outcome: &Outcome, party: &str, part: Part) -> Vec<i64> {
 pub fn chart(base: &Outcome, variant: &Outcome, party: &str, part: Part) -> Chart {
     let points = |outcome: &Outcome| -> Vec<(i64, i64)> {
         let times = (0..).map(|at: i64| outcome.from.0 + at * outcome.interval.0);
-        times.zip(averages(outcome, party, part)).collect()
+        times.zip(averages(outcome, party, part).iter().copied()).collect()
     };
     let (was, is) = (points(base), points(variant));
     let highest = was.iter().chain(&is).map(|(_, gpus)| *gpus).max().unwrap_or(0);
@@ -90,13 +85,16 @@ pub fn rows(base: &Outcome, variant: &Outcome, party: &str) -> Vec<[String; 5]> 
     (0..lines).map(line).collect()
 }
 
-/// Who has a course: those with the most work.
+/// Who has a course: those with the most work. Where not everybody has one, those who have one in both runs.
 #[must_use]
 pub fn parties(base: &Outcome, variant: &Outcome) -> Vec<String> {
+    let has = |outcome: &Outcome, name: &str| {
+        outcome.courses.len() < COURSES_MAX || outcome.courses.iter().any(|course| course.name == name)
+    };
     let mut names: Vec<String> = Vec::new();
-    for course in base.courses.iter().chain(&variant.courses) {
-        if !names.contains(&course.name) {
-            names.push(course.name.clone());
+    for CourseOutcome { name, .. } in base.courses.iter().chain(&variant.courses) {
+        if !names.contains(name) && has(base, name) && has(variant, name) {
+            names.push(name.clone());
         }
     }
     names

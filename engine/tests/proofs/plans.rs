@@ -241,6 +241,7 @@ fn what_is_told_of_a_plan_adds_up() {
         let all = outcome.all;
         assert_eq!((all.evictions, all.lost_gpu_ms, all.saved_gpu_ms), (evictions, lost, saved), "seed {seed}");
         assert_eq!(outcome.events, n_events, "seed {seed}");
+        assert!(all.used_gpu_ms <= outcome.offered_gpu_ms, "seed {seed}: {outcome:?}");
         let queued = plan.state().jobs.iter().filter(|(_, job)| job.is_queued()).count() as u64;
         let starting = plan.tally.records.iter().filter(|record| record.waits_since.is_some()).count() as u64 - queued;
         assert_eq!(all.waiting, queued + starting, "seed {seed}");

@@ -22,6 +22,8 @@ pub struct Account {
     pub finished: u64,
     /// Jobs that were evicted or released for good.
     pub preempted: u64,
+    /// Jobs that were cancelled, or failed.
+    pub cancelled: u64,
     /// Times that a job was told to stop.
     pub evictions: u64,
     /// How long they have waited, before their first start and after evictions.
@@ -48,6 +50,7 @@ impl Account {
             waiting,
             finished,
             preempted,
+            cancelled,
             evictions,
             waited,
             waited_gpu_ms,
@@ -62,6 +65,7 @@ impl Account {
             waiting: waiting + other.waiting,
             finished: finished + other.finished,
             preempted: preempted + other.preempted,
+            cancelled: cancelled + other.cancelled,
             evictions: evictions + other.evictions,
             waited: Millis(waited.0.saturating_add(other.waited.0)),
             waited_gpu_ms: waited_gpu_ms.saturating_add(other.waited_gpu_ms),
@@ -70,6 +74,12 @@ impl Account {
             saved_gpu_ms: saved_gpu_ms.saturating_add(other.saved_gpu_ms),
             cost_micros: cost_micros.saturating_add(other.cost_micros),
         }
+    }
+
+    /// Jobs that ended without having done their work.
+    #[must_use]
+    pub fn undone(&self) -> u64 {
+        self.preempted + self.cancelled
     }
 
     /// How much of what was wanted was there when it was wanted, in thousandths: work done, of work done and work

@@ -22,7 +22,10 @@ pub struct Base {
 }
 
 impl Base {
-    /// The future of a state. Nobody reports what jobs of a plan do: a cluster whose jobs are reported is planned as
+    /// The future of a state, from a time on that is not before its last submission: whoever asks may have another clock
+    /// than whoever accepted that.
+    ///
+    /// Nobody reports what jobs of a plan do: a cluster whose jobs are reported is planned as
     /// if they were simulated, so that a job that declares a duration ends after it.
     ///
     /// # Errors
@@ -32,6 +35,7 @@ impl Base {
             Execution::Simulated => state,
             Execution::Reported => simulated(&state)?,
         };
+        let from = state.jobs.iter().fold(from, |from, (_, job)| from.max(job.submitted));
         sort::by_key(&mut ahead, |(at, _)| *at);
         Ok(Self { state: Arc::new(state), from, ahead: ahead.into() })
     }

@@ -57,6 +57,21 @@ impl Course {
         }
     }
 
+    /// Adds another one with the same beginning.
+    pub fn add_course(&mut self, other: &Self) {
+        let mut other = other.clone();
+        while other.width < self.width {
+            other.fold();
+        }
+        while self.width < other.width {
+            self.fold();
+        }
+        self.sums.resize(self.sums.len().max(other.sums.len()), 0);
+        for (sum, more) in self.sums.iter_mut().zip(other.sums) {
+            *sum += more;
+        }
+    }
+
     fn fold(&mut self) {
         self.width = Millis(self.width.0.saturating_mul(2));
         self.sums = self.sums.chunks(2).map(|pair| pair.iter().sum()).collect();
@@ -126,6 +141,20 @@ mod tests {
         let averages = course.averages(width, at(1_000));
         assert_eq!(averages.len(), 250);
         assert!(averages.iter().all(|gpus| *gpus == 1_000), "{averages:?}");
+    }
+
+    #[test]
+    fn courses_of_different_lengths_add_up() {
+        let (mut short, mut long) = (Course::new(at(0)), Course::new(at(0)));
+        short.add(1_000, at(0), at(2));
+        long.add(3_000, at(0), at(1_000));
+        let mut both = short.clone();
+        both.add_course(&long);
+        let width = Course::width(at(0), at(1_000));
+        let averages = both.averages(width, at(1_000));
+        assert_eq!((averages.len(), &averages[..2]), (250, &[3_500, 3_000][..]));
+        long.add_course(&short);
+        assert_eq!(long.averages(width, at(1_000)), averages);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Two runs beside each other: who wins and who loses.
 //!
-//! Whoever waits less, wins; at equal waiting whoever loses less work to evictions; at equal loss whoever pays less.
+//! Whoever does their work, wins over whoever is stopped for good; of two alike in that, whoever waits less; at equal
+//! waiting whoever loses less work to evictions; at equal loss whoever pays less. A job that has started in the end wins
+//! over itself waiting.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -35,11 +37,21 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Of what was and what would be.
-    #[must_use]
-    pub fn of(before: Option<&Account>, after: Option<&Account>) -> Self {
-        let weight = |account: &Account| (account.waited, account.lost_gpu_ms, account.cost_micros);
-        match (before.map(weight), after.map(weight)) {
+    /// Of a job.
+    fn of_job(before: Option<&Record>, after: Option<&Record>) -> Self {
+        let weight = |Record { account, .. }: &Record| (account.undone(), account.waiting, burden(account));
+        Self::of(before.map(weight), after.map(weight))
+    }
+
+    /// Of a quota or an offer.
+    fn of_party(before: Option<&Account>, after: Option<&Account>) -> Self {
+        let weight = |account: &Account| (account.undone(), burden(account));
+        Self::of(before.map(weight), after.map(weight))
+    }
+
+    /// Of what was and what would be; less is better.
+    fn of<T: Ord>(before: Option<T>, after: Option<T>) -> Self {
+        match (before, after) {
             (None, None) => Self::Same,
             (None, Some(_)) => Self::New,
             (Some(_), None) => Self::Gone,
@@ -50,6 +62,10 @@ impl Verdict {
             },
         }
     }
+}
+
+fn burden(account: &Account) -> (Millis, i64, i64) {
+    (account.waited, account.lost_gpu_ms, account.cost_micros)
 }
 
 /// A quota or an offer in both runs.
@@ -82,9 +98,9 @@ pub struct JobFate {
 }
 
 impl JobFate {
-    fn of(record: &Record, now: Timestamp) -> Self {
+    fn of(record: &Record, until: Timestamp) -> Self {
         let Record { started, ended, account, .. } = record;
-        Self { wait: record.first_wait(now), started: *started, ended: *ended, account: *account }
+        Self { wait: record.first_wait(until), started: *started, ended: *ended, account: *account }
     }
 }
 
@@ -138,7 +154,7 @@ impl Difference {
         }
         let mut changed: Vec<(&JobId, Pair<'_>, Verdict)> = Vec::new();
         for (job, pair) in pairs {
-            let verdict = Verdict::of(pair.0.map(|record| &record.account), pair.1.map(|record| &record.account));
+            let verdict = Verdict::of_job(pair.0, pair.1);
             difference.winners += u64::from(verdict == Verdict::Wins);
             difference.losers += u64::from(verdict == Verdict::Loses);
             if verdict != Verdict::Same {
@@ -167,7 +183,7 @@ fn parties(before: &Run, after: &Run) -> Vec<PartyDifference> {
     }
     let told = parties.into_iter().map(|((_, name), [was, is])| PartyDifference {
         name: name.to_owned(),
-        verdict: Verdict::of(was.as_ref(), is.as_ref()),
+        verdict: Verdict::of_party(was.as_ref(), is.as_ref()),
         before: was.unwrap_or_default(),
         after: is.unwrap_or_default(),
     });
@@ -188,7 +204,7 @@ fn job_difference(before: &Run, after: &Run, job: &JobId, pair: Pair<'_>, verdic
         job: job.clone(),
         party: party(after, pair.1).or_else(|| party(before, pair.0)).unwrap_or_default(),
         verdict,
-        before: pair.0.map(|record| JobFate::of(record, before.now())),
-        after: pair.1.map(|record| JobFate::of(record, after.now())),
+        before: pair.0.map(|record| JobFate::of(record, before.waits_until())),
+        after: pair.1.map(|record| JobFate::of(record, after.waits_until())),
     }
 }

@@ -9,6 +9,7 @@ pub mod run;
 pub mod account;
 pub mod course;
 pub mod record;
+pub mod supply;
 pub mod tally;
 
 pub mod difference;

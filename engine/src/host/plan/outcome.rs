@@ -69,7 +69,7 @@ pub struct Outcome {
     pub from: Timestamp,
     /// How far it has come.
     pub until: Timestamp,
-    /// GPUs at the end, in thousandths.
+    /// GPUs for jobs at the end, in thousandths.
     pub gpus: i64,
     /// Work for which there were GPUs.
     pub offered_gpu_ms: i64,
@@ -84,7 +84,9 @@ pub struct Outcome {
     /// The length of an interval of the courses.
     #[serde(rename = "interval_ms")]
     pub interval: Millis,
-    /// How use and waiting went.
+    /// How use and waiting went for all of them together; without a name.
+    pub course: CourseOutcome,
+    /// The same for each of those with the most work.
     pub courses: Vec<CourseOutcome>,
     /// Changes that were refused.
     pub refused: Vec<RefusalOutcome>,
@@ -115,7 +117,7 @@ impl Outcome {
             };
             let (_, account, own) = &mut parties[at];
             *account = account.plus(&record.account);
-            if let Some(wait) = record.first_wait(now) {
+            if let Some(wait) = record.first_wait(run.waits_until()) {
                 own.push(wait);
                 waits.push(wait);
             }
@@ -131,6 +133,7 @@ impl Outcome {
             all,
             waits: Waits::of(waits),
             fairness: fairness(&served),
+            course: together(run, interval),
             courses: courses(run, &parties, interval),
             parties: parties.into_iter().map(|(party, account, waits)| outcome(state, party, account, waits)).collect(),
             interval,
@@ -172,14 +175,28 @@ fn courses(run: &Run, parties: &[(Party, Account, Vec<Millis>)], interval: Milli
     sort::by_key(&mut order, |(_, work)| std::cmp::Reverse(*work));
     order.truncate(COURSES_MAX);
     let told = |(party, _): (Party, i64)| {
-        let Courses { used, waited } = run.tally.courses.get(&party)?;
-        Some(CourseOutcome {
-            name: name(run.state(), party).to_owned(),
-            used: used.clone().averages(interval, run.now()),
-            waited: waited.clone().averages(interval, run.now()),
-        })
+        let courses = run.tally.courses.get(&party)?;
+        Some(course(name(run.state(), party), courses.clone(), interval, run.now()))
     };
     order.into_iter().filter_map(told).collect()
+}
+
+fn together(run: &Run, interval: Millis) -> CourseOutcome {
+    let mut all = Courses::new(run.tally.from);
+    for Courses { used, waited } in run.tally.courses.values() {
+        all.used.add_course(used);
+        all.waited.add_course(waited);
+    }
+    course("", all, interval, run.now())
+}
+
+fn course(name: &str, courses: Courses, interval: Millis, until: Timestamp) -> CourseOutcome {
+    let Courses { used, waited } = courses;
+    CourseOutcome {
+        name: name.to_owned(),
+        used: used.averages(interval, until),
+        waited: waited.averages(interval, until),
+    }
 }
 
 /// A stretch of the timeline.

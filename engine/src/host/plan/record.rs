@@ -147,14 +147,14 @@ impl Record {
         record
     }
 
-    /// How long it waited for its first start, or has waited so far; nothing if that was before the run, or if it
+    /// How long it waited for its first start, or has waited until then; nothing if that was before the run, or if it
     /// ended without a start.
     #[must_use]
-    pub fn first_wait(&self, now: Timestamp) -> Option<Millis> {
+    pub fn first_wait(&self, until: Timestamp) -> Option<Millis> {
         match self.first_start {
             FirstStart::Before => None,
             FirstStart::After(wait) => Some(wait),
-            FirstStart::Never => self.waits_since.map(|_| now - self.submitted),
+            FirstStart::Never => self.waits_since.map(|_| (until - self.submitted).max(Millis::ZERO)),
         }
     }
 

@@ -74,6 +74,8 @@ pub struct Run {
     ahead: Arc<[(Timestamp, Command)]>,
     next_ahead: usize,
     slot: i64,
+    /// The end of the run that this one is compared with, if it is one without a stated end.
+    beside: Option<Timestamp>,
     /// Scheduled rounds since anything happened.
     quiet_rounds: i64,
     is_over: bool,
@@ -115,11 +117,18 @@ impl Run {
             ahead: Arc::clone(&base.ahead),
             next_ahead: 0,
             slot,
+            beside: None,
             quiet_rounds: 0,
             is_over: false,
             refused: Vec::new(),
             tally,
         }
+    }
+
+    /// Is going to be compared with another run, which is over. Without a stated end either may come to rest earlier:
+    /// this one goes at least as far, and whoever waits at the end has waited until the other came to rest.
+    pub fn compare_with(&mut self, other: &Self) {
+        self.beside = (self.horizon == Horizon::Quiet).then_some(other.now);
     }
 
     /// The state by now.
@@ -132,6 +141,12 @@ impl Run {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// Until when waits are counted.
+    #[must_use]
+    pub fn waits_until(&self) -> Timestamp {
+        self.beside.map_or(self.now, |end| end.min(self.now))
     }
 
     /// Whether it has reached its horizon.
@@ -228,10 +243,13 @@ impl Run {
             return;
         }
         self.is_over = true;
-        if let Horizon::Until(until) = self.horizon {
-            self.now = until.min(self.latest()).max(self.now);
-        }
-        self.tally.close(&self.state, self.now);
+        let end = match self.horizon {
+            Horizon::Until(until) => Some(until.min(self.latest())),
+            // At rest nothing happens any more.
+            Horizon::Quiet => self.beside,
+        };
+        self.now = end.unwrap_or(self.now).max(self.now);
+        self.tally.close(&self.state, self.now, self.waits_until());
     }
 
     fn round(&mut self) -> Step {

@@ -8,17 +8,18 @@ use crate::host::plan::record::FirstStart;
 use crate::host::plan::record::Holding;
 use crate::host::plan::record::Party;
 use crate::host::plan::record::Record;
+use crate::host::plan::supply::Supply;
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
 use crate::job::story::Cause;
 use crate::message::event::Event;
 use crate::message::rejection::Rejection;
-use crate::state::cluster::NodeStatus;
 use crate::state::world::State;
 use crate::transition::owed;
 use crate::unit::amount::GPU;
 use crate::unit::id::JobNo;
+use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// Spans of a timeline that are kept; those that begin later are counted only.
@@ -62,7 +63,9 @@ pub struct Courses {
 }
 
 impl Courses {
-    fn new(from: Timestamp) -> Self {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(from: Timestamp) -> Self {
         Self { used: Course::new(from), waited: Course::new(from) }
     }
 }
@@ -88,11 +91,13 @@ pub struct Tally {
     pub refused_ahead: u64,
     /// The first of them: positions and reasons.
     pub refusals_ahead: Vec<(usize, Rejection)>,
-    /// GPUs that jobs may use, in thousandths.
+    /// GPUs that jobs may use or still hold, in thousandths.
     pub gpus: i64,
     /// Work for which there were GPUs, in GPU-milliseconds.
     pub offered_gpu_ms: i64,
     offered_until: Timestamp,
+    /// Whether what jobs hold changes how many GPUs there are for them.
+    is_shrinking: bool,
     /// Where the record of a job is, by the job's number.
     record_of: Vec<Option<usize>>,
     /// Where the open span of a record is.
@@ -113,12 +118,14 @@ impl Tally {
             courses: BTreeMap::new(),
             refused_ahead: 0,
             refusals_ahead: Vec::new(),
-            gpus: gpus(state),
+            gpus: 0,
             offered_gpu_ms: 0,
             offered_until: from,
+            is_shrinking: false,
             record_of: Vec::new(),
             span_of: BTreeMap::new(),
         };
+        tally.count(state);
         for (no, job) in state.jobs.iter().filter(|(_, job)| !job.is_ended()) {
             let at = tally.add(no, Record::found(state, no, job, from));
             if let Some(holding) = tally.records[at].holding {
@@ -161,6 +168,10 @@ impl Tally {
         self.events += events.len() as u64;
         for event in events {
             self.event(state, event, now);
+        }
+        if self.is_shrinking && !events.is_empty() {
+            self.offer(now);
+            self.count(state);
         }
     }
 
@@ -207,7 +218,7 @@ impl Tally {
             | Event::OfferDeleted { .. }
             | Event::InventorySet { .. } => {
                 self.offer(now);
-                self.gpus = gpus(state);
+                self.count(state);
             }
             Event::Rounded { .. } => self.rounds += 1,
             Event::ClusterCreated { .. }
@@ -238,7 +249,7 @@ impl Tally {
         self.end_wait(no, at);
         let record = &mut self.records[no];
         if record.first_start == FirstStart::Never {
-            record.first_start = FirstStart::After(at - record.submitted);
+            record.first_start = FirstStart::After((at - record.submitted).max(Millis::ZERO));
             record.account.started += 1;
         }
         record.started.get_or_insert(at);
@@ -280,7 +291,7 @@ impl Tally {
         match outcome {
             Outcome::Succeeded => record.account.finished += 1,
             Outcome::Preempted => record.account.preempted += 1,
-            Outcome::Failed { .. } | Outcome::Cancelled => {}
+            Outcome::Failed { .. } | Outcome::Cancelled => record.account.cancelled += 1,
         }
     }
 
@@ -292,8 +303,12 @@ impl Tally {
         record.account.waited.0 = record.account.waited.0.saturating_add(waited.0);
         let work = Record::work(record.gang_gpus, waited);
         record.account.waited_gpu_ms = record.account.waited_gpu_ms.saturating_add(work);
-        let courses = self.courses.entry(record.party).or_insert_with(|| Courses::new(self.from));
-        courses.waited.add(record.gang_gpus, since, at);
+        let (party, gpus) = (record.party, record.gang_gpus);
+        self.course(party).waited.add(gpus, since, at);
+    }
+
+    fn course(&mut self, party: Party) -> &mut Courses {
+        self.courses.entry(party).or_insert_with(|| Courses::new(self.from))
     }
 
     fn release(&mut self, no: usize, at: Timestamp, end: &SpanEnd) -> Option<Holding> {
@@ -303,8 +318,8 @@ impl Tally {
         let at = at.max(holding.since);
         let work = Record::work(holding.gpus, at - holding.since);
         record.account.used_gpu_ms = record.account.used_gpu_ms.saturating_add(work);
-        let courses = self.courses.entry(record.party).or_insert_with(|| Courses::new(self.from));
-        courses.used.add(holding.gpus, holding.since, at);
+        let party = record.party;
+        self.course(party).used.add(holding.gpus, holding.since, at);
         match self.span_of.remove(&no) {
             // A stretch without length would only take the place of one that can be seen.
             Some(span) if at == holding.since && span + 1 == self.spans.len() => drop(self.spans.pop()),
@@ -326,6 +341,12 @@ impl Tally {
         self.spans.push(Span { record: no, holding, until: holding.since, end: SpanEnd::Open });
     }
 
+    /// Counts the GPUs that there are for jobs by now.
+    fn count(&mut self, state: &State) {
+        let Supply { gpus, is_shrinking } = Supply::of(state);
+        (self.gpus, self.is_shrinking) = (gpus, is_shrinking);
+    }
+
     fn offer(&mut self, until: Timestamp) {
         let time = until - self.offered_until;
         let work = i128::from(self.gpus) * i128::from(time.0) / i128::from(GPU);
@@ -333,12 +354,16 @@ impl Tally {
         self.offered_until = until;
     }
 
-    /// The run has ended: counts what still waits, runs, and is owed.
-    pub fn close(&mut self, state: &State, now: Timestamp) {
+    /// The run has ended: counts what still waits, until then, what runs, and what is owed.
+    pub fn close(&mut self, state: &State, now: Timestamp, waits_until: Timestamp) {
         self.offer(now);
         for no in 0..self.records.len() {
             let waits = self.records[no].waits_since;
-            self.end_wait(no, now);
+            self.end_wait(no, waits_until);
+            if let Some(since) = waits {
+                let Record { gang_gpus, party, .. } = self.records[no];
+                self.course(party).waited.add(gang_gpus, since.max(waits_until), now);
+            }
             self.records[no].waits_since = waits;
             self.records[no].account.waiting = u64::from(waits.is_some());
             self.release(no, now, &SpanEnd::Open);
@@ -351,15 +376,6 @@ impl Tally {
             }
         }
     }
-}
-
-/// GPUs that jobs may start on, those of offers included, in thousandths.
-fn gpus(state: &State) -> i64 {
-    let pools = state.groups.iter().filter_map(|group| group.pool.as_ref());
-    let nodes = state.nodes.iter().filter(|node| node.status == NodeStatus::Ready).map(|node| &node.amount);
-    let machines = pools.chain(nodes).fold(0_i64, |sum, amount| sum.saturating_add(state.cluster.gpus(amount)));
-    let offers = state.market.live_offers().map(|(_, offer)| (state.cluster.gpus(&offer.instance), offer.inventory));
-    offers.fold(machines, |sum, (gpus, count)| sum.saturating_add(gpus.saturating_mul(count)))
 }
 
 fn count(len: usize) -> i64 {
