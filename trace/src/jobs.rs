@@ -109,9 +109,8 @@ impl Trace {
             remarks.push(format!("columns that say nothing to the scheduler: {}", unknown.join(", ")));
         }
         if bids > 0 {
-            remarks.push(format!(
-                "{bids} jobs with a bid are left out; give the offers that they bid on as --offers FILE"
-            ));
+            remarks
+                .push(format!("{bids} jobs with a bid are left out: there is no table of the offers that they bid on"));
         }
         if empty > 0 {
             remarks.push(format!("{empty} jobs that ask for no GPU are left out"));

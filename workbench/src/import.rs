@@ -11,6 +11,10 @@ use engine::message::command::SubmitJob;
 use engine::state::world::State;
 use engine::transition;
 use engine::unit::amount::GPU;
+use engine::unit::id::QuotaId;
+use engine::unit::limit;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
 use trace::jobs::Supply;
 use trace::jobs::Trace;
 use trace::machines::Machines;
@@ -78,9 +82,28 @@ pub fn tables(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
     remarks.extend(trace.remarks);
     let changes = trace.changes.into_iter().map(|change| (change.at, change.command));
     // Of one moment a price comes before the jobs that bid on it.
-    let ahead = changes.chain(trace.arrivals.into_iter().map(|arrival| (arrival.at, Command::SubmitJob(arrival.job))));
-    let base = Base::new(state, machines.begin, ahead.collect()).map_err(|rejection| rejection.to_string())?;
+    let jobs_ahead = trace.arrivals.into_iter().map(|arrival| (arrival.at, Command::SubmitJob(arrival.job)));
+    let mut ahead: Vec<(Timestamp, Command)> = changes.chain(jobs_ahead).collect();
+    let from = machines.begin.max(first_minute(&ahead));
+    remarks.extend(cut(&mut ahead, from));
+    let base = Base::new(state, from, ahead).map_err(|rejection| rejection.to_string())?;
     Ok(Imported { base, title: jobs.name, remarks })
+}
+
+/// The minute in which the first of these happens: times of a trace may count from anything.
+fn first_minute(ahead: &[(Timestamp, Command)]) -> Timestamp {
+    let first = ahead.iter().map(|(at, _)| at.0).min().unwrap_or(0);
+    Timestamp(first - first.rem_euclid(Millis::MINUTE.0))
+}
+
+/// Leaves out what no plan reaches, and says so.
+fn cut(ahead: &mut Vec<(Timestamp, Command)>, from: Timestamp) -> Option<String> {
+    let before = ahead.len();
+    ahead.retain(|(at, _)| (*at - from).0 <= limit::PLAN_MS_MAX);
+    let (late, days) = (before - ahead.len(), limit::PLAN_MS_MAX / Millis::DAY.0);
+    (late > 0).then(|| {
+        format!("{late} lines are more than {days} days after the first one, which is as far as a plan goes; they are left out")
+    })
 }
 
 fn sorted(files: &[(String, Vec<u8>)]) -> Result<Tables, String> {
@@ -117,33 +140,39 @@ fn sorted(files: &[(String, Vec<u8>)]) -> Result<Tables, String> {
     Ok(tables)
 }
 
-/// Quotas for a trace that comes without: each group is guaranteed what its jobs would use on average.
+/// Quotas for a trace that comes without: each group is guaranteed what its jobs would use on average, and enough for
+/// the largest of them.
 fn made_to_measure(jobs: &Source) -> Result<(Source, Vec<String>), String> {
     let sheet = Sheet::read(jobs, &["submit_s", "duration_s", "gpus", "group"])?;
-    let mut work: BTreeMap<String, i128> = BTreeMap::new();
-    let (mut first, mut last, mut largest) = (i64::MAX, 0, 0);
+    let mut groups: BTreeMap<QuotaId, (i128, i128)> = BTreeMap::new();
+    let (mut first, mut last) = (i64::MAX, 0);
     for line in sheet.lines() {
         let (submitted, duration) = (line.need_decimal("submit_s")?, line.need_decimal("duration_s")?);
-        let gpus = line.need_decimal("gpus")?;
+        let gpus = i128::from(line.need_decimal("gpus")?);
         first = first.min(submitted);
         last = last.max(submitted.saturating_add(duration));
-        largest = largest.max(gpus);
-        *work.entry(line.need("group")?.to_owned()).or_default() += i128::from(duration) * i128::from(gpus);
+        let name = line.need("group")?;
+        let group = QuotaId::new(name).map_err(|bad| line.complaint("group", name, &bad.to_string()))?;
+        let (work, largest) = groups.entry(group).or_default();
+        *work += i128::from(duration) * gpus;
+        *largest = gpus.max(*largest);
     }
     let span = i128::from(last.saturating_sub(first).max(1));
     let node = i128::from(8 * GPU);
-    let guaranteed = |work: i128| ((work / span + node - 1) / node * 8).max(8);
-    let sum: i128 = work.values().map(|work| guaranteed(*work)).sum();
-    // Everybody together must be able to run the largest job.
-    let all = sum.max((i128::from(largest) + node - 1) / node * 8);
-    let mut text = format!("group,parent,gpus\nall,,{all}\n");
-    for (group, work) in &work {
+    let guaranteed = |(work, largest): &(i128, i128)| ((work / span).max(*largest).max(1) + node - 1) / node * 8;
+    let all: i128 = groups.values().map(guaranteed).sum();
+    let mut root = "all".to_owned();
+    while groups.keys().any(|group| group.as_str() == root) {
+        root.push('-');
+    }
+    let mut text = format!("group,parent,gpus\n{root},,{all}\n");
+    for (group, jobs) in &groups {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{group},all,{}", guaranteed(*work));
+        let _ = writeln!(text, "\"{}\",{root},{}", group.as_str().replace('"', "\"\""), guaranteed(jobs));
     }
     let remark = format!(
-        "No table of quotas has come with the jobs: each of the {} groups is guaranteed what its jobs use on average, {all} GPUs in all.",
-        work.len()
+        "No table of quotas has come with the jobs: each of the {} groups is guaranteed what its jobs use on average, or its largest job if that is more; {all} GPUs in all.",
+        groups.len()
     );
     Ok((Source { name: "quotas".to_owned(), bytes: text.into_bytes() }, vec![remark]))
 }

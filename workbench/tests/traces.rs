@@ -59,8 +59,36 @@ fn jobs_without_quotas_get_some_made_to_measure() {
     let [Tell::Opened { facts, .. }] = told.as_slice() else { panic!("{told:?}") };
     let amounts: Vec<(&str, i64)> =
         facts.quotas.iter().map(|quota| (quota.quota.as_str(), quota.min["gpu"] / 1000)).collect();
-    assert_eq!(amounts, [("all", 24), ("a", 8), ("b", 16)]);
+    assert_eq!(amounts, [("all", 32), ("a", 8), ("b", 24)]);
     assert!(facts.remarks[0].contains("each of the 2 groups"), "{:?}", facts.remarks);
+    // Whoever is alone in their group can run.
+    assert_eq!(finished(&mut bench).outcome.all.finished, 3);
+}
+
+#[test]
+fn groups_may_be_called_as_they_like_and_bad_names_are_those_of_the_jobs() {
+    let mut bench = Bench::default();
+    let jobs = "x,0,100,8,all,1\ny,0,100,8,all-,1\nz,0,100,8,\"a \"\"b\"\", c\",1\n";
+    open(&mut bench, &[("jobs.csv", &format!("{HEADING}{jobs}"))]);
+    assert_eq!(finished(&mut bench).outcome.all.finished, 3);
+    let long = "a".repeat(1000);
+    let message = fault(&[("jobs.csv", &format!("{HEADING}x,0,100,8,{long},1\n"))]);
+    assert!(message.starts_with("jobs.csv, line 2, column group: the value \"aaa"), "{message}");
+}
+
+#[test]
+fn times_may_count_from_anything() {
+    // Seconds since 1970, and one job more than a year later.
+    let (begin, late) = (1_760_000_000_i64, 1_760_000_000_i64 + 400 * 86_400);
+    let jobs = format!("{HEADING}x,{begin},100,8,a,1\ny,{},100,8,a,1\nz,{late},100,8,a,1\n", begin + 10);
+    let mut bench = Bench::default();
+    let told = open(&mut bench, &[("jobs.csv", &jobs), ("quotas.csv", QUOTAS)]);
+    let [Tell::Opened { facts, .. }] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((facts.from.0, facts.n_ahead), (begin / 60 * 60_000, 2));
+    assert!(facts.remarks.iter().any(|remark| remark.starts_with("1 lines are more than 366 days")), "{facts:?}");
+    let outcome = finished(&mut bench).outcome;
+    assert_eq!((outcome.all.finished, outcome.all.submitted), (2, 2));
+    assert!(outcome.rounds < 20, "{}", outcome.rounds);
 }
 
 #[test]
