@@ -2,6 +2,7 @@
 //! that the same plan gives the same picture anywhere.
 
 use engine::host::plan::base::Base;
+use engine::message::command::Command;
 use engine::message::plan::Variant;
 use engine::message::snapshot::Snapshot;
 use engine::unit::limit;
@@ -66,7 +67,11 @@ impl Sheet {
         let mut state = Snapshot::of(&base.state);
         // Who holds a key is nobody's business, and no plan depends on it.
         state.keys.clear();
-        let ahead = base.ahead.iter().map(|(at, command)| Timed { at: *at, command: command.clone() }).collect();
+        let is_of_keys = |command: &Command| {
+            matches!(command, Command::CreateKey(_) | Command::RotateKey(_) | Command::RevokeKey(_))
+        };
+        let ahead = base.ahead.iter().filter(|(_, command)| !is_of_keys(command));
+        let ahead = ahead.map(|(at, command)| Timed { at: *at, command: command.clone() }).collect();
         Self { format: FORMAT, title, place, state, from: base.from, ahead, length, variants }
     }
 
