@@ -213,7 +213,7 @@ fn choose_of_job(job: &mut SubmitJob, facts: &Facts, chooser: usize, value: &str
             }
         }
         (3, _) => job.idle = IDLE.iter().find(|(name, ..)| *name == value).map_or(job.idle, |(.., policy)| *policy),
-        _ => job.fault_tolerance = (value == "yes").then_some(FaultTolerance { max_restarts: 1000 }),
+        _ => job.fault_tolerance = (value == "yes").then_some(FaultTolerance::default()),
     }
     Ok(())
 }
