@@ -121,6 +121,15 @@ test("who goes too fast is told to wait", async () => {
     if (refused) assert.ok(Number(refused.headers.get("retry-after")) >= 1);
   }
   assert.ok(statuses.includes(429) && statuses.filter((status) => status === 200).length >= 900, `${statuses.length}`);
+  // On PAI's interface programs are told the same wait as people: the SDKs read milliseconds.
+  const headers = { "x-acs-version": "2020-12-03", "x-acs-action": "ListJobs", "x-acs-signature-type": "BEARERTOKEN", "x-acs-bearer-token": token };
+  let refused;
+  for (let round = 0; round < 30 && !refused; round += 1) {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${runtime.url}/api/v1/jobs`, { headers })));
+    refused = answers.find(({ status }) => status === 429);
+  }
+  const { Code, Message } = await refused.json();
+  assert.deepEqual([Code, Message], ["Throttling", `the key sends requests too fast; wait ${refused.headers.get("x-acs-retry-after")} ms`]);
 });
 
 test("who only knows a key's name keeps its owner from nothing, and is told to wait themselves", async () => {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write;
 
+use engine::unit::time::Millis;
 use serde_json::json;
 
 /// The name of a request, as everything that answers it repeats it: a UUID in capitals.
@@ -43,25 +44,36 @@ pub struct Problem {
     pub code: Cow<'static, str>,
     /// What people read: what is wrong, where, and what to do.
     pub message: String,
+    /// How long to wait, if it is that.
+    pub wait: Option<Millis>,
 }
 
 impl Problem {
     /// A refusal.
     #[must_use]
     pub fn new(status: u16, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self { status, code: code.into(), message: message.into() }
+        Self { status, code: code.into(), message: message.into(), wait: None }
+    }
+
+    /// The refusal of a request that has come too soon.
+    #[must_use]
+    pub fn too_soon(what: impl fmt::Display, wait: Millis) -> Self {
+        let message = format!("{what}; wait {} ms", wait.0);
+        Self { wait: Some(wait), ..Self::new(429, "Throttling", message) }
     }
 
     /// The body of the answer. The SDKs read nothing but an object, so there is always one.
     #[must_use]
     pub fn body(&self, request: &RequestId) -> String {
-        let Self { status: _, code, message } = self;
+        let Self { status: _, code, message, wait: _ } = self;
         json!({ "RequestId": request.to_string(), "Code": code, "Message": message }).to_string()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use engine::unit::time::Millis;
+
     use super::Problem;
     use super::RequestId;
 
@@ -70,6 +82,13 @@ mod tests {
         let name = |byte| RequestId::new([byte; 16]).to_string();
         assert_eq!(name(0x00), "00000000-0000-4000-8000-000000000000");
         assert_eq!(name(0xff), "FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF");
+    }
+
+    #[test]
+    fn what_people_read_and_what_programs_do_is_the_same_wait() {
+        let problem = Problem::too_soon("too fast", Millis(20));
+        assert_eq!((problem.wait, problem.message.as_str()), (Some(Millis(20)), "too fast; wait 20 ms"));
+        assert_eq!(Problem::new(503, "ServiceUnavailable", "later").wait, None);
     }
 
     #[test]

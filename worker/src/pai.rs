@@ -31,9 +31,6 @@ use crate::body;
 
 /// Where an object takes such a request.
 pub(crate) const PATH: &str = "/pai";
-/// For how long a sender who sends too much is asked to wait.
-const RETRY_AFTER_S: &str = "60";
-
 /// A request on its way to the object: this as a line of JSON, and the body after it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Head {
@@ -139,8 +136,9 @@ pub(crate) fn respond(answer: &::pai::service::Answer) -> worker::Result<Respons
     let headers = Headers::new();
     headers.set("content-type", "application/json; charset=utf-8")?;
     headers.set("cache-control", "no-store")?;
-    if answer.status == 429 {
-        headers.set("x-acs-retry-after", RETRY_AFTER_S)?;
+    if let Some(wait) = answer.wait {
+        // The SDKs read milliseconds, whatever the name makes one think.
+        headers.set("x-acs-retry-after", &wait.0.to_string())?;
     }
     let response = ResponseBuilder::new().with_status(answer.status).with_headers(headers);
     Ok(response.fixed(answer.body.clone().into_bytes()))

@@ -25,6 +25,7 @@ mod visit;
 mod workspace;
 
 use engine::transition::Sender;
+use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use serde_json::Value;
 use sha2::Digest;
@@ -45,6 +46,8 @@ pub struct Answer {
     pub status: u16,
     /// The body.
     pub body: String,
+    /// How long the sender is to wait before the next request, if that is what is wrong.
+    pub wait: Option<Millis>,
 }
 
 /// What makes a request different from all others: its nonce, or where it has none, when it came and what it says.
@@ -91,7 +94,7 @@ pub fn serve(request: &Request, mark: Mark, sender: &Sender, house: &mut dyn Hou
     match answer(request, mark, sender, house, now) {
         Ok(mut body) => {
             body["RequestId"] = Value::from(mark.request_id().to_string());
-            Answer { status: 200, body: body.to_string() }
+            Answer { status: 200, body: body.to_string(), wait: None }
         }
         Err(problem) => refuse(&problem, mark),
     }
@@ -100,7 +103,7 @@ pub fn serve(request: &Request, mark: Mark, sender: &Sender, house: &mut dyn Hou
 /// The answer that says why there is none.
 #[must_use]
 pub fn refuse(problem: &Problem, mark: Mark) -> Answer {
-    Answer { status: problem.status, body: problem.body(&mark.request_id()) }
+    Answer { status: problem.status, body: problem.body(&mark.request_id()), wait: problem.wait }
 }
 
 fn answer(

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::calendar;
@@ -115,6 +116,9 @@ impl Refused {
 
 impl From<Refused> for Problem {
     fn from(refused: Refused) -> Self {
+        if let Refused::TooMany { .. } = &refused {
+            return Self::too_soon(refused, Millis::MINUTE);
+        }
         let (status, code) = refused.code();
         Self::new(status, code, refused.to_string())
     }
@@ -155,7 +159,7 @@ impl fmt::Display for Refused {
             Self::BadNonce => f.write_str("x-acs-signature-nonce must have 1 to 64 visible ASCII characters"),
             Self::NonceUsed => f.write_str("the nonce was used before; a request is signed anew for each time it is sent"),
             Self::TooMany { limit } => {
-                write!(f, "the key has sent {limit} requests within half an hour, which is the limit; wait a minute")
+                write!(f, "the key has sent {limit} requests within half an hour, which is the limit")
             }
         }
     }

@@ -12,7 +12,7 @@ fn refusal(version: &str, action: &str, method: &str, target: &str, body: &str) 
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect::<Vec<_>>();
     let request = Request { method, target, headers: &headers, body: body.as_bytes() };
-    let Problem { status, code, message } = read(&request).unwrap_err().into();
+    let Problem { status, code, message, wait: _ } = read(&request).unwrap_err().into();
     format!("{status} {code}: {message}")
 }
 

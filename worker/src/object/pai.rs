@@ -59,8 +59,7 @@ async fn answer(core: &Core, head: &Head, body: &[u8]) -> Result<Answer, answer:
         Ok(Ok(sender)) => sender,
         Ok(Err(refused)) => return Ok(service::refuse(&Problem::from(refused), mark)),
         Err(answer::Problem::TooMany(wait)) => {
-            let message = format!("the key sends requests too fast; wait {} ms", wait.0);
-            return Ok(service::refuse(&Problem::new(429, "Throttling", message), mark));
+            return Ok(service::refuse(&Problem::too_soon("the key sends requests too fast", wait), mark));
         }
         Err(problem) => return Err(problem),
     };
