@@ -65,6 +65,7 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             | Event::MemberPut { .. }
             | Event::MemberRemoved { .. }
             | Event::KeyPut { .. }
+            | Event::KeyForgotten { .. }
             | Event::Veiled
             | Event::JobSubmitted { .. }
             | Event::PriorityChanged { .. }

@@ -119,7 +119,8 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::QuotaDetached { workspace, quota: no } => people::detached(quota(no), workspace),
         Event::MemberPut { workspace, user, roles, .. } => people::member(user, *roles, workspace),
         Event::MemberRemoved { workspace, user } => format!("{user} left workspace {workspace}"),
-        Event::KeyPut { key, is_now, .. } => people::key(key, is_now),
+        Event::KeyPut { key, at, is_now } => people::key(key, *at, is_now),
+        Event::KeyForgotten { key } => format!("key {key}, which served no more, was forgotten"),
         Event::Veiled | Event::Forgotten { .. } | Event::Rounded { .. } => return None,
     };
     Some(sentence)

@@ -2,6 +2,7 @@
 
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
+use crate::unit::time::Timestamp;
 use crate::workspace::key::AccessKey;
 use crate::workspace::key::KeyId;
 use crate::workspace::role::Role;
@@ -20,10 +21,10 @@ pub(super) fn member(user: &UserId, roles: RoleSet, workspace: &WorkspaceId) -> 
     format!("{user} is {} of workspace {workspace} now", roles.join(" and "))
 }
 
-pub(super) fn key(id: &KeyId, is_now: &AccessKey) -> String {
+pub(super) fn key(id: &KeyId, at: Timestamp, is_now: &AccessKey) -> String {
     match is_now {
         AccessKey { is_revoked: true, owner, .. } => format!("key {id} of {owner} was revoked"),
-        AccessKey { generation: 1, owner, .. } => format!("key {id} was created for {owner}"),
+        AccessKey { created, owner, .. } if *created == at => format!("key {id} was created for {owner}"),
         AccessKey { owner, .. } => format!("key {id} of {owner} has a new secret"),
     }
 }

@@ -182,6 +182,7 @@ impl<'a> Veil<'a> {
                 self.sees(Some(workspace)) || is_own(user)
             }
             Event::KeyPut { is_now, .. } => is_own(&is_now.owner),
+            Event::KeyForgotten { .. } => false,
             Event::JobSubmitted { no, spec, .. } => {
                 self.cover_spec(*no, spec);
                 true

@@ -325,6 +325,11 @@ pub enum Event {
         /// What it is now.
         is_now: AccessKey,
     },
+    /// A key that served no more is not kept any longer, to make room for another one.
+    KeyForgotten {
+        /// The key.
+        key: KeyId,
+    },
     /// Something of another workspace, in what a member of this one may see. The engine never decides it.
     Veiled,
     /// A round has decided.

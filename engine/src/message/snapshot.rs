@@ -48,6 +48,9 @@ pub struct Snapshot {
     /// Access keys by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keys: BTreeMap<KeyId, AccessKey>,
+    /// The highest generation of a key that has been forgotten.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgotten_generation: Option<u32>,
     /// Jobs with their numbers.
     pub jobs: Vec<(JobNo, Job)>,
     /// Free job numbers, the next one last.
@@ -103,6 +106,7 @@ impl Snapshot {
             quotas: state.quotas.clone(),
             workspaces: state.workspaces.clone(),
             keys: state.keys.clone(),
+            forgotten_generation: state.forgotten_generation,
             jobs: state.jobs.iter().map(|(no, job)| (no, job.clone())).collect(),
             free_jobs: state.jobs.free().to_vec(),
             market: MarketFacts {
@@ -128,6 +132,7 @@ impl Snapshot {
             quotas,
             workspaces,
             keys,
+            forgotten_generation,
             jobs,
             free_jobs,
             market,
@@ -149,6 +154,7 @@ impl Snapshot {
         state.quotas = quotas;
         state.workspaces = workspaces;
         state.keys = keys;
+        state.forgotten_generation = forgotten_generation;
         state.jobs = Jobs::restored(jobs, free_jobs);
         state.market.offers = market.offers;
         state.market.accounts = market.accounts.into_iter().collect();

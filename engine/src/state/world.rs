@@ -55,8 +55,11 @@ pub struct State {
     pub quotas: Vec<Quota>,
     /// Workspaces by name.
     pub workspaces: BTreeMap<WorkspaceId, Workspace>,
-    /// Access keys by name, revoked ones included.
+    /// Access keys by name. Those that serve no more are kept while there is room.
     pub keys: BTreeMap<KeyId, AccessKey>,
+    /// The highest generation of a key that has been forgotten. New keys begin above it, so that a name that comes again
+    /// does not bring its old secret back.
+    pub forgotten_generation: Option<u32>,
     /// Jobs.
     pub jobs: Jobs,
     /// Offers, and what jobs with a bid hold and have paid.

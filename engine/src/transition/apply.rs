@@ -21,6 +21,7 @@ use crate::transition::workspace;
 use crate::unit::few::Few;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
+use crate::workspace::key::KeyId;
 
 /// Applies what has happened; the only mutation of a state.
 pub fn apply(state: &mut State, event: &Event) {
@@ -107,6 +108,7 @@ pub fn apply(state: &mut State, event: &Event) {
         Event::KeyPut { key, is_now, .. } => {
             state.keys.insert(key.clone(), is_now.clone());
         }
+        Event::KeyForgotten { key } => forget_key(state, key),
         Event::PriorityChanged { .. }
         | Event::Promoted { .. }
         | Event::Evicted { .. }
@@ -213,10 +215,16 @@ fn apply_to_job(state: &mut State, event: &Event) {
         | Event::MemberPut { .. }
         | Event::MemberRemoved { .. }
         | Event::KeyPut { .. }
+        | Event::KeyForgotten { .. }
         | Event::Veiled
         | Event::Held { .. }
         | Event::Rounded { .. } => {}
     }
+}
+
+fn forget_key(state: &mut State, key: &KeyId) {
+    let generation = state.keys.remove(key).map(|key| key.generation);
+    state.forgotten_generation = state.forgotten_generation.max(generation);
 }
 
 /// Changes a job between taking it off everything that is kept and putting it back.

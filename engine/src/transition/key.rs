@@ -17,7 +17,7 @@ pub(super) fn create(state: &State, command: &CreateKey, now: Timestamp) -> Resu
     let CreateKey { key: id, user, administers, expires } = command;
     if let Some(known) = state.keys.get(id) {
         let asked = AccessKey::new(user.clone(), *administers, known.created, *expires);
-        return if asked == *known {
+        return if (AccessKey { generation: known.generation, ..asked }) == *known {
             Ok(Vec::new())
         } else {
             Err(Rejection::Taken { noun: Noun::Key, name: id.to_string() })
@@ -27,10 +27,27 @@ pub(super) fn create(state: &State, command: &CreateKey, now: Timestamp) -> Resu
         let earliest = now.0.saturating_add(1);
         names::in_range("the end of the key in milliseconds since 1970", end.0, earliest, i64::MAX)?;
     }
-    names::within_limit("access keys", state.keys.len() + 1, limit::KEYS_MAX)?;
     let theirs = state.keys.values().filter(|key| key.owner == *user && key.generations(now).next().is_some());
-    names::within_limit(format_args!("keys of {user}"), theirs.count() + 1, limit::KEYS_OF_USER_MAX)?;
-    Ok(put(id, now, AccessKey::new(user.clone(), *administers, now, *expires)))
+    let what = format_args!("keys of {user} (revoke one that is not needed)");
+    names::within_limit(what, theirs.count() + 1, limit::KEYS_OF_USER_MAX)?;
+    let mut events = make_room(state, now)?;
+    let generation = state.forgotten_generation.map_or(1, |last| last.saturating_add(1));
+    let key = AccessKey { generation, ..AccessKey::new(user.clone(), *administers, now, *expires) };
+    events.extend(put(id, now, key));
+    Ok(events)
+}
+
+/// Forgets the oldest key that serves no more, if there is no room for another one.
+fn make_room(state: &State, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    if state.keys.len() < limit::KEYS_MAX {
+        return Ok(Vec::new());
+    }
+    let over = state.keys.iter().filter(|(_, key)| key.generations(now).next().is_none());
+    if let Some((id, _)) = over.min_by_key(|(id, key)| (key.created, *id)) {
+        return Ok(vec![Event::KeyForgotten { key: id.clone() }]);
+    }
+    let what = "access keys that serve (revoke those that are not needed)";
+    names::within_limit(what, state.keys.len() + 1, limit::KEYS_MAX).map(|()| Vec::new())
 }
 
 pub(super) fn rotate(state: &State, command: &RotateKey, now: Timestamp) -> Result<Vec<Event>, Rejection> {
@@ -60,4 +77,85 @@ fn live<'a>(state: &'a State, id: &KeyId, now: Timestamp) -> Result<&'a AccessKe
     }
     let reason = "has been revoked or has expired; create another one".to_owned();
     Err(Rejection::NotNow { noun: Noun::Key, name: id.to_string(), reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::create;
+    use super::revoke;
+    use crate::message::command::people::CreateKey;
+    use crate::message::command::people::RevokeKey;
+    use crate::message::event::Event;
+    use crate::message::rejection::Rejection;
+    use crate::message::snapshot::Snapshot;
+    use crate::state::world::State;
+    use crate::transition::apply;
+    use crate::unit::id::UserId;
+    use crate::unit::limit;
+    use crate::unit::time::Timestamp;
+    use crate::workspace::key::AccessKey;
+    use crate::workspace::key::KeyId;
+
+    fn key(name: usize) -> KeyId {
+        KeyId::new(&format!("demo.{name}")).unwrap()
+    }
+
+    /// As many keys as there may be; the later their names, the earlier they were made.
+    fn full() -> State {
+        let mut state = State::default();
+        for name in 0..limit::KEYS_MAX {
+            let user = UserId::new(&format!("user-{}", name % 1_000)).unwrap();
+            let created = Timestamp(i64::try_from(limit::KEYS_MAX - name).unwrap());
+            state.keys.insert(key(name), AccessKey::new(user, false, created, None));
+        }
+        state
+    }
+
+    fn asked(state: &State, name: usize) -> Result<Vec<Event>, Rejection> {
+        let user = UserId::new("ann").unwrap();
+        let command = CreateKey { key: key(name), user, administers: false, expires: None };
+        create(state, &command, Timestamp(1_000_000))
+    }
+
+    fn done(state: &mut State, events: &[Event]) {
+        for event in events {
+            apply(state, event);
+        }
+    }
+
+    #[test]
+    fn keys_that_serve_are_limited() {
+        let told = asked(&full(), 10_000).unwrap_err().to_string();
+        assert_eq!(
+            told,
+            "10001 access keys that serve (revoke those that are not needed) are more than the 10000 allowed"
+        );
+    }
+
+    #[test]
+    fn keys_that_serve_no_more_make_room_and_their_secrets_never_come_back() {
+        let mut state = full();
+        for name in [7, 6_000, 500] {
+            let revoked = revoke(&state, &RevokeKey { key: key(name) }, Timestamp(900_000)).unwrap();
+            done(&mut state, &revoked);
+        }
+        let mut old = state.keys[&key(6_000)].clone();
+        old.generation = 4;
+        state.keys.insert(key(6_000), old);
+        let events = asked(&state, 10_000).unwrap();
+        assert_eq!(
+            events.first(),
+            Some(&Event::KeyForgotten { key: key(6_000) }),
+            "the oldest of those that serve no more"
+        );
+        done(&mut state, &events);
+        assert_eq!(state.keys.len(), limit::KEYS_MAX);
+
+        // The name comes again, also after a restore.
+        let mut state = Snapshot::of(&state).restore().unwrap();
+        let events = asked(&state, 6_000).unwrap();
+        done(&mut state, &events);
+        assert_eq!(state.keys[&key(6_000)].generation, 5);
+        assert_eq!(asked(&state, 6_000), Ok(Vec::new()), "asking again changes nothing");
+    }
 }

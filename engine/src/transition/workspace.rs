@@ -147,6 +147,7 @@ pub(super) fn apply(state: &mut State, event: &Event) {
         Event::ClusterCreated { .. }
         | Event::GroupPut { .. }
         | Event::KeyPut { .. }
+        | Event::KeyForgotten { .. }
         | Event::Veiled
         | Event::NodePut { .. }
         | Event::QuotaCreated { .. }

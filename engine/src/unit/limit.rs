@@ -16,7 +16,7 @@ pub const GROUPS_MAX: usize = 1_000;
 pub const WORKSPACES_MAX: usize = 10_000;
 /// Members of one workspace.
 pub const MEMBERS_MAX: usize = 10_000;
-/// Access keys of a cluster, revoked ones included.
+/// Access keys of a cluster. Those that serve no more are forgotten when there is no room for another one.
 pub const KEYS_MAX: usize = 10_000;
 /// Access keys of one user that have not been revoked.
 pub const KEYS_OF_USER_MAX: usize = 20;

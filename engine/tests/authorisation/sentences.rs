@@ -146,5 +146,8 @@ fn a_key_that_has_ended_stays_so() {
     for at in 0..20 {
         assert_eq!(send(&mut state, &create(&format!("k{at}"), "")), Ok(1));
     }
-    assert_eq!(send(&mut state, &create("k20", "")), Err("21 keys of owner are more than the 20 allowed".to_owned()));
+    assert_eq!(
+        send(&mut state, &create("k20", "")),
+        Err("21 keys of owner (revoke one that is not needed) are more than the 20 allowed".to_owned())
+    );
 }

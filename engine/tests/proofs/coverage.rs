@@ -32,6 +32,8 @@ use engine::unit::id::WorkspaceId;
 use engine::unit::limit;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use engine::workspace::key::AccessKey;
+use engine::workspace::key::KeyId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -90,6 +92,7 @@ impl All {
             | Event::MemberPut { .. }
             | Event::MemberRemoved { .. }
             | Event::KeyPut { .. }
+            | Event::KeyForgotten { .. }
             | Event::Veiled
             | Event::JobSubmitted { .. }
             | Event::PriorityChanged { .. }
@@ -235,6 +238,14 @@ fn rare_events(all: &mut All) {
     }
     run.state = snapshot.restore().unwrap();
     let command: Command = message::read(br#"{"round":{}}"#).unwrap();
+    all.see_outcome(authority::step(&mut run.state, &command, run.now));
+    // One key more than there is room for, where one of them has been revoked.
+    let user = UserId::new("ann").unwrap();
+    for at in 0..limit::KEYS_MAX {
+        let key = AccessKey { is_revoked: at == 0, ..AccessKey::new(user.clone(), false, run.now, None) };
+        run.state.keys.insert(KeyId::new(&format!("k{at}")).unwrap(), key);
+    }
+    let command: Command = message::read(br#"{"create_key":{"key":"k","user":"bob"}}"#).unwrap();
     all.see_outcome(authority::step(&mut run.state, &command, run.now));
     // What a stranger sees of a new workspace.
     let receipt = Receipt {

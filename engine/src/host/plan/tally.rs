@@ -240,6 +240,7 @@ impl Tally {
             | Event::MemberPut { .. }
             | Event::MemberRemoved { .. }
             | Event::KeyPut { .. }
+            | Event::KeyForgotten { .. }
             | Event::Veiled => {}
         }
     }
