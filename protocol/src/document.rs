@@ -18,6 +18,9 @@ pub struct SnapshotRef {
     pub seq: u64,
     /// The revision of the state.
     pub revision: u64,
+    /// When that entry was decided; unknown of the oldest snapshots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
     /// The digest of the state.
     pub hash: String,
     /// The keys of its parts, in order.
@@ -36,6 +39,20 @@ pub struct SegmentRef {
     pub revision: u64,
     /// Its key.
     pub key: String,
+}
+
+/// Where an earlier part of the history ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Milestone {
+    /// Its last entry.
+    pub seq: u64,
+    /// The revision after it.
+    pub revision: u64,
+    /// When it was decided.
+    pub at: Timestamp,
+    /// The page that ends with it.
+    pub page: String,
 }
 
 /// What there is: the newest snapshot and all segments since it, in order and without gaps.
@@ -60,6 +77,9 @@ pub struct Head {
     pub segments: Vec<SegmentRef>,
     /// The page with what was before the snapshot.
     pub history: Option<String>,
+    /// Ways into the history, the oldest first ([`crate::past`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub milestones: Vec<Milestone>,
 }
 
 impl Head {
@@ -72,7 +92,8 @@ impl Head {
     /// Every key that it names.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let parts = self.snapshot.iter().flat_map(|snapshot| &snapshot.parts);
-        parts.chain(self.segments.iter().map(|segment| &segment.key)).chain(&self.history).map(String::as_str)
+        let pages = self.milestones.iter().map(|milestone| &milestone.page).chain(&self.history);
+        parts.chain(self.segments.iter().map(|segment| &segment.key)).chain(pages).map(String::as_str)
     }
 }
 
@@ -88,6 +109,9 @@ pub struct Page {
     pub snapshot: Option<SnapshotRef>,
     /// Its segments.
     pub segments: Vec<SegmentRef>,
+    /// Ways further back, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub milestones: Vec<Milestone>,
 }
 
 /// Entries, as they are published.

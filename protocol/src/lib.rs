@@ -31,4 +31,5 @@ pub mod publish;
 
 pub mod history;
 pub mod market;
+pub mod past;
 pub mod restore;

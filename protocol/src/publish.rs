@@ -19,6 +19,7 @@ use crate::cluster::Cluster;
 use crate::digest::sha256;
 use crate::document::FORMAT;
 use crate::document::Head;
+use crate::document::Milestone;
 use crate::document::Page;
 use crate::document::SegmentRef;
 use crate::document::SnapshotRef;
@@ -33,6 +34,7 @@ use crate::log::Write;
 use crate::log::encode;
 use crate::name::ClusterName;
 use crate::note::Stale;
+use crate::past;
 use crate::profile::Pace;
 use crate::profile::Profile;
 
@@ -154,8 +156,10 @@ impl<S: LogStore> Cluster<S> {
         let last = published.as_ref().map_or(0, |head| head.seq);
         let snapshot = (seq - snapshot_seq >= profile.snapshot_every).then(|| Snapshot::of(&memory.state).to_bytes());
 
-        let (old_snapshot, old_segments, history) =
-            published.map_or((None, Vec::new(), None), |head| (head.snapshot, head.segments, head.history));
+        let (old_snapshot, old_segments, history, milestones) = match published {
+            Some(head) => (head.snapshot, head.segments, head.history, head.milestones),
+            None => Default::default(),
+        };
         let is_merged = snapshot.is_none() && old_segments.len() >= profile.segments_max;
         let (first, kept) =
             if is_merged { (old_snapshot.as_ref().map_or(0, |old| old.seq), Vec::new()) } else { (last, old_segments) };
@@ -176,14 +180,18 @@ impl<S: LogStore> Cluster<S> {
             snapshot: old_snapshot.clone(),
             segments: Vec::new(),
             history,
+            milestones,
         };
         if let Some(bytes) = snapshot {
             let text = String::from_utf8(bytes).map_err(|error| Fault::damaged("a snapshot", error))?;
             let parts = parts(&name, seq, &text, profile.object_bytes_max).into_iter().map(|(key, _)| key).collect();
-            let closed =
-                Page { format: FORMAT, previous: head.history.take(), snapshot: old_snapshot, segments: listed };
-            head.snapshot = Some(SnapshotRef { seq, revision, hash: sha256(text.as_bytes()), parts });
-            head.history = Some(name.page(seq, &encode(&closed)?));
+            let milestones = std::mem::take(&mut head.milestones);
+            let previous = head.history.take();
+            let closed = Page { format: FORMAT, previous, snapshot: old_snapshot, segments: listed, milestones };
+            let key = name.page(seq, &encode(&closed)?);
+            head.snapshot = Some(SnapshotRef { seq, revision, at: Some(at), hash: sha256(text.as_bytes()), parts });
+            head.milestones = past::onward(&closed.milestones, Milestone { seq, revision, at, page: key.clone() });
+            head.history = Some(key);
             page = Some(closed);
             writes.push(Write::PutSnapshot(Stored { seq, revision, at, text }));
         } else {

@@ -64,6 +64,11 @@ impl Air {
         self.0.borrow().n_reads
     }
 
+    /// Loses every object whose key is so.
+    pub(crate) fn lose(&self, is_lost: impl Fn(&str) -> bool) {
+        self.0.borrow_mut().values.retain(|key, _| !is_lost(key));
+    }
+
     pub(crate) fn n_objects(&self) -> usize {
         self.0.borrow().values.len()
     }
@@ -99,6 +104,7 @@ impl Inner {
             let page: Page = serde_json::from_str(&self.values[&key][0]).expect("a page is JSON");
             page.segments.iter().for_each(|segment| check(&segment.key));
             page.previous.iter().for_each(|key| check(key));
+            page.milestones.iter().for_each(|milestone| check(&milestone.page));
             page.snapshot.iter().flat_map(|snapshot| &snapshot.parts).for_each(|key| check(key));
             next = page.previous;
         }

@@ -6,6 +6,7 @@
 mod air;
 mod disk;
 mod memory;
+mod past;
 mod random;
 mod world;
 

@@ -21,9 +21,9 @@ use crate::world::founding;
 use crate::world::name;
 use crate::world::sender;
 
-const START: Timestamp = Timestamp(1_700_000_000_000);
+pub(crate) const START: Timestamp = Timestamp(1_700_000_000_000);
 
-fn founded(profile: Profile) -> Cluster<Disk> {
+pub(crate) fn founded(profile: Profile) -> Cluster<Disk> {
     let mut cluster = Cluster::new(name(), profile, Disk::default());
     for envelope in founding() {
         cluster.submit(&envelope, &sender(), START).expect("the founding works");
@@ -31,13 +31,13 @@ fn founded(profile: Profile) -> Cluster<Disk> {
     cluster
 }
 
-fn submission(number: u32) -> Envelope {
+pub(crate) fn submission(number: u32) -> Envelope {
     let job = json!({ "job": format!("job-{number}"), "quota": "a", "pods": [{ "amount": { "gpu": 1000 } }] });
     envelope(&format!("command-{number}"), &json!({ "submit_job": job }))
 }
 
 /// Everything that is committed is in the air.
-fn publish(cluster: &mut Cluster<Disk>, air: &Air, now: Timestamp) {
+pub(crate) fn publish(cluster: &mut Cluster<Disk>, air: &Air, now: Timestamp) {
     let publication = cluster.seal(now).expect("sealing works").expect("there is something to publish");
     air::run(publish::put(air, &publication)).expect("putting works");
     cluster.settle(&publication).expect("settling works");

@@ -37,6 +37,7 @@ use crate::air;
 use crate::air::Air;
 use crate::disk::Disk;
 use crate::disk::Plan;
+use crate::past;
 use crate::random::Random;
 
 /// A cluster and what is known of it from outside.
@@ -366,6 +367,7 @@ impl World {
         let here = self.cluster.position().expect("reading works");
         let head = air::run(history::head(&self.air, &name())).expect("reading works").expect("there is a head");
         self.check_parts(&head);
+        past::check(&self.air, &head, &self.entries, &mut self.random);
         let restored = air::run(restore::read(&self.air, head, usize::MAX)).expect("KV alone is enough");
         let mut copy = Cluster::new(name(), self.profile, Disk::default());
         let noted = air::run(note::read(&self.air, &name())).expect("reading works");

@@ -1,0 +1,154 @@
+//! The past from KV: from the newest snapshot before any moment, entry by entry, to what the log came to there.
+
+use engine::message::envelope::Entry;
+use engine::state::world::State;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use protocol::cluster::Cluster;
+use protocol::cluster::replay;
+use protocol::cluster::restore_state;
+use protocol::digest;
+use protocol::document::Head;
+use protocol::document::Milestone;
+use protocol::history;
+use protocol::past;
+use protocol::past::Kept;
+use protocol::past::Moment;
+use protocol::past::onward;
+use protocol::profile::Profile;
+use serde_json::json;
+
+use crate::air;
+use crate::air::Air;
+use crate::disk::Disk;
+use crate::memory::START;
+use crate::memory::founded;
+use crate::memory::publish;
+use crate::memory::submission;
+use crate::random::Random;
+use crate::world::envelope;
+use crate::world::name;
+use crate::world::sender;
+
+fn at_hand<T>(kept: Kept<T>) -> T {
+    match kept {
+        Kept::Yes(kept) => kept,
+        Kept::Since(revision) => panic!("only what is since revision {revision} is kept"),
+    }
+}
+
+/// Whether an entry lies before a moment.
+fn is_before(entry: &Entry, moment: Moment) -> bool {
+    match moment {
+        Moment::Time(time) => entry.at < time,
+        Moment::Revision(revision) => entry.revision <= revision,
+    }
+}
+
+/// The state at a moment as a reader of the past finds it, and how many entries came in each portion.
+fn reached(air: &Air, head: &Head, moment: Moment, count: usize) -> (State, Vec<usize>) {
+    let text = at_hand(air::run(past::snapshot(air, head, moment)).expect("reading works"));
+    let mut state = text.map_or_else(State::default, |text| restore_state("a snapshot", &text).expect("it is good"));
+    let mut portions = Vec::new();
+    loop {
+        let entries = at_hand(air::run(past::entries(air, head, state.revision, count)).expect("reading works"));
+        assert!(entries.len() <= count);
+        portions.push(entries.len());
+        for (_, entry) in &entries {
+            if !is_before(entry, moment) {
+                return (state, portions);
+            }
+            replay(&mut state, entry).expect("entries follow each other");
+        }
+        if entries.is_empty() {
+            return (state, portions);
+        }
+    }
+}
+
+/// Any moment can be begun with.
+pub(crate) fn check(air: &Air, head: &Head, entries: &[Entry], random: &mut Random) {
+    for _ in 0..3 {
+        // Where something was decided, and just before and after it: there may be a snapshot.
+        let entry = &entries[usize::try_from(random.below(entries.len() as u64)).expect("small")];
+        let time = Timestamp(entry.at.0 - 1 + i64::try_from(random.below(3)).expect("small"));
+        for moment in [Moment::Time(time), Moment::Revision(random.below(head.revision + 2))] {
+            let mut due = State::default();
+            let before = entries.iter().take_while(|entry| is_before(entry, moment));
+            before.for_each(|entry| replay(&mut due, entry).expect("the log can be replayed"));
+            let count = usize::try_from(1 + random.below(50)).expect("small");
+            let (state, _) = reached(air, head, moment, count);
+            assert_eq!(digest::of_state(&state), digest::of_state(&due), "the state at {moment:?}");
+        }
+    }
+}
+
+/// A long life in short parts: a snapshot after ten entries, one entry a minute, a segment for each.
+fn lived(count: u32) -> (Air, Head) {
+    let profile = Profile { snapshot_every: 10, entries_kept: 4, object_bytes_max: 200, ..Profile::default() };
+    let (mut cluster, air): (Cluster<Disk>, Air) = (founded(profile), Air::new(1));
+    cluster.submit(&submission(0), &sender(), START).expect("it is accepted");
+    for number in 1..=count {
+        let now = START + Millis(i64::from(number) * Millis::MINUTE.0);
+        let command = json!({ "set_priority": { "job": "job-0", "priority": 1 + number % 9 } });
+        cluster.submit(&envelope(&format!("command-{number}"), &command), &sender(), now).expect("it is accepted");
+        if number % 10 == 0 {
+            publish(&mut cluster, &air, now);
+        }
+    }
+    let head = air::run(history::head(&air, &name())).expect("reading works").expect("there is a head");
+    (air, head)
+}
+
+#[test]
+fn a_moment_long_ago_is_a_few_reads_away() {
+    let (air, head) = lived(3_000);
+    assert!(head.milestones.len() <= 30, "{} milestones in a head", head.milestones.len());
+    for minute in [0, 1, 17, 600, 1_500, 2_700, 2_989] {
+        let moment = Moment::Time(START + Millis(minute * Millis::MINUTE.0));
+        let (state, portions) = reached(&air, &head, moment, 1_000);
+        assert!(portions.len() <= 2, "minute {minute} is not in the part after its snapshot: {portions:?}");
+        let before = portions.split_last().map_or(0, |(_, before)| before.len());
+        assert!(portions[..before].iter().all(|count| *count >= 10), "all until the next snapshot: {portions:?}");
+        let due = if minute == 0 { 0 } else { head.revision + minute.unsigned_abs() - 3_001 };
+        assert_eq!(state.revision, due, "what is decided in minute {minute} is not before it");
+        let (again, _) = reached(&air, &head, Moment::Revision(state.revision), 1_000);
+        assert_eq!(digest::of_state(&again), digest::of_state(&state), "by its revision");
+        let n_read = air.n_reads();
+        at_hand(air::run(past::entries(&air, &head, state.revision, 1)).expect("reading works"));
+        let n_read = air.n_reads() - n_read;
+        assert!(n_read <= 10, "{n_read} reads to minute {minute} of 3000");
+    }
+}
+
+#[test]
+fn the_way_to_any_moment_grows_with_its_logarithm() {
+    let milestone = |seq: u64| Milestone { seq, revision: seq, at: Timestamp(0), page: String::new() };
+    let mut known = Vec::new();
+    for seq in 1..=100_000 {
+        known = onward(&known, milestone(seq));
+    }
+    assert!(known.len() <= 50, "{} milestones", known.len());
+    assert_eq!((known[0].seq, known[known.len() - 1].seq), (1, 100_000), "the oldest and the newest");
+    for pair in known.windows(2) {
+        let (older, newer) = (pair[0].seq, pair[1].seq);
+        assert!(newer - older <= 1 + (100_000 - newer), "from {newer} to {older}");
+    }
+}
+
+#[test]
+fn what_is_not_kept_any_more_says_since_when_the_rest_is() {
+    let (air, head) = lived(600);
+    let whole = air::run(past::snapshot(&air, &head, Moment::Revision(0))).expect("reading works");
+    assert_eq!(whole, Kept::Yes(None), "the beginning is the empty state");
+    // The objects of the first half are gone: their names tell which those are.
+    let middle = head.seq / 2;
+    let number = |key: &str| key.rsplit('/').next().and_then(|last| last.get(..12)?.parse::<u64>().ok());
+    air.lose(|key| number(key).is_some_and(|seq| seq <= middle));
+    let lost = air::run(past::snapshot(&air, &head, Moment::Revision(1))).expect("reading works");
+    let Kept::Since(since) = lost else { panic!("{lost:?}") };
+    assert_eq!(air::run(past::entries(&air, &head, 1, 5)).expect("reading works"), Kept::Since(since));
+    let here = air::run(past::snapshot(&air, &head, Moment::Revision(since))).expect("reading works");
+    assert!(matches!(here, Kept::Yes(Some(_))), "what is said to be kept is: {here:?}");
+    reached(&air, &head, Moment::Revision(head.revision), 7);
+}
