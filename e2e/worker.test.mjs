@@ -91,7 +91,7 @@ test("a body that does not tell its size is cut at the limit", async () => {
 
 test("nothing but the health is open", async () => {
   const cluster = server.cluster("closed");
-  const paths = ["snapshot", "head", "entries", "rounds", "rounds/1", "jobs/x/why", "offers", "offers/x/history", "bills", "metrics", "hash", "events"];
+  const paths = ["snapshot", "head", "entries", "past", "rounds", "rounds/1", "jobs/x/why", "offers", "offers/x/history", "bills", "metrics", "hash", "events"];
   const requests = [...paths.map((path) => ["GET", path]), ...["commands", "restore", "flush"].map((path) => ["POST", path])];
   for (const [method, path] of requests) {
     for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "Bearer " }, { authorization: server.key }]) {

@@ -73,6 +73,7 @@ pub(crate) fn admit(state: &State, sender: &Sender, call: &Call) -> Result<(), P
         }
         Call::Snapshot
         | Call::Entries
+        | Call::Past
         | Call::Audit
         | Call::Rounds
         | Call::RoundAt(_)

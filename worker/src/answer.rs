@@ -37,6 +37,8 @@ pub(crate) enum Problem {
     NoUpgrade,
     /// So far back nothing can be read any more.
     Gone,
+    /// So far back nothing is kept: what is begins with this revision.
+    NotKept(u64),
     /// The log has something that must not be replaced by accident.
     HasLog(String),
     /// What was restored is older than what readers have seen.
@@ -98,6 +100,9 @@ impl Problem {
             Self::BadQuery(name) => (400, "bad_query", format!("the parameter {name} cannot be read")),
             Self::NoUpgrade => (426, "no_upgrade", "this is a WebSocket; send `Upgrade: websocket`".to_owned()),
             Self::Gone => (410, "gone", "so far back is not kept at hand; start from the snapshot".to_owned()),
+            Self::NotKept(since) => {
+                (410, "not_kept", format!("so far back nothing is kept; what is kept begins with revision {since}"))
+            }
             Self::HasLog(here) => {
                 (409, "has_log", format!("the cluster is at {here}; repeat with force=true to replace that"))
             }

@@ -5,11 +5,17 @@
 //! and when the reader is somebody who may not see everything, for what they may see is judged by the state as it is.
 
 use engine::host::veil::Veil;
+use engine::message::snapshot::Snapshot;
+use engine::state::world::State;
 use engine::unit::time::Timestamp;
 use protocol::document::Head;
+use protocol::fault::Fault;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
+use protocol::past;
+use protocol::past::Kept;
+use protocol::past::Moment;
 use worker::Env;
 use worker::Headers;
 use worker::Method;
@@ -45,6 +51,8 @@ pub(crate) const ROUNDS_SHOWN: usize = 20;
 pub(crate) const ROUNDS_MAX: usize = 200;
 /// How far back in pages of history a read goes.
 const PAGES_MAX: usize = 4;
+/// How many entries can be asked for at once.
+const PORTION_MAX: usize = 1000;
 
 /// Answers a request.
 pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
@@ -110,8 +118,11 @@ async fn hand_on(mut request: Request, env: &Env, cluster: &ClusterName, proof: 
 
 /// The answer from KV; none if only the object can answer.
 async fn published(env: &Env, cluster: &ClusterName, call: &Call, query: &Query) -> Result<Option<Response>, Problem> {
-    if !matches!(call, Call::Snapshot | Call::Head | Call::Entries | Call::Rounds | Call::RoundAt(_) | Call::Market(_))
-    {
+    let is_kept = matches!(
+        call,
+        Call::Snapshot | Call::Head | Call::Entries | Call::Past | Call::Rounds | Call::RoundAt(_) | Call::Market(_)
+    );
+    if !is_kept {
         return Ok(None);
     }
     let kv = Kv::of(env)?;
@@ -165,10 +176,14 @@ async fn text(
             if after >= head.revision {
                 return Ok(None);
             }
-            let entries = history::entries_after(kv, head, after, PAGES_MAX).await?.ok_or(Problem::Gone)?;
+            let entries = match portion(query)? {
+                Some(count) => at_hand(past::entries(kv, head, after, count).await?)?,
+                None => history::entries_after(kv, head, after, PAGES_MAX).await?.ok_or(Problem::Gone)?,
+            };
             let entries: Vec<_> = entries.into_iter().map(|(_, entry)| entry).collect();
             Some(encode(&entries)?)
         }
+        Call::Past => Some(at_hand(past::snapshot(kv, head, moment(query)?).await?)?.map_or_else(beginning, Ok)?),
         Call::Rounds => {
             Some(encode(&history::find(kv, head, count(query)?, 1, |_, entry| history::is_round(entry)).await?)?)
         }
@@ -191,6 +206,34 @@ async fn text(
         | Call::Flush
         | Call::Slot(_) => None,
     })
+}
+
+/// How many entries a query asks for, if it says so.
+pub(crate) fn portion(query: &Query) -> Result<Option<usize>, Problem> {
+    let count: Option<usize> = query.value("count")?;
+    Ok(count.map(|count| count.min(PORTION_MAX)))
+}
+
+/// The moment that a query asks for.
+pub(crate) fn moment(query: &Query) -> Result<Moment, Problem> {
+    match (query.value("time")?, query.value("revision")?) {
+        (Some(ms), None) => Ok(Moment::Time(Timestamp(ms))),
+        (None, Some(revision)) => Ok(Moment::Revision(revision)),
+        (None, None) | (Some(_), Some(_)) => Err(Problem::BadQuery("time or revision, one of the two,")),
+    }
+}
+
+/// What is kept of the past, or since when something is.
+pub(crate) fn at_hand<T>(kept: Kept<T>) -> Result<T, Problem> {
+    match kept {
+        Kept::Yes(kept) => Ok(kept),
+        Kept::Since(revision) => Err(Problem::NotKept(revision)),
+    }
+}
+
+/// The state before anything happened.
+pub(crate) fn beginning() -> Result<String, Fault> {
+    encode(&Snapshot::of(&State::default()))
 }
 
 /// How many rounds a query asks for.

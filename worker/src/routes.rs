@@ -7,7 +7,8 @@
 //! | POST | `/v1/clusters/{cluster}/commands` | the receipt of an envelope |
 //! | GET | `.../snapshot?min_revision=` | the state as an engine snapshot |
 //! | GET | `.../head` | what has been published |
-//! | GET | `.../entries?after=` | the entries after a revision, as a list |
+//! | GET | `.../entries?after=&count=` | the entries after a revision, as a list; with a count from anywhere in the past |
+//! | GET | `.../past?time=&revision=` | the newest published snapshot before a moment; entries lead on from it |
 //! | GET | `.../rounds?count=` | the newest entries that contain a round, the newest first |
 //! | GET | `.../rounds/{revision}` | the entry that led to a revision |
 //! | GET | `.../jobs/{job}/why` | why a job waits, or what became of it |
@@ -49,6 +50,7 @@ pub(crate) enum Call {
     Snapshot,
     Head,
     Entries,
+    Past,
     Rounds,
     RoundAt(u64),
     Why(String),
@@ -95,6 +97,7 @@ fn call(rest: &[&str]) -> Result<(Method, Call), Problem> {
         ["snapshot"] => (Method::Get, Call::Snapshot),
         ["head"] => (Method::Get, Call::Head),
         ["entries"] => (Method::Get, Call::Entries),
+        ["past"] => (Method::Get, Call::Past),
         ["rounds"] => (Method::Get, Call::Rounds),
         ["rounds", revision] => (Method::Get, Call::RoundAt(revision.parse().map_err(|_| Problem::NoRoute)?)),
         ["jobs", job, "why"] => (Method::Get, Call::Why(decoded(job)?)),

@@ -80,6 +80,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         Call::Snapshot
         | Call::Head
         | Call::Entries
+        | Call::Past
         | Call::Audit
         | Call::Rounds
         | Call::RoundAt(_)

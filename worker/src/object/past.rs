@@ -1,14 +1,21 @@
 //! The past of a cluster: what the log still has, and from KV what it has dropped.
 
+use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
+use engine::transition::Sender;
 use protocol::cluster::Cluster;
+use protocol::cluster::restore_state;
 use protocol::fault::Fault;
 use protocol::history;
 use protocol::log::Record;
 use protocol::log::decode;
+use protocol::log::encode;
+use protocol::past;
+use protocol::past::Moment;
 
 use crate::answer::Problem;
 use crate::bindings::Kv;
+use crate::front;
 use crate::market::PAGES_MAX;
 use crate::object::Core;
 
@@ -54,6 +61,27 @@ pub(super) async fn entry_at(core: &Core, revision: u64) -> Result<Entry, Proble
     }
     let head = core.with(Cluster::published)?.ok_or(Problem::Gone)?;
     history::entry_at(&Kv::of(&core.env)?, &head, revision, PAGES_MAX).await?.ok_or(Problem::Gone)
+}
+
+/// At most `count` entries after a revision that the log has dropped.
+pub(super) async fn entries(core: &Core, after: u64, count: usize) -> Result<Vec<Entry>, Problem> {
+    let head = core.with(Cluster::published)?.ok_or(Problem::Gone)?;
+    let entries = front::at_hand(past::entries(&Kv::of(&core.env)?, &head, after, count).await?)?;
+    Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+}
+
+/// The newest published snapshot before a moment, as its reader may see it.
+pub(super) async fn snapshot(core: &Core, sender: &Sender, moment: Moment) -> Result<String, Problem> {
+    let found = match core.with(Cluster::published)? {
+        Some(head) => front::at_hand(past::snapshot(&Kv::of(&core.env)?, &head, moment).await?)?,
+        None => None,
+    };
+    let Some(text) = found else { return Ok(front::beginning()?) };
+    if sender.administers {
+        return Ok(text);
+    }
+    let then = restore_state("the published snapshot", &text)?;
+    Ok(core.with(|cluster| cluster.with_state(|now| encode(&Veil::past(&then, now, sender).snapshot())))??)
 }
 
 pub(super) fn decoded(record: &Record) -> Result<Entry, Fault> {

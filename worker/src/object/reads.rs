@@ -41,14 +41,20 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, call: &Call, quer
         Call::Head => encode(&core.with(Cluster::published)?.ok_or_else(|| unknown_cluster(cluster))?)?,
         Call::Entries => {
             let after: u64 = query.value("after")?.unwrap_or_default();
-            let records = core.with(|cluster| cluster.records_after(after, u64::MAX))?.ok_or(Problem::Gone)?;
-            if sender.administers {
-                let entries: Vec<String> = records.into_iter().map(|record| record.entry).collect();
-                format!("[{}]", entries.join(","))
-            } else {
-                as_seen(core, sender, &records.iter().map(past::decoded).collect::<Result<Vec<_>, _>>()?)?
+            let portion = front::portion(query)?;
+            let count = portion.map_or(u64::MAX, |count| count as u64);
+            match core.with(|cluster| cluster.records_after(after, count))? {
+                Some(records) if sender.administers => {
+                    let entries: Vec<String> = records.into_iter().map(|record| record.entry).collect();
+                    format!("[{}]", entries.join(","))
+                }
+                Some(records) => {
+                    as_seen(core, sender, &records.iter().map(past::decoded).collect::<Result<Vec<_>, _>>()?)?
+                }
+                None => as_seen(core, sender, &past::entries(core, after, portion.ok_or(Problem::Gone)?).await?)?,
             }
         }
+        Call::Past => past::snapshot(core, sender, front::moment(query)?).await?,
         Call::Rounds => as_seen(core, sender, &past::find(core, front::count(query)?, history::is_round).await?)?,
         Call::Audit => audit(core, sender, query).await?,
         Call::RoundAt(revision) => {

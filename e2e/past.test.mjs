@@ -1,0 +1,82 @@
+// The past of a cluster over HTTP: from the newest snapshot before any moment, portion by portion, to what is now.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { People } from "./people.mjs";
+import { Server } from "./server.mjs";
+
+let server;
+before(async () => (server = await new Server().start()));
+after(() => server.stop());
+
+/** More entries than there are between two snapshots: the priority of a job goes up and down. */
+const CHAPTER = 1104;
+
+/** So many chapters, each published with a snapshot at its end. */
+async function live(cluster, job, chapters) {
+  for (let number = 0; number < chapters * CHAPTER; number += 8) {
+    const lanes = [...Array(8).keys()].map((lane) => number + lane);
+    await Promise.all(lanes.map((one) => cluster.send(`turn-${one}`, { set_priority: { job, priority: 1 + (one % 9) } })));
+    if ((number + 8) % CHAPTER === 0) assert.equal((await cluster.post("flush")).status, 200);
+  }
+}
+
+/** Every entry after a revision, asked for in portions. */
+async function onward(cluster, after, count) {
+  const entries = [];
+  for (;;) {
+    const answer = await cluster.get(`entries?after=${after}&count=${count}`);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    assert.ok(answer.body.length <= count);
+    if (answer.body.length === 0) return entries;
+    entries.push(...answer.body);
+    after = entries.at(-1).revision;
+  }
+}
+
+test("the whole past can be read from any moment on, although the log has dropped it", async () => {
+  const cluster = await server.cluster("long").found();
+  await cluster.submit("one");
+  await live(cluster, "job-one", 3);
+  const { seq, revision } = await cluster.hash();
+  const all = await onward(cluster, 0, 1000);
+  assert.equal(all.length, seq);
+  for (const [at, entry] of all.entries()) assert.equal(entry.revision, (all[at - 1]?.revision ?? 0) + entry.events.length);
+  for (const wanted of [0, 1, 700, 1800, 2500, revision - 3, revision, revision + 10]) {
+    const from = (await cluster.get(`past?revision=${wanted}`)).body.revision;
+    assert.ok(from <= wanted && wanted - from < 2 * CHAPTER, `${from} for ${wanted}`);
+    const tail = await onward(cluster, from, 700);
+    assert.deepEqual(tail.map((one) => one.revision), all.map((one) => one.revision).filter((one) => one > from));
+  }
+  // By time: everything that was decided then or later is after the snapshot.
+  const { at } = all[2 * CHAPTER];
+  const from = (await cluster.get(`past?time=${at}`)).body.revision;
+  assert.ok(all.filter((one) => one.at >= at).every((one) => one.revision > from));
+  assert.ok(from > 500, `${from}`);
+  for (const query of ["", "?time=1&revision=1", "?time=soon", "?revision=-1"]) {
+    const answer = await cluster.get(`past${query}`);
+    assert.deepEqual([answer.status, answer.body.code], [400, "bad_query"], query);
+  }
+});
+
+test("of the past, members are sent what they might see then and still may", async () => {
+  const people = await People.of(server, "veiled");
+  const cluster = people.cluster;
+  await live(cluster, "developer-job", 1);
+  const { revision } = await cluster.hash();
+  const names = async (sender) => {
+    const answer = await people.senders[sender].get(`past?revision=${revision}`);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    assert.ok(answer.body.revision > 900, "there is a snapshot");
+    const text = JSON.stringify(answer.body);
+    return ["developer-job", "carol-job", "workspace-c", "veiled.carol"].filter((name) => text.includes(name));
+  };
+  assert.deepEqual(await names("cluster"), ["developer-job", "carol-job", "workspace-c", "veiled.carol"]);
+  assert.deepEqual(await names("developer"), ["developer-job"]);
+  assert.deepEqual(await names("carol"), ["carol-job", "workspace-c", "veiled.carol"]);
+  await cluster.send("leaves", { remove_member: { workspace: "workspace-b", user: "developer" } });
+  const left = await people.senders.developer.get(`past?revision=${revision}`);
+  assert.ok(left.status === 403 || !JSON.stringify(left.body).includes("developer-job"), JSON.stringify(left.body).slice(0, 300));
+  const tail = await people.senders.carol.get(`entries?after=40&count=500`);
+  assert.equal(tail.body.length, 500);
+  assert.ok(!JSON.stringify(tail.body).includes("developer-job"));
+});
