@@ -44,6 +44,13 @@ export class Cluster {
     return answer.json();
   }
 
+  /** Something that the cluster is asked to do beside its commands, such as `flush`. */
+  async post(path) {
+    const headers = { authorization: `Bearer ${this.runtime.adminKey}` };
+    const answer = await fetch(`${this.runtime.url}/v1/clusters/${this.name}/${path}`, { method: "POST", headers });
+    if (!answer.ok) throw new Error(`refused: ${await answer.text()}`);
+  }
+
   /** The example: three teams, 128 GPUs, all of them in use; or only its first commands. */
   async loadExample(count = Infinity) {
     const lines = readFileSync(EXAMPLE, "utf8").split("\n").filter((line) => line.trim() !== "");

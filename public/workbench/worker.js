@@ -4,21 +4,20 @@ import load, { Bench } from "./engine.js";
 const PORTION_MS = 12;
 const bench = load().then(() => new Bench());
 let isWorking = false;
+let isGathering = false;
 let newest = 0;
 
-onmessage = async ({ data: { plan, ask, files = [] } }) => {
+onmessage = async ({ data: { plan, ask, files = [], key } }) => {
   newest = Math.max(newest, plan);
   try {
     const ready = await bench;
-    const known = await Promise.all(files.map(read));
+    const known = await Promise.all(files.map((file) => read(file, key)));
     // What was fetched for a plan may come after the next one has been opened.
     if (known.length > 0 && plan < newest) return;
     for (const [name, bytes] of known) ready.attach(name, bytes);
     tell(ready.ask(ask));
-    if (!isWorking && ready.is_busy()) {
-      isWorking = true;
-      work(ready);
-    }
+    start(ready);
+    if (!isGathering) gather(ready, key);
   } catch (error) {
     const message = error instanceof WebAssembly.CompileError || error instanceof WebAssembly.RuntimeError
       ? `The planner's engine does not run here: ${error.message}`
@@ -28,18 +27,37 @@ onmessage = async ({ data: { plan, ask, files = [] } }) => {
 };
 
 // A file of this computer, or something that the service has.
-async function read(file) {
+async function read(file, key) {
   if (file instanceof File) return [file.name, new Uint8Array(await file.arrayBuffer())];
-  const answer = await fetch(file.url, { headers: file.key ? { authorization: `Bearer ${file.key}` } : {} });
-  if (!answer.ok) {
-    const { message } = await answer.json().catch(() => ({}));
-    throw new Error(message ?? `${file.url} cannot be read (status ${answer.status}); try again`);
+  return [file, new Uint8Array(await (await fetched(file, key)).arrayBuffer())];
+}
+
+async function fetched(address, key) {
+  const answer = await fetch(address, { headers: key ? { authorization: `Bearer ${key}` } : {} });
+  if (answer.ok) return answer;
+  const { message } = await answer.json().catch(() => ({}));
+  throw new Error(message ?? `${address} cannot be read (status ${answer.status}); try again`);
+}
+
+// What a plan needs of the service goes in portion by portion; in between it may be given up.
+async function gather(ready, key) {
+  isGathering = true;
+  for (let address; (address = ready.wanted()); ) {
+    const text = await fetched(address, key).then((answer) => answer.text()).catch((error) => error);
+    tell(text instanceof Error ? ready.miss(address, text.message) : ready.take(address, text));
   }
-  return [file.url, new Uint8Array(await answer.arrayBuffer())];
+  isGathering = false;
+  start(ready);
 }
 
 function tell(list) {
   if (list !== "[]") postMessage(list);
+}
+
+function start(ready) {
+  if (isWorking || !ready.is_busy()) return;
+  isWorking = true;
+  work(ready);
 }
 
 function work(ready) {

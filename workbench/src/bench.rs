@@ -36,8 +36,8 @@ use crate::message::Ended;
 use crate::message::Line;
 use crate::message::Source;
 use crate::message::Tell;
-use crate::past;
 use crate::past::Past;
+use crate::past::Reading;
 use crate::sheet::Sheet;
 
 /// Jobs whose difference is told.
@@ -52,6 +52,8 @@ const LINES_TOLD: usize = 12;
 pub struct Bench {
     files: Vec<(String, Vec<u8>)>,
     plan: Option<Plan>,
+    /// A log that is being read, with the number of the plan that begins with it.
+    reading: Option<(u32, Reading)>,
 }
 
 /// The open plan.
@@ -81,13 +83,14 @@ impl Bench {
     pub fn ask(&mut self, ask: Ask) -> Vec<Tell> {
         let files = std::mem::take(&mut self.files);
         match ask {
-            Ask::Open { plan, source, length } => match Plan::open(plan, source, &files, length) {
-                Ok((opened, tell)) => {
-                    self.plan = Some(opened);
-                    vec![tell]
-                }
-                Err(message) => vec![Tell::Failed { plan, message }],
-            },
+            Ask::OpenPast { plan, cluster, since, length, now } => {
+                self.reading = Some((plan, Reading::new(cluster, since, length, now)));
+                Vec::new()
+            }
+            Ask::Open { plan, source, length } => {
+                self.reading = None;
+                self.open(plan, read(source, &files, length))
+            }
             Ask::Look { plan, length } => self.with(plan, |open| {
                 open.look(length);
                 Vec::new()
@@ -100,6 +103,10 @@ impl Bench {
                 Vec::new()
             }),
             Ask::Search { plan, changes, goal, family } => self.with(plan, |open| open.look_for(changes, goal, family)),
+            Ask::Cancel { plan } if self.reading.as_ref().is_some_and(|(number, _)| *number == plan) => {
+                self.reading = None;
+                vec![Tell::Cancelled { plan }]
+            }
             Ask::Cancel { plan } => self.with(plan, |open| {
                 open.runs.clear();
                 open.search = None;
@@ -113,6 +120,49 @@ impl Bench {
             }),
             Ask::Link { plan, variants } => self.with(plan, |open| vec![open.link(variants)]),
         }
+    }
+
+    fn open(&mut self, plan: u32, read: Result<Read, String>) -> Vec<Tell> {
+        match read {
+            Ok(read) => {
+                let (opened, tell) = Plan::open(plan, read);
+                self.plan = Some(opened);
+                vec![tell]
+            }
+            Err(message) => vec![Tell::Failed { plan, message }],
+        }
+    }
+
+    /// The address of what has to be fetched for a plan that is being opened.
+    #[must_use]
+    pub fn wanted(&self) -> Option<String> {
+        self.reading.as_ref().and_then(|(_, reading)| reading.wanted())
+    }
+
+    /// Takes in what was fetched, or why it could not be. What nobody wants any more is left alone.
+    pub fn take(&mut self, address: &str, fetched: Result<&str, String>) -> Vec<Tell> {
+        if self.wanted().as_deref() != Some(address) {
+            return Vec::new();
+        }
+        let Some((plan, mut reading)) = self.reading.take() else { return Vec::new() };
+        if let Err(message) = fetched.and_then(|text| reading.take(text)) {
+            return vec![Tell::Failed { plan, message }];
+        }
+        if reading.wanted().is_none() {
+            let title = format!("What happened in {}", reading.cluster);
+            let read = reading.finish().map(|Past { base, length, remarks }| Read {
+                base,
+                title,
+                place: None,
+                length: Some(length),
+                variants: Vec::new(),
+                remarks,
+            });
+            return self.open(plan, read);
+        }
+        let ((done, at), entries) = (reading.progress(), reading.entries);
+        self.reading = Some((plan, reading));
+        vec![Tell::Reading { plan, done, entries, at }]
     }
 
     fn with(&mut self, plan: u32, act: impl FnOnce(&mut Plan) -> Vec<Tell>) -> Vec<Tell> {
@@ -173,11 +223,6 @@ fn read(source: Source, files: &[(String, Vec<u8>)], length: Option<Millis>) -> 
             let title = format!("{cluster} as it is");
             Ok(Read { base, title, place, length, variants: Vec::new(), remarks: Vec::new() })
         }
-        Source::Past { cluster, since, now } => {
-            let Past { base, length, remarks } = past::read(text()?, since, now)?;
-            let title = format!("What happened in {cluster}");
-            Ok(Read { base, title, place: None, length: Some(length), variants: Vec::new(), remarks })
-        }
         Source::Example => {
             let document = Document::read(text()?)?;
             let (base, length) = (document.base()?, Some(document.length));
@@ -195,18 +240,13 @@ fn read(source: Source, files: &[(String, Vec<u8>)], length: Option<Millis>) -> 
 }
 
 impl Plan {
-    fn open(
-        number: u32,
-        source: Source,
-        files: &[(String, Vec<u8>)],
-        length: Option<Millis>,
-    ) -> Result<(Self, Tell), String> {
-        let Read { base, title, place, length, variants, remarks } = read(source, files, length)?;
+    fn open(number: u32, read: Read) -> (Self, Tell) {
+        let Read { base, title, place, length, variants, remarks } = read;
         let facts = Facts::of(&base, title, place, remarks);
         let told = Tell::Opened { plan: number, facts: Box::new(facts.clone()), length, variants };
         let baseline = fresh(&base, length);
         let (runs, search) = (BTreeMap::new(), None);
-        Ok((Self { number, facts, base, length, baseline, is_wanted: true, runs, search, events: 0 }, told))
+        (Self { number, facts, base, length, baseline, is_wanted: true, runs, search, events: 0 }, told)
     }
 
     fn look(&mut self, length: Option<Millis>) {

@@ -18,6 +18,16 @@ use serde::Serialize;
 
 use crate::facts::Facts;
 
+/// A moment of the past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Since {
+    /// Before anything that was decided at this time.
+    Time(Timestamp),
+    /// With this revision.
+    Revision(u64),
+}
+
 /// Where a plan comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,15 +38,6 @@ pub enum Source {
         cluster: String,
         /// Now.
         at: Timestamp,
-    },
-    /// What happened in a cluster since a time, or since its first job if that was later; its log is attached.
-    Past {
-        /// The cluster.
-        cluster: String,
-        /// Since when.
-        since: Timestamp,
-        /// Now.
-        now: Timestamp,
     },
     /// An example, attached.
     Example,
@@ -58,6 +59,20 @@ pub enum Ask {
         source: Source,
         /// How far to look, unless the source says so itself; nothing: until nothing happens any more.
         length: Option<Millis>,
+    },
+    /// Opens a plan that begins with what happened in a cluster since a moment, or since its first job if that was later.
+    /// Its log is asked for a portion at a time.
+    OpenPast {
+        /// Its number.
+        plan: u32,
+        /// The cluster.
+        cluster: String,
+        /// Since when.
+        since: Since,
+        /// How far to look; nothing: until now.
+        length: Option<Millis>,
+        /// Now.
+        now: Timestamp,
     },
     /// Looks further, or less far.
     Look {
@@ -173,6 +188,17 @@ pub enum Tell {
         refused: Vec<(u32, String)>,
         /// The cluster after them.
         picture: String,
+    },
+    /// How far the reading of a log has come.
+    Reading {
+        /// The plan that is going to be open.
+        plan: u32,
+        /// In thousandths.
+        done: i64,
+        /// Entries that have been read.
+        entries: u64,
+        /// When the last of them was decided.
+        at: Option<Timestamp>,
     },
     /// How far everything that is under way has come.
     Progress {

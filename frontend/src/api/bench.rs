@@ -48,7 +48,9 @@ impl Bench {
     pub(crate) fn ask(&self, plan: u32, ask: &Ask, files: &Array) {
         let message = Object::new();
         let text = serde_json::to_string(ask).unwrap_or_default();
-        for (name, value) in [("plan", plan.into()), ("ask", JsValue::from_str(&text)), ("files", files.into())] {
+        let key = key::get().map_or(JsValue::UNDEFINED, |key| JsValue::from_str(&key));
+        let ask = JsValue::from_str(&text);
+        for (name, value) in [("plan", plan.into()), ("ask", ask), ("files", files.into()), ("key", key)] {
             // Setting a member of a fresh object cannot fail.
             let _ = Reflect::set(&message, &name.into(), &value);
         }
@@ -65,10 +67,5 @@ impl Drop for Bench {
 
 /// Something that the service has, as the worker fetches it.
 pub(crate) fn remote(url: &str) -> Array {
-    let file = Object::new();
-    let key = key::get().map_or(JsValue::UNDEFINED, |key| JsValue::from_str(&key));
-    for (name, value) in [("url", JsValue::from_str(url)), ("key", key)] {
-        let _ = Reflect::set(&file, &name.into(), &value);
-    }
-    Array::of1(&file)
+    Array::of1(&JsValue::from_str(url))
 }

@@ -89,14 +89,37 @@ pub(crate) fn focus(id: &str) -> bool {
         .is_some_and(|element| element.focus().is_ok())
 }
 
+fn date(at: Timestamp) -> js_sys::Date {
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 are far below 2^53")]
+    js_sys::Date::new(&wasm_bindgen::JsValue::from_f64(at.0 as f64))
+}
+
 /// A time of day, as this browser writes it; with the date if it was not today.
 pub(crate) fn clock(at: Timestamp) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 are far below 2^53")]
-    let date = js_sys::Date::new(&wasm_bindgen::JsValue::from_f64(at.0 as f64));
+    let date = date(at);
     let time = String::from(date.to_locale_time_string("default"));
     if (now() - at).0 < 12 * 3_600_000 {
         time
     } else {
         format!("{} {time}", String::from(date.to_locale_date_string("default", &wasm_bindgen::JsValue::UNDEFINED)))
     }
+}
+
+/// A time as addresses have it: `2026-01-31T12:00:00.000Z`.
+pub(crate) fn moment(at: Timestamp) -> String {
+    date(at).to_iso_string().into()
+}
+
+/// A time as fields for times have it: `2026-01-31T12:00:00`, by this computer's clock.
+pub(crate) fn local(at: Timestamp) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "minutes of a time zone")]
+    let zone = date(at).get_timezone_offset() as i64;
+    moment(Timestamp(at.0 - zone * 60_000)).chars().take(19).collect()
+}
+
+/// The time that is written so, either way.
+pub(crate) fn read_moment(text: &str) -> Option<Timestamp> {
+    let ms = js_sys::Date::parse(text);
+    #[expect(clippy::cast_possible_truncation, reason = "milliseconds since 1970 are far below 2^53")]
+    (!ms.is_nan()).then_some(Timestamp(ms as i64))
 }

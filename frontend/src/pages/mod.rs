@@ -13,6 +13,7 @@ pub(crate) mod later;
 pub(crate) mod market;
 pub(crate) mod plan_apply;
 pub(crate) mod plan_base;
+mod plan_past;
 pub(crate) mod plan_variants;
 pub(crate) mod planner;
 pub(crate) mod quota;

@@ -8,9 +8,12 @@ use workbench::message::Source;
 use crate::api::bench::remote;
 use crate::api::browser;
 use crate::api::browser::clock;
+use crate::pages::plan_past;
+use crate::pages::plan_past::PlanPast;
 use crate::session::Session;
 use crate::session::link;
 use crate::session::plan::Plan;
+use crate::session::url;
 use crate::widgets::choice::Choice;
 use console_model::path;
 
@@ -24,28 +27,80 @@ const EXAMPLES: [(&str, &str); 3] = [
 const LENGTHS: [(&str, &str); 6] =
     [("6", "6 hours"), ("24", "24 hours"), ("72", "3 days"), ("168", "7 days"), ("720", "30 days"), ("", "to the end")];
 
+/// How the address says that there is no such limit.
+const TO_THE_END: &str = "end";
+
+/// How far the address asks to look.
+fn asked_length(look: &str, is_past: bool) -> Option<Millis> {
+    let usual = if is_past { plan_past::USUAL } else { Millis::DAY };
+    match look {
+        "" => Some(usual),
+        hours => hours.parse().ok().map(|hours: i64| Millis(hours.saturating_mul(Millis::HOUR.0))),
+    }
+}
+
+/// How far a plan may look, and how far this one does.
+fn lengths(plan: Plan) -> (Signal<Vec<(String, String)>>, Signal<String>) {
+    let length = Signal::derive(move || {
+        plan.length.get().map(|length| (length.0 / Millis::HOUR.0).to_string()).unwrap_or_default()
+    });
+    let lengths = Signal::derive(move || {
+        let mut lengths = LENGTHS.map(|(hours, words)| (hours.to_owned(), words.to_owned())).to_vec();
+        let length = length.get();
+        if !lengths.iter().any(|(hours, _)| *hours == length) {
+            lengths.push((length.clone(), format!("{length} hours")));
+        }
+        lengths
+    });
+    (lengths, length)
+}
+
 /// The choice.
 #[component]
 pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
     let session = use_context::<Session>();
-    let chosen = RwSignal::new(String::new());
-    let open = Callback::new(move |source: String| {
-        chosen.set(source.clone());
-        match (source.as_str(), session) {
-            ("live", Some(session)) => open_live(plan, session),
-            ("past", Some(session)) => open_past(plan, session),
-            (example, _) => plan.open(Source::Example, &remote(&format!("/workbench/plans/{example}.json"))),
-        }
+    let (from, set_from) = url::chosen("from");
+    let (since, set_since) = url::chosen("since");
+    let (look, set_look) = url::chosen("look");
+    // What has no address of its own: a link's plan, and files.
+    let own = RwSignal::new(None::<&'static str>);
+    let usual = if session.is_some() { "live" } else { "move-gpus" };
+    let chosen = Signal::derive(move || {
+        let named = from.get();
+        own.get().map_or(if named.is_empty() { usual.to_owned() } else { named }, str::to_owned)
     });
     let open_link = move || {
         let Some(link) = browser::fragment("plan") else { return false };
-        chosen.set("link".to_owned());
+        own.set(Some("link"));
         plan.open(Source::Link(link), &Array::new());
         true
     };
-    if !open_link() {
-        open.run(if session.is_some() { "live" } else { "move-gpus" }.to_owned());
-    }
+    open_link();
+    let anew = RwSignal::new(0);
+    Effect::new(move |before: Option<(String, String, i32)>| {
+        let place = (chosen.get(), since.get(), anew.get());
+        let is_past = place.0 == "past";
+        let length = asked_length(&look.get(), is_past);
+        // The log of the past has been read only as far as was looked.
+        if before.as_ref() == Some(&place) && !is_past {
+            plan.look(length);
+            return place;
+        }
+        plan.length.set(length);
+        untrack(|| match (place.0.as_str(), session) {
+            ("link" | "files", _) => {}
+            ("live", Some(session)) => open_live(plan, session),
+            ("past", Some(session)) => plan.open_past(session.name().to_string(), plan_past::read(&place.1)),
+            (example, _) => plan.open(Source::Example, &remote(&format!("/workbench/plans/{example}.json"))),
+        });
+        place
+    });
+    let open = Callback::new(move |source: String| {
+        own.set(None);
+        set_look.run(String::new());
+        set_from.run(if source == usual { String::new() } else { source });
+        anew.update(|anew| *anew += 1);
+    });
     // A link that is pasted over the address does not load the page anew.
     let pasted = window_event_listener(leptos::ev::hashchange, move |_| {
         open_link();
@@ -55,32 +110,21 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
         let mut options = Vec::new();
         if session.is_some() {
             options.push(("live".to_owned(), "The cluster as it is".to_owned()));
-            options.push(("past".to_owned(), "What happened in its last week".to_owned()));
+            options.push(("past".to_owned(), "What happened".to_owned()));
         }
         options.extend(EXAMPLES.map(|(name, words)| (name.to_owned(), words.to_owned())));
-        let own = [("link", "A shared plan"), ("files", "Files of this computer")];
-        let own = own.into_iter().filter(|(name, _)| chosen.with(|chosen| chosen == name));
-        options.extend(own.map(|(name, words)| (name.to_owned(), words.to_owned())));
+        let unnamed = [("link", "A shared plan"), ("files", "Files of this computer")];
+        let unnamed = unnamed.into_iter().filter(|(name, _)| own.get() == Some(name));
+        options.extend(unnamed.map(|(name, words)| (name.to_owned(), words.to_owned())));
         options
     });
-    let lengths = LENGTHS.map(|(hours, words)| (hours.to_owned(), words.to_owned()));
-    let length = Signal::derive(move || {
-        plan.length.get().map(|length| (length.0 / Millis::HOUR.0).to_string()).unwrap_or_default()
-    });
-    let lengths = Signal::derive(move || {
-        let mut lengths = lengths.to_vec();
-        let length = length.get();
-        if !lengths.iter().any(|(hours, _)| *hours == length) {
-            lengths.push((length.clone(), format!("{length} hours")));
-        }
-        lengths
-    });
-    let look = Callback::new(move |hours: String| {
-        plan.look(hours.parse().ok().map(|hours: i64| Millis(hours.saturating_mul(Millis::HOUR.0))));
-    });
+    let (lengths, length) = lengths(plan);
+    let is_past = Memo::new(move |_| chosen.with(|chosen| chosen == "past"));
+    let look =
+        Callback::new(move |hours: String| set_look.run(if hours.is_empty() { TO_THE_END.to_owned() } else { hours }));
     let take = move |files: Option<web_sys::FileList>| {
         let Some(files) = files.filter(|files| files.length() > 0) else { return };
-        chosen.set("files".to_owned());
+        own.set(Some("files"));
         plan.open(Source::Files, &Array::from(&files));
     };
     let is_over = RwSignal::new(false);
@@ -108,14 +152,15 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
                     <input type="file" id="plan-files" multiple on:change=move |event| take(event_target::<web_sys::HtmlInputElement>(&event).files()) />
                 </div>
             </div>
-            <Facts plan=plan session=session chosen=chosen />
+            {move || is_past.get().then(|| view! { <PlanPast plan=plan since=since choose=set_since /> })}
+            <Facts plan=plan session=session renew=Callback::new(move |()| open.run("live".to_owned())) />
         </section>
     }
 }
 
 /// What the plan begins with, and whether the cluster has moved on since.
 #[component]
-fn Facts(plan: Plan, session: Option<Session>, chosen: RwSignal<String>) -> impl IntoView {
+fn Facts(plan: Plan, session: Option<Session>, renew: Callback<()>) -> impl IntoView {
     let words = move || {
         plan.facts.with(|facts| {
             let facts = facts.as_ref()?;
@@ -137,19 +182,13 @@ fn Facts(plan: Plan, session: Option<Session>, chosen: RwSignal<String>) -> impl
         let is_same = here.cluster == *session.name();
         session.ask(|state| state.revision).filter(|revision| is_same && *revision > here.revision)
     });
-    let renew = move |_| {
-        if let Some(session) = session {
-            chosen.set("live".to_owned());
-            open_live(plan, session);
-        }
-    };
     let remarks =
         move || plan.facts.with(|facts| facts.as_ref().map(|facts| facts.remarks.clone())).unwrap_or_default();
     view! {
         <p class="plan-facts">{move || words().unwrap_or_else(|| if plan.failed.with(Option::is_some) { "No plan is open." } else { "The beginning is on its way." }.to_owned())}</p>
         {move || remarks().into_iter().map(|remark| view! { <p class="hint">{remark}</p> }).collect_view()}
         {move || moved.get().map(|revision| view! {
-            <p class="plan-moved">{format!("The cluster is at revision {revision} by now. ")}<button type="button" class="quiet" on:click=renew>"Plan from the newest state"</button></p>
+            <p class="plan-moved">{format!("The cluster is at revision {revision} by now. ")}<button type="button" class="quiet" on:click=move |_| renew.run(())>"Plan from the newest state"</button></p>
         })}
     }
 }
@@ -160,13 +199,4 @@ pub(crate) fn open_live(plan: Plan, session: Session) {
     let revision = link::confirmed(session).unwrap_or_default();
     let url = path::api(&name, &format!("snapshot?min_revision={revision}"));
     plan.open(Source::Live { cluster: name.to_string(), at: browser::now() }, &remote(&url));
-}
-
-/// What happened in the last week, or since the first job.
-fn open_past(plan: Plan, session: Session) {
-    let (name, now) = (session.name(), browser::now());
-    let revision = link::confirmed(session).unwrap_or_default();
-    let url = path::api(&name, &format!("entries?after=0&min_revision={revision}"));
-    let since = now - Millis(7 * 24 * Millis::HOUR.0);
-    plan.open(Source::Past { cluster: name.to_string(), since, now }, &remote(&url));
 }

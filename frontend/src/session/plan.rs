@@ -19,6 +19,7 @@ use leptos::prelude::*;
 use workbench::facts::Facts;
 use workbench::message::Ask;
 use workbench::message::Ended;
+use workbench::message::Since;
 use workbench::message::Source;
 use workbench::message::Tell;
 use workbench::sheet::VARIANTS_MAX;
@@ -42,6 +43,17 @@ pub(crate) struct Progress {
     pub(crate) since: Timestamp,
     /// When that was told.
     pub(crate) now: Timestamp,
+}
+
+/// How far the log of the past has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// In thousandths.
+    pub(crate) done: i64,
+    /// Entries so far.
+    pub(crate) entries: u64,
+    /// When the last of them was decided.
+    pub(crate) at: Option<Timestamp>,
 }
 
 /// What is to be shared.
@@ -81,6 +93,8 @@ pub(crate) struct Plan {
     pub(crate) chosen: RwSignal<u32>,
     /// What the base comes to.
     pub(crate) base: RwSignal<Option<Arc<Ended>>>,
+    /// The log that is being read for another beginning.
+    pub(crate) reading: RwSignal<Option<Reading>>,
     /// What is under way.
     pub(crate) progress: RwSignal<Option<Progress>>,
     /// The pace of what was run last: events, and milliseconds.
@@ -109,6 +123,7 @@ impl Plan {
             variants: RwSignal::new(Vec::new()),
             chosen: RwSignal::new(0),
             base: RwSignal::new(None),
+            reading: RwSignal::new(None),
             progress: RwSignal::new(None),
             pace: RwSignal::new(None),
             is_cancelled: RwSignal::new(false),
@@ -152,11 +167,30 @@ impl Plan {
 
     /// Opens another plan. What is open stays until it is there.
     pub(crate) fn open(&self, source: Source, files: &Array) {
+        let (plan, length) = (self.next(), self.length.get_untracked());
+        self.reading.set(None);
+        self.ask_about(plan, &Ask::Open { plan, source, length }, files);
+    }
+
+    /// Opens another plan with what happened in a cluster. Its log is read first, which can be given up.
+    pub(crate) fn open_past(&self, cluster: String, since: Since) {
+        let (plan, length) = (self.next(), self.length.get_untracked());
+        self.reading.set(Some(Reading { done: 0, entries: 0, at: None }));
+        self.ask_about(plan, &Ask::OpenPast { plan, cluster, since, length, now: browser::now() }, &Array::new());
+    }
+
+    /// Gives up the log that is being read.
+    pub(crate) fn stop_reading(&self) {
+        let plan = self.numbers.get_value().asked;
+        self.ask_about(plan, &Ask::Cancel { plan }, &Array::new());
+    }
+
+    /// The number of the plan that is asked for.
+    fn next(&self) -> u32 {
         self.numbers.update_value(|numbers| numbers.asked += 1);
         self.failed.set(None);
         self.shared.set(None);
-        let (plan, length) = (self.numbers.get_value().asked, self.length.get_untracked());
-        self.ask_about(plan, &Ask::Open { plan, source, length }, files);
+        self.numbers.get_value().asked
     }
 
     /// Looks further, or less far.
@@ -292,6 +326,13 @@ impl Plan {
             Tell::Application { plan, envelope, later } if plan == number => {
                 self.application.set(Some((*envelope, later)));
             }
+            Tell::Reading { plan, done, entries, at } if plan == asked => {
+                self.reading.set(Some(Reading { done, entries, at }));
+            }
+            Tell::Cancelled { plan } if plan == asked && plan != number => {
+                self.reading.set(None);
+                self.failed.set(Some("The reading of the log has been given up.".to_owned()));
+            }
             Tell::Cancelled { plan } if plan == number => {
                 self.progress.set(None);
                 self.found.set(None);
@@ -300,9 +341,11 @@ impl Plan {
             Tell::Linked { plan, link, text } if plan == number => self.shared.set(Some(Shared { link, text })),
             Tell::Failed { plan, message } if plan == number || plan == asked => {
                 self.found.set(None);
+                self.reading.set(None);
                 self.failed.set(Some(message));
             }
             Tell::Opened { .. }
+            | Tell::Reading { .. }
             | Tell::Began { .. }
             | Tell::Progress { .. }
             | Tell::Ran { .. }
@@ -322,6 +365,7 @@ impl Plan {
         });
         self.facts.set(Some(Arc::new(facts)));
         self.length.set(length);
+        self.reading.set(None);
         self.base.set(None);
         self.progress.set(None);
         self.found.set(None);

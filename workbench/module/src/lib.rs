@@ -34,6 +34,28 @@ impl Bench {
         told(&self.0.ask(ask))
     }
 
+    /// The address of what has to be fetched for a plan that is being opened.
+    #[must_use]
+    pub fn wanted(&self) -> Option<String> {
+        self.0.wanted()
+    }
+
+    /// Takes in what was fetched; the answer is a JSON list of what is told.
+    ///
+    /// # Errors
+    /// Never: what is told can always be written.
+    pub fn take(&mut self, address: &str, text: &str) -> Result<String, JsError> {
+        told(&self.0.take(address, Ok(text)))
+    }
+
+    /// Is told why something could not be fetched; the answer is a JSON list of what is told.
+    ///
+    /// # Errors
+    /// Never: what is told can always be written.
+    pub fn miss(&mut self, address: &str, reason: String) -> Result<String, JsError> {
+        told(&self.0.take(address, Err(reason)))
+    }
+
     /// Works for about so many events; the answer is a JSON list of what is over.
     ///
     /// # Errors
