@@ -1,11 +1,10 @@
 //! Many commands on small clusters that are always short of GPUs: what must hold holds after each of them.
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
-use std::collections::BTreeMap;
-
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
 use engine::ledger::check;
+use engine::message::command::AmountByName;
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::message::command::PodGroup;
@@ -21,6 +20,7 @@ use engine::state::world::State;
 use engine::transition;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::ordered::Map;
 use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
 use script::session::Session;
@@ -50,7 +50,7 @@ fn command(session: &Session, random: &mut Random) -> Command {
             let quotas: Vec<_> = session.state.live_quotas().collect();
             let (_, quota) = quotas[usize::try_from(random.below(quotas.len() as u64)).unwrap()];
             let gpus = i64::try_from(random.below(20)).unwrap() * 1000;
-            let target = ScaleTarget { quota: quota.id.clone(), min: BTreeMap::from([("gpu".to_owned(), gpus)]) };
+            let target = ScaleTarget { quota: quota.id.clone(), min: AmountByName::from([("gpu".to_owned(), gpus)]) };
             let mode = if random.below(2) == 0 { ScaleMode::Drain } else { ScaleMode::Evict };
             Command::ScaleQuotas(ScaleQuotas { targets: vec![target], mode })
         }
@@ -66,10 +66,10 @@ fn varied(mut job: SubmitJob, random: &mut Random) -> SubmitJob {
     job.fault_tolerance = (random.below(2) > 0).then(FaultTolerance::default);
     job.priority = Priority::new(i64::try_from(1 + random.below(9)).unwrap()).unwrap();
     if random.below(3) == 0 {
-        job.pods = vec![PodGroup { count: 4, amount: BTreeMap::from([("gpu".to_owned(), 1000)]) }];
+        job.pods = vec![PodGroup { count: 4, amount: AmountByName::from([("gpu".to_owned(), 1000)]) }];
         job.min_pods = Some(1);
     } else if random.below(4) == 0 {
-        job.pods = vec![PodGroup { count: 1, amount: BTreeMap::from([("gpu".to_owned(), 460)]) }];
+        job.pods = vec![PodGroup { count: 1, amount: AmountByName::from([("gpu".to_owned(), 460)]) }];
     }
     job
 }
@@ -180,10 +180,10 @@ fn nobody_is_evicted_twice_while_nobody_sends_commands() {
             session.advance(session.now + Millis::MINUTE).unwrap();
             session.round().unwrap();
         }
-        let mut evictions: BTreeMap<JobNo, u32> = BTreeMap::new();
+        let mut evictions: Map<JobNo, u32> = Map::new();
         for event in &session.log {
             if let Event::Evicted { job, .. } = event {
-                *evictions.entry(*job).or_default() += 1;
+                *evictions.or_default(*job) += 1;
             }
         }
         let twice: Vec<(&JobNo, &u32)> = evictions.iter().filter(|(_, count)| **count > 1).collect();

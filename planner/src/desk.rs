@@ -1,13 +1,12 @@
 //! Runs the plans of one page, a portion at a time. Whoever holds the desk decides how long a portion is, and looks in
 //! between whether somebody has asked for something else.
 
-use std::collections::BTreeMap;
-
 use engine::host::plan::difference::Difference;
 use engine::host::plan::outcome::Outcome;
 use engine::host::plan::run::Horizon;
 use engine::host::plan::run::Run;
 use engine::message::plan::Variant;
+use engine::unit::ordered::Map;
 
 use crate::address;
 use crate::message::Ask;
@@ -28,7 +27,7 @@ const SHEETS_MAX: usize = 64;
 /// The plans of one page.
 #[derive(Default)]
 pub struct Desk {
-    sheets: BTreeMap<u32, Sheet>,
+    sheets: Map<u32, Sheet>,
     /// Whose turn it was last.
     last: u32,
 }
@@ -107,7 +106,7 @@ impl Desk {
     /// Works for about so many events on one of the plans, each in its turn.
     pub fn work(&mut self, events: u64) -> Option<Tell> {
         let busy = |(planner, sheet): (&u32, &Sheet)| sheet.work.is_some().then_some(*planner);
-        let after = self.sheets.range(self.last.saturating_add(1)..).find_map(busy);
+        let after = self.sheets.range_from(&self.last.saturating_add(1)).find_map(busy);
         let planner = after.or_else(|| self.sheets.iter().find_map(busy))?;
         self.last = planner;
         let news = self.sheets.get_mut(&planner)?.work(events)?;

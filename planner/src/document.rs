@@ -224,8 +224,8 @@ impl Control {
                 let Some(mut taken) = amounts(state, takes) else { return Vec::new() };
                 let Some(mut given) = amounts(state, gives) else { return Vec::new() };
                 let more = value.saturating_sub(taken.get(dimension).copied().unwrap_or(0));
-                *taken.entry(dimension.clone()).or_default() += more;
-                *given.entry(dimension.clone()).or_default() -= more;
+                *taken.or_default(dimension.clone()) += more;
+                *given.or_default(dimension.clone()) -= more;
                 let target = |quota: &QuotaId, min| ScaleTarget { quota: quota.clone(), min };
                 let targets = vec![target(takes, taken), target(gives, given)];
                 now(Command::ScaleQuotas(ScaleQuotas { targets, mode: ScaleMode::Drain }))

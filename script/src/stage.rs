@@ -107,7 +107,7 @@ impl Stage {
                     if !self.has_nodes {
                         // A root without nodes gets as large a pool as it needs.
                         for (name, value) in min {
-                            *self.machines.entry(name.clone()).or_default() += value;
+                            *self.machines.or_default(name.clone()) += value;
                         }
                         self.put_group(Some(self.machines.clone()))?;
                     }

@@ -1,8 +1,6 @@
 //! The smallest change by which a waiting bid would start now: a higher bid, or fewer instances. Each is tried by the
 //! rules of the market before it is proposed.
 
-use std::collections::BTreeSet;
-
 use crate::explain::remedy::Help;
 use crate::explain::words::count;
 use crate::job::story::Cause;
@@ -16,6 +14,7 @@ use crate::schedule::source::spot::Ask;
 use crate::schedule::source::spot::Quote;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
+use crate::unit::ordered::Set;
 use crate::unit::quantity::price;
 use crate::unit::time::Timestamp;
 
@@ -80,7 +79,7 @@ fn higher_bids(state: &State, no: JobNo, quote: &Quote<'_>, ask: &Ask) -> Vec<Bi
             let others = state.market.desks[offer.at()].running.iter().map(|(limit, _)| limit + 1);
             let tried = std::iter::once(quote.price).chain(others.take(PRICES_TRIED));
             let highest = quote.offer.terms.range().high;
-            let limits: BTreeSet<i64> = tried.filter(|limit| *limit > ask.limit && *limit <= highest).collect();
+            let limits: Set<i64> = tried.filter(|limit| *limit > ask.limit && *limit <= highest).collect();
             limits.into_iter().map(Bid::Price).collect()
         }
     }

@@ -1,7 +1,6 @@
 //! The smallest single change that would start a job now. Each proposal is tried on a copy by the same rules, so
 //! what is proposed does start it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::explain::raise;
@@ -26,6 +25,7 @@ use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::JobNo;
+use crate::unit::ordered::Map;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
@@ -103,7 +103,7 @@ fn more(state: &State, blockers: &[&Blocker]) -> Option<Help> {
         Some((quota.clone(), *dimension, asked - min))
     })?;
     let quota = &state.quotas[state.quota_no(&id)?.at()];
-    let mut min: AmountByName = BTreeMap::new();
+    let mut min: AmountByName = Map::new();
     for at in (0..DIMENSIONS_MAX).filter(|&at| quota.min.states(at)) {
         let extra = if at == usize::from(dimension) { missing } else { 0 };
         min.insert(state.cluster.dimensions[at].name.clone(), quota.min.amount[at] + extra);

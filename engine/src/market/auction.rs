@@ -3,9 +3,8 @@
 //! The highest bids win as far as the inventory goes; a gang that does not fit in what higher bids leave is passed
 //! over. The price is the lowest winning bid in whole steps, or the lowest step while inventory is left over.
 
-use std::collections::BTreeSet;
-
 use crate::unit::id::JobNo;
+use crate::unit::ordered::Set;
 
 /// The lowest price, in steps of one percent of the original price.
 pub const STEP_LOWEST: i64 = 10;
@@ -42,7 +41,7 @@ pub struct Bidder {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clearing {
     /// Who wins.
-    pub winners: BTreeSet<JobNo>,
+    pub winners: Set<JobNo>,
     /// The step of the price.
     pub step: i64,
 }
@@ -53,7 +52,7 @@ pub struct Clearing {
 pub fn clear(original: i64, inventory: i64, bidders: impl IntoIterator<Item = Bidder>) -> Clearing {
     let lowest = price_at(original, STEP_LOWEST);
     let mut left = inventory;
-    let mut clearing = Clearing { winners: BTreeSet::new(), step: STEP_LOWEST };
+    let mut clearing = Clearing { winners: Set::new(), step: STEP_LOWEST };
     for bidder in bidders.into_iter().take_while(|bidder| bidder.limit >= lowest) {
         if left <= 0 {
             break;

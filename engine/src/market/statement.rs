@@ -1,6 +1,5 @@
 //! A statement: bills added up by day, by job or by workspace.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::str::FromStr;
 
@@ -14,6 +13,7 @@ use crate::market::bill::date;
 use crate::unit::id::JobId;
 use crate::unit::id::OfferId;
 use crate::unit::id::WorkspaceId;
+use crate::unit::ordered::Map;
 use crate::unit::quantity::price;
 use crate::unit::time::Timestamp;
 
@@ -88,7 +88,7 @@ pub struct Statement {
     /// Nothing if there are no earlier bills.
     pub earlier: Option<Earlier>,
     /// The tag of every bill.
-    pub tag: BTreeMap<String, String>,
+    pub tag: Map<String, String>,
     /// The lines.
     pub lines: Vec<Line>,
     /// All together.
@@ -105,7 +105,7 @@ impl Statement {
     fn from_lines(earlier: Option<Earlier>, lines: Vec<Line>) -> Self {
         Self {
             earlier,
-            tag: BTreeMap::from([(PAY_TYPE.0.to_owned(), PAY_TYPE.1.to_owned())]),
+            tag: Map::from([(PAY_TYPE.0.to_owned(), PAY_TYPE.1.to_owned())]),
             total: lines.iter().fold(Charges::default(), |sum, line| sum.plus(line.charges)),
             lines,
         }
@@ -114,9 +114,9 @@ impl Statement {
     /// Both together; `before` is the statement of what came before this one.
     #[must_use]
     pub fn with(self, before: Self) -> Self {
-        let mut sums: BTreeMap<Item, (Charges, Charges)> = BTreeMap::new();
+        let mut sums: Map<Item, (Charges, Charges)> = Map::new();
         for Line { item, charges, open } in self.lines.into_iter().chain(before.lines) {
-            let sum = sums.entry(item).or_default();
+            let sum = sums.or_default(item);
             *sum = (sum.0.plus(charges), sum.1.plus(open));
         }
         let lines = sums.into_iter().map(|(item, (charges, open))| Line { item, charges, open }).collect();
@@ -126,10 +126,10 @@ impl Statement {
 
 /// Adds up what has been billed, and what is owed and not billed yet.
 fn lines(by: By, billed: &[Bill], owed: &[Bill]) -> Vec<Line> {
-    let mut sums: BTreeMap<Item, (Charges, Charges)> = BTreeMap::new();
+    let mut sums: Map<Item, (Charges, Charges)> = Map::new();
     let bills = billed.iter().map(|bill| (bill, false)).chain(owed.iter().map(|bill| (bill, true)));
     for (bill, is_open) in bills {
-        let (charges, open) = sums.entry(item(by, bill)).or_default();
+        let (charges, open) = sums.or_default(item(by, bill));
         *charges = charges.plus(bill.charges);
         if is_open {
             *open = open.plus(bill.charges);

@@ -3,7 +3,6 @@
 pub mod market;
 pub mod people;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -39,13 +38,14 @@ use crate::unit::id::OfferId;
 use crate::unit::id::QuotaId;
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
+use crate::unit::ordered::Map;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
 use crate::unit::resource::ResourceType;
 use crate::unit::time::Millis;
 
 /// An amount by dimension names, such as `{"gpu": 16000}` for 16 GPUs.
-pub type AmountByName = BTreeMap<String, i64>;
+pub type AmountByName = Map<String, i64>;
 
 /// A change that somebody asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,5 @@
 //! The whole state as a document: ground facts, and the reasons that waiting jobs were last given.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -21,6 +20,7 @@ use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::WorkspaceId;
+use crate::unit::ordered::Map;
 use crate::unit::sort;
 use crate::workspace::key::AccessKey;
 use crate::workspace::key::KeyId;
@@ -43,11 +43,11 @@ pub struct Snapshot {
     /// Quotas by number, deleted ones included.
     pub quotas: Vec<Quota>,
     /// Workspaces by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub workspaces: BTreeMap<WorkspaceId, Workspace>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub workspaces: Map<WorkspaceId, Workspace>,
     /// Access keys by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub keys: BTreeMap<KeyId, AccessKey>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub keys: Map<KeyId, AccessKey>,
     /// The highest generation of a key that has been forgotten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgotten_generation: Option<u32>,
@@ -221,7 +221,7 @@ fn check_references(
     Ok(())
 }
 
-fn check_workspaces(workspaces: &BTreeMap<WorkspaceId, Workspace>, quotas: &[Quota]) -> Result<(), Rejection> {
+fn check_workspaces(workspaces: &Map<WorkspaceId, Workspace>, quotas: &[Quota]) -> Result<(), Rejection> {
     let is_there = |quota: &QuotaNo| quotas.get(quota.at()).is_some_and(|quota| !quota.is_deleted);
     match workspaces.iter().find(|(_, workspace)| !workspace.quotas.iter().all(is_there)) {
         Some((id, _)) => Err(Rejection::Malformed {

@@ -1,7 +1,5 @@
 //! The floor: what is free on every node and in every pool, ordered so that the fullest node is found at once.
 
-use std::collections::BTreeSet;
-
 use crate::placement::NodeUse;
 use crate::state::cluster::Cluster;
 use crate::state::cluster::Node;
@@ -11,10 +9,11 @@ use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::DomainNo;
 use crate::unit::id::NodeNo;
+use crate::unit::ordered::Set;
 use crate::unit::sort;
 
 /// Ready nodes of one domain with GPUs of one dimension, by free GPUs, then by name.
-type ByFree = BTreeSet<(i64, u32, NodeNo)>;
+type ByFree = Set<(i64, u32, NodeNo)>;
 
 /// What is free where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,7 +102,7 @@ impl Floor {
         lane: usize,
         gpus: i64,
     ) -> impl DoubleEndedIterator<Item = (i64, u32, NodeNo)> + '_ {
-        self.by_free[domain.at()][lane].range((gpus, 0, NodeNo(0))..).copied()
+        self.by_free[domain.at()][lane].range_from(&(gpus, 0, NodeNo(0))).copied()
     }
 
     /// A node's place by name, among all nodes.

@@ -7,8 +7,6 @@
 //! A reservation matters only to a job that could start otherwise, so it is looked for when a source has made an
 //! offer, and its earliest start is computed only then.
 
-use std::collections::BTreeMap;
-
 use crate::job::hold::Blocker;
 use crate::job::phase::Phase;
 use crate::job::phase::Source;
@@ -25,6 +23,7 @@ use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Map;
 use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
@@ -43,9 +42,9 @@ enum Binding {
 /// The reservations of a round, as far as they were asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Reservations {
-    known: BTreeMap<JobNo, EarliestStart>,
+    known: Map<JobNo, EarliestStart>,
     /// Of each quota that was asked for: the first job that has waited too long.
-    holders: BTreeMap<QuotaNo, Option<JobNo>>,
+    holders: Map<QuotaNo, Option<JobNo>>,
     /// Jobs that wait for nodes and have waited too long, once asked for.
     for_nodes: Option<Vec<JobNo>>,
 }
@@ -58,7 +57,7 @@ impl Reservations {
             return None;
         }
         let quota = job.spec.quota;
-        let holder = (*self.holders.entry(quota).or_insert_with(|| first_starving(trial, quota)))?;
+        let holder = (*self.holders.or_insert_with(quota, || first_starving(trial, quota)))?;
         let Binding::Until(until) = self.binding(trial, no, holder) else { return None };
         Some(Blocker::Reserved { job: trial.state.jobs[holder].spec.id.clone(), until })
     }
@@ -97,7 +96,7 @@ impl Reservations {
         if holder == no || !is_later || job.spec.priority > held_by.spec.priority || trial.is_served(holder) {
             return Binding::No;
         }
-        let earliest = self.known.entry(holder).or_insert_with(|| earliest_start(trial, &held_by.spec));
+        let earliest = self.known.or_insert_with(holder, || earliest_start(trial, &held_by.spec));
         let until = earliest.as_ref().map(|(at, _)| *at);
         let ends = job.spec.duration.map(|duration| trial.now + Millis(duration.get().0 - job.progress.saved_ms.0));
         let is_back_in_time = matches!((ends, until), (Some(ends), Some(until)) if ends <= until);

@@ -7,10 +7,10 @@
 //! many of them go is searched; a step budget bounds it, and when it is used up, the best found so far stands.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
+use crate::unit::ordered::Map;
 use crate::unit::priority::Priority;
 use crate::unit::sort;
 use crate::unit::time::Timestamp;
@@ -105,9 +105,9 @@ struct Search<'c, 'a> {
 impl<'c, 'a> Search<'c, 'a> {
     /// The cheapest of a class that hold so many instances; all of it if that is not enough.
     fn run(class: &'c [Loser<'a>], needed: i64) -> Vec<Loser<'a>> {
-        let mut kinds: BTreeMap<Reverse<i64>, Vec<&Loser<'_>>> = BTreeMap::new();
+        let mut kinds: Map<Reverse<i64>, Vec<&Loser<'_>>> = Map::new();
         for loser in class {
-            kinds.entry(Reverse(loser.instances)).or_default().push(loser);
+            kinds.or_default(Reverse(loser.instances)).push(loser);
         }
         let kinds = kinds.into_iter().map(|(Reverse(instances), members)| Kind { instances, members }).collect();
         let mut search = Search { kinds, choice: Vec::new(), best: None, steps: 0 };

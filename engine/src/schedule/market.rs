@@ -11,7 +11,6 @@
 //! with what is free. An offer is looked at when something of it has changed, or when time alone may change something.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::job::hold::Attempt;
@@ -36,6 +35,7 @@ use crate::state::market::Desk;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::id::OfferNo;
+use crate::unit::ordered::Set;
 use crate::unit::resource::ResourceType;
 use crate::unit::sort;
 use crate::unit::time::Timestamp;
@@ -52,9 +52,9 @@ pub enum Occasion {
 /// What a round concludes for the spot market.
 #[must_use]
 pub fn settle(state: &State, now: Timestamp, occasion: Occasion) -> Vec<Decision> {
-    let offers: BTreeSet<OfferNo> = match occasion {
+    let offers: Set<OfferNo> = match occasion {
         Occasion::AtOnce => state.market.fresh.clone(),
-        Occasion::Scheduled => sort::set(state.market.changed.iter().copied().chain(state.market.due(now))),
+        Occasion::Scheduled => state.market.changed.iter().copied().chain(state.market.due(now)).collect(),
     };
     offers.into_iter().flat_map(|no| settle_offer(state, no, now, occasion)).collect()
 }
@@ -90,9 +90,9 @@ struct Sale<'s> {
     /// Instances of jobs that have been told to stop, as far as nobody waits for them yet.
     coming: i64,
     /// Who has been told to stop in this round.
-    gone: BTreeSet<JobNo>,
+    gone: Set<JobNo>,
     /// Who has got instances in this round.
-    served: BTreeSet<JobNo>,
+    served: Set<JobNo>,
     decisions: Vec<Decision>,
 }
 
@@ -106,8 +106,8 @@ impl<'s> Sale<'s> {
             desk,
             quote,
             coming: desk.held_by_leaving,
-            gone: BTreeSet::new(),
-            served: BTreeSet::new(),
+            gone: Set::new(),
+            served: Set::new(),
             decisions: Vec::new(),
         }
     }
@@ -272,7 +272,7 @@ impl<'s> Sale<'s> {
         for (job, ask) in &winners {
             self.serve_one(*job, *ask);
         }
-        let winners: BTreeSet<JobNo> = sort::set(winners.into_iter().map(|(job, _)| job));
+        let winners: Set<JobNo> = winners.into_iter().map(|(job, _)| job).collect();
         for (_, _, _, job) in desk.waiting.iter().filter(|(_, _, _, job)| !winners.contains(job)) {
             let Some((_, ask)) = Ask::of(self.state, *job) else { continue };
             let is_sold_out = self.quote.free <= 0 && self.coming <= 0;

@@ -6,7 +6,6 @@
 //! 4. elastic jobs grow where there is room;
 //! 5. every class that waits has a reason.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::job::hold::Attempt;
@@ -29,6 +28,7 @@ use crate::unit::id::ClassNo;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Set;
 use crate::unit::sort;
 use crate::unit::sparse::Sparse;
 use crate::unit::time::Timestamp;
@@ -63,15 +63,15 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
 /// Whose judgement may differ from the last.
 struct Scope {
     /// Whole queues.
-    quotas: BTreeSet<QuotaNo>,
+    quotas: Set<QuotaNo>,
     /// Single classes of other queues.
-    classes: BTreeSet<ClassNo>,
+    classes: Set<ClassNo>,
 }
 
 impl Scope {
     /// Everybody, after a release.
     fn complete(state: &State) -> Self {
-        Self { quotas: sort::set(state.queue.of_quota.keys().copied()), classes: BTreeSet::new() }
+        Self { quotas: state.queue.of_quota.keys().copied().collect(), classes: Set::new() }
     }
 
     /// The changed classes, those that wait for a time, and whole quotas where the head speaks for the rest or where
@@ -79,7 +79,7 @@ impl Scope {
     fn changed(state: &State) -> Self {
         let queue = &state.queue;
         let mut quotas = queue.left.clone();
-        let mut classes = BTreeSet::new();
+        let mut classes = Set::new();
         for no in queue.fresh.iter().chain(&queue.restless) {
             let class = &queue.classes[no.at()];
             if is_strict(state, class.key.quota) {

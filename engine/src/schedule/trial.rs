@@ -3,9 +3,6 @@
 //! A round decides on a trial. What it concludes becomes events, and `apply` does to the state what the trial did to
 //! the drafts, with the same arithmetic.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-
 use crate::job::phase::Charge;
 use crate::job::phase::ExtraPod;
 use crate::job::phase::Phase;
@@ -27,6 +24,8 @@ use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Map;
+use crate::unit::ordered::Set;
 use crate::unit::slots::Draft;
 use crate::unit::slots::Slots;
 use crate::unit::time::Timestamp;
@@ -57,13 +56,13 @@ pub struct Trial<'s> {
     /// What would be free in pools.
     pub pools: Draft<'s, Amount>,
     /// Waiting jobs served in this round.
-    served: BTreeSet<JobNo>,
+    served: Set<JobNo>,
     /// Jobs evicted in this round.
-    gone: BTreeSet<JobNo>,
+    gone: Set<JobNo>,
     /// Extra pods taken in this round.
-    taken: BTreeMap<JobNo, BTreeSet<u32>>,
+    taken: Map<JobNo, Set<u32>>,
     /// Idle jobs promoted in this round.
-    promoted: BTreeSet<JobNo>,
+    promoted: Set<JobNo>,
     /// Jobs that self-level preemption serves in this round, with their quotas.
     preemptors: Vec<(QuotaNo, JobNo)>,
     /// Nodes reserved for jobs that have waited too long, sorted.
@@ -82,10 +81,10 @@ impl<'s> Trial<'s> {
             domains: Draft::over(&state.ledger.domains),
             nodes: Draft::over(&state.floor.nodes),
             pools: Draft::over(&state.floor.pools),
-            served: BTreeSet::new(),
-            gone: BTreeSet::new(),
-            taken: BTreeMap::new(),
-            promoted: BTreeSet::new(),
+            served: Set::new(),
+            gone: Set::new(),
+            taken: Map::new(),
+            promoted: Set::new(),
             preemptors: Vec::new(),
             forbidden: Vec::new(),
         }
@@ -102,10 +101,10 @@ impl<'s> Trial<'s> {
             domains: self.domains.fork(),
             nodes: self.nodes.fork(),
             pools: self.pools.fork(),
-            served: BTreeSet::new(),
-            gone: BTreeSet::new(),
-            taken: BTreeMap::new(),
-            promoted: BTreeSet::new(),
+            served: Set::new(),
+            gone: Set::new(),
+            taken: Map::new(),
+            promoted: Set::new(),
             preemptors: self.preemptors.clone(),
             forbidden: self.forbidden.clone(),
         }
@@ -311,6 +310,6 @@ impl<'s> Trial<'s> {
         if machines == Machines::Free {
             self.occupy(home, pod.at, amount, Sign::Remove);
         }
-        self.taken.entry(no).or_default().insert(at);
+        self.taken.or_default(no).insert(at);
     }
 }

@@ -1,7 +1,5 @@
 //! Booking what jobs hold: charges in the ledger, pods on the floor, and the lists of who runs where.
 
-use std::collections::BTreeSet;
-
 use crate::job::phase::Charge;
 use crate::job::phase::ExtraPod;
 use crate::job::phase::Phase;
@@ -20,6 +18,7 @@ use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Set;
 
 impl State {
     /// Books what a job holds, or takes it off the books: charge, machines, and the lists of running jobs.
@@ -174,7 +173,7 @@ impl State {
     }
 }
 
-fn list<T: Ord>(set: &mut BTreeSet<T>, member: T, is_listed: bool, sign: Sign) {
+fn list<T: Ord>(set: &mut Set<T>, member: T, is_listed: bool, sign: Sign) {
     if is_listed && sign == Sign::Add {
         set.insert(member);
     } else {

@@ -3,8 +3,6 @@
 //! Roots that share a resource group share all of theirs, so groups and roots fall into disjoint domains. A gang
 //! never spans two of them.
 
-use std::collections::BTreeMap;
-
 use crate::quota::tree::Quota;
 use crate::state::cluster::Group;
 use crate::state::cluster::Node;
@@ -14,6 +12,7 @@ use crate::unit::id::DomainNo;
 use crate::unit::id::GroupNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Map;
 use crate::unit::resource::ResourceType;
 use crate::unit::sort;
 
@@ -35,7 +34,7 @@ pub struct Domain {
     /// Its nodes.
     pub nodes: Vec<NodeNo>,
     /// Its ready nodes by what each of them has: how many there are.
-    pub ready: BTreeMap<Amount, u32>,
+    pub ready: Map<Amount, u32>,
 }
 
 /// The domains of a cluster, and the way to them.
@@ -70,7 +69,7 @@ impl Domains {
             domain.nodes.push(NodeNo::from_index(at));
             domain.amount += node.amount;
             if node.status == NodeStatus::Ready {
-                *domain.ready.entry(node.amount).or_default() += 1;
+                *domain.ready.or_default(node.amount) += 1;
             }
         }
         domains.of_quota = (0..quotas.len())
@@ -98,7 +97,7 @@ impl Domains {
             groups: members,
             roots: Vec::new(),
             nodes: Vec::new(),
-            ready: BTreeMap::new(),
+            ready: Map::new(),
         });
     }
 

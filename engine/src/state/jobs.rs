@@ -1,6 +1,5 @@
 //! The jobs, by number and by name.
 
-use std::collections::BTreeSet;
 use std::hash::DefaultHasher;
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
 use crate::unit::id::Spelling;
 use crate::unit::limit;
+use crate::unit::ordered::Set;
 use crate::unit::time::Timestamp;
 
 /// A waiting job's place among others of its class: since when it waits, then by name.
@@ -110,7 +110,7 @@ pub struct Jobs {
     end: JobNo,
     free: Vec<JobNo>,
     /// Numbers by a digest of the name: in place of names, which are longer and compared more slowly.
-    by_name: BTreeSet<(u32, JobNo)>,
+    by_name: Set<(u32, JobNo)>,
 }
 
 impl Jobs {
@@ -191,7 +191,7 @@ impl Jobs {
     #[must_use]
     pub fn find(&self, id: &JobId) -> Option<JobNo> {
         let digest = digest(id);
-        let alike = self.by_name.range((digest, JobNo(0))..=(digest, JobNo(u32::MAX)));
+        let alike = self.by_name.range_from(&(digest, JobNo(0))).take_while(|(of, _)| *of == digest);
         alike.map(|(_, no)| *no).find(|no| self[*no].spec.id == *id)
     }
 

@@ -1,8 +1,6 @@
 //! The spot market's part of the state: offers and accounts, and beside them who bids and who holds what.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 
 use crate::job::phase::Phase;
 use crate::ledger::Sign;
@@ -14,6 +12,8 @@ use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
 use crate::unit::id::OfferId;
 use crate::unit::id::OfferNo;
+use crate::unit::ordered::Map;
+use crate::unit::ordered::Set;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -24,13 +24,13 @@ pub type BidPlace = (Reverse<i64>, Timestamp, JobId, JobNo);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Desk {
     /// Bids that wait.
-    pub waiting: BTreeSet<BidPlace>,
+    pub waiting: Set<BidPlace>,
     /// Jobs that run, the lowest limit first.
-    pub running: BTreeSet<(i64, JobNo)>,
+    pub running: Set<(i64, JobNo)>,
     /// Jobs that have been told to stop.
-    pub leaving: BTreeSet<JobNo>,
+    pub leaving: Set<JobNo>,
     /// Bids that wait and have not been told why.
-    pub unheard: BTreeSet<JobNo>,
+    pub unheard: Set<JobNo>,
     /// Instances that running jobs hold.
     pub held: i64,
     /// Instances that jobs hold which have been told to stop.
@@ -56,19 +56,19 @@ pub struct Market {
     /// Offers by number, removed ones included.
     pub offers: Vec<SpotOffer>,
     /// What jobs with a bid hold and have paid; of jobs that have held something.
-    pub accounts: BTreeMap<JobNo, Account>,
+    pub accounts: Map<JobNo, Account>,
     /// The day of the last scheduled round: bills of earlier days have been written.
     pub day: i64,
 
     /// Kept: who bids and who holds, by offer.
     pub desks: Vec<Desk>,
     /// Kept: offers of which something has changed since the last round.
-    pub fresh: BTreeSet<OfferNo>,
+    pub fresh: Set<OfferNo>,
     /// Kept: offers of which something has changed since the last scheduled round.
-    pub changed: BTreeSet<OfferNo>,
+    pub changed: Set<OfferNo>,
     /// Kept: when time alone may change something for an offer.
-    pub timers: BTreeSet<(Timestamp, OfferNo)>,
-    names: BTreeMap<OfferId, OfferNo>,
+    pub timers: Set<(Timestamp, OfferNo)>,
+    names: Map<OfferId, OfferNo>,
 }
 
 impl Market {
@@ -187,7 +187,7 @@ impl State {
         }
         self.market.day = self.market.day.max(day_of(now));
         let due: Vec<OfferNo> = self.market.due(now).collect();
-        self.market.timers = self.market.timers.split_off(&(now + Millis(1), OfferNo(0)));
+        self.market.timers.retain(|(at, _)| *at > now);
         let changed = std::mem::take(&mut self.market.changed);
         for no in changed.into_iter().chain(due) {
             if let Some(at) = self.next_look(no, now) {
@@ -213,7 +213,7 @@ impl State {
     }
 }
 
-fn list<T: Ord>(set: &mut BTreeSet<T>, member: T, sign: Sign) {
+fn list<T: Ord>(set: &mut Set<T>, member: T, sign: Sign) {
     match sign {
         Sign::Add => set.insert(member),
         Sign::Remove => set.remove(&member),

@@ -7,8 +7,6 @@
 //! Between two classes of one family there is no difference but the order: the same question to the same books gets
 //! the same answer. So a round asks once for a family, as long as the books stay as they are.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::job::hold::Hold;
@@ -24,6 +22,8 @@ use crate::unit::id::FamilyNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::ShapeNo;
+use crate::unit::ordered::Map;
+use crate::unit::ordered::Set;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
 
@@ -126,27 +126,27 @@ pub struct Queue {
     /// By family number, kept like the classes.
     pub families: Vec<Family>,
     /// Families with waiting jobs, by quota.
-    pub of_quota: BTreeMap<QuotaNo, BTreeSet<FamilyNo>>,
+    pub of_quota: Map<QuotaNo, Set<FamilyNo>>,
     /// Whether anything has happened that could let any class start.
     pub is_released: bool,
     /// Whether anybody has started or gone since the last scheduled round began: what that left over, and why others
     /// wait since then, is for the next scheduled round to say. A ground fact, unlike the rest.
     pub is_stale: bool,
     /// Classes that have to be judged even if nothing was released.
-    pub fresh: BTreeSet<ClassNo>,
+    pub fresh: Set<ClassNo>,
     /// Quotas in which a class has lost its last job: what that job kept from others is theirs now.
-    pub left: BTreeSet<QuotaNo>,
+    pub left: Set<QuotaNo>,
     /// Classes that wait for a time, with that time.
-    pub restless: BTreeSet<ClassNo>,
-    shapes: BTreeMap<Arc<Shape>, ShapeNo>,
-    family_numbers: BTreeMap<ClassKey, FamilyNo>,
+    pub restless: Set<ClassNo>,
+    shapes: Map<Arc<Shape>, ShapeNo>,
+    family_numbers: Map<ClassKey, FamilyNo>,
 }
 
 impl Queue {
     /// The number of a job's class.
     pub fn class_of(&mut self, spec: &JobSpec, quotas: &[Quota]) -> ClassNo {
         let next = ShapeNo::from_index(self.shapes.len());
-        let shape = *self.shapes.entry(Arc::clone(&spec.shape)).or_insert(next);
+        let shape = *self.shapes.or_insert_with(Arc::clone(&spec.shape), || next);
         let key = ClassKey::of(spec, shape);
         let family = self.family_of(key, &spec.shape, &quotas[key.quota.at()]);
         let members = &mut self.families[family.at()].classes;
@@ -160,7 +160,7 @@ impl Queue {
 
     fn family_of(&mut self, class: ClassKey, shape: &Arc<Shape>, quota: &Quota) -> FamilyNo {
         let key = class.seen_in(quota);
-        *self.family_numbers.entry(key).or_insert_with(|| {
+        *self.family_numbers.or_insert_with(key, || {
             let shape = self.shapes.get_key_value(shape).map_or(shape, |(known, _)| known);
             let (shape, classes) = (Arc::clone(shape), Vec::new());
             self.families.push(Family { key, shape, classes, waiting: 0, plain: 0, hopeless: 0 });
@@ -193,7 +193,7 @@ impl Queue {
         self.fresh.insert(class);
         if is_first {
             self.families[family.at()].waiting += 1;
-            self.of_quota.entry(quota).or_default().insert(family);
+            self.of_quota.or_default(quota).insert(family);
         }
     }
 
@@ -262,7 +262,7 @@ impl Queue {
             joined.classes.push(ClassNo::from_index(at));
             if is_waiting {
                 joined.waiting += 1;
-                self.of_quota.entry(key.quota).or_default().insert(family);
+                self.of_quota.or_default(key.quota).insert(family);
             }
         }
         self.is_released = true;

@@ -5,8 +5,6 @@
 //! are kept in order. What the others lose depends on the time, and is worked out when somebody asks.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 
 use crate::job::phase::Phase;
 use crate::job::spec::IdlePolicy;
@@ -17,6 +15,8 @@ use crate::unit::amount::Amount;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Map;
+use crate::unit::ordered::Set;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
 use crate::unit::time::Timestamp;
@@ -28,9 +28,9 @@ pub type Turn = (Reverse<Timestamp>, JobId, JobNo);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roster {
     /// Jobs that lose all that they have done since they started, by what a rule asks and by what they free.
-    equals: BTreeMap<(Priority, Module, Amount), BTreeSet<Turn>>,
+    equals: Map<(Priority, Module, Amount), Set<Turn>>,
     /// Jobs with checkpoints, or with pods above their minimum.
-    others: BTreeSet<(Priority, JobNo)>,
+    others: Set<(Priority, JobNo)>,
 }
 
 impl Roster {
@@ -41,15 +41,15 @@ impl Roster {
     }
 
     /// Jobs of a priority that free the same and cost the less the newer they are, with module and amount.
-    pub fn equals(&self, priority: Priority) -> impl Iterator<Item = (Module, &Amount, &BTreeSet<Turn>)> {
+    pub fn equals(&self, priority: Priority) -> impl Iterator<Item = (Module, &Amount, &Set<Turn>)> {
         let first = (priority, Module::ALL[0], Amount::MIN);
-        let of_priority = self.equals.range(first..).take_while(move |((of, ..), _)| *of == priority);
+        let of_priority = self.equals.range_from(&first).take_while(move |((of, ..), _)| *of == priority);
         of_priority.map(|((_, module, amount), turns)| (*module, amount, turns))
     }
 
     /// The other jobs of a priority.
     pub fn others(&self, priority: Priority) -> impl Iterator<Item = JobNo> + '_ {
-        self.others.range((priority, JobNo(0))..=(priority, JobNo(u32::MAX))).map(|(_, no)| *no)
+        self.others.range_from(&(priority, JobNo(0))).take_while(move |(of, _)| *of == priority).map(|(_, no)| *no)
     }
 
     /// Lists a running job, or takes it off the list.
@@ -74,7 +74,7 @@ impl Roster {
 pub type Claim = (Reverse<Priority>, Timestamp, JobId, JobNo);
 
 /// Jobs that run on idle amounts though they may use their quota, by quota and by what they ask of it.
-pub type Entitled = BTreeMap<(QuotaNo, Amount), BTreeSet<Claim>>;
+pub type Entitled = Map<(QuotaNo, Amount), Set<Claim>>;
 
 /// Lists a job that runs on idle amounts among those that would rather be in quota, or takes it off the list.
 pub(super) fn list_entitled(entitled: &mut Entitled, no: JobNo, job: &Job, sign: Sign) {
@@ -86,10 +86,10 @@ pub(super) fn list_entitled(entitled: &mut Entitled, no: JobNo, job: &Job, sign:
     }
 }
 
-fn list<K: Ord, T: Ord>(lists: &mut BTreeMap<K, BTreeSet<T>>, key: K, member: T, sign: Sign) {
+fn list<K: Ord, T: Ord>(lists: &mut Map<K, Set<T>>, key: K, member: T, sign: Sign) {
     match sign {
         Sign::Add => {
-            lists.entry(key).or_default().insert(member);
+            lists.or_default(key).insert(member);
         }
         Sign::Remove => {
             if let Some(members) = lists.get_mut(&key) {

@@ -3,8 +3,6 @@
 //! Ground facts are what the events say. Everything else here can be recomputed from them by [`State::rebuild`]
 //! and is kept so that a round costs only what changed; it never changes what is decided.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::job::phase::Phase;
@@ -32,8 +30,9 @@ use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::WorkspaceId;
+use crate::unit::ordered::Map;
+use crate::unit::ordered::Set;
 use crate::unit::priority::Priority;
-use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 use crate::workspace::key::AccessKey;
@@ -54,9 +53,9 @@ pub struct State {
     /// Quotas by number, deleted ones included.
     pub quotas: Vec<Quota>,
     /// Workspaces by name.
-    pub workspaces: BTreeMap<WorkspaceId, Workspace>,
+    pub workspaces: Map<WorkspaceId, Workspace>,
     /// Access keys by name. Those that serve no more are kept while there is room.
-    pub keys: BTreeMap<KeyId, AccessKey>,
+    pub keys: Map<KeyId, AccessKey>,
     /// The highest generation of a key that has been forgotten. New keys begin above it, so that a name that comes again
     /// does not bring its old secret back.
     pub forgotten_generation: Option<u32>,
@@ -80,9 +79,9 @@ pub struct State {
     /// Kept: who waits.
     pub queue: Queue,
     /// Kept: when time alone changes something, and for which job.
-    pub timers: BTreeSet<(Timestamp, JobNo)>,
+    pub timers: Set<(Timestamp, JobNo)>,
     /// Kept: jobs with a charge, running or about to, by quota, the least important first.
-    pub running: Vec<BTreeSet<(Priority, JobNo)>>,
+    pub running: Vec<Set<(Priority, JobNo)>>,
     /// Kept: running jobs in quota, by quota.
     pub in_quota: Vec<Roster>,
     /// Kept: running jobs whose gang or pods are on idle amounts, by domain.
@@ -90,17 +89,17 @@ pub struct State {
     /// Kept: who of these would rather be in quota, where their quota has machines of their own.
     pub entitled: Entitled,
     /// Kept: running elastic jobs that could have more pods.
-    pub growing: BTreeSet<JobNo>,
+    pub growing: Set<JobNo>,
     /// Kept: ended jobs, the earliest first.
-    pub ended: BTreeSet<(Timestamp, JobNo)>,
+    pub ended: Set<(Timestamp, JobNo)>,
     /// Kept: jobs that have been told to stop.
-    pub stopping: BTreeSet<JobNo>,
+    pub stopping: Set<JobNo>,
     /// Kept: quotas that use more than their amount.
-    pub over: BTreeSet<QuotaNo>,
+    pub over: Set<QuotaNo>,
     children: Vec<Vec<QuotaNo>>,
-    quota_names: BTreeMap<QuotaId, QuotaNo>,
-    group_names: BTreeMap<GroupId, GroupNo>,
-    node_names: BTreeMap<NodeId, NodeNo>,
+    quota_names: Map<QuotaId, QuotaNo>,
+    group_names: Map<GroupId, GroupNo>,
+    node_names: Map<NodeId, NodeNo>,
 }
 
 impl State {
@@ -222,11 +221,11 @@ impl State {
     /// Recomputes what depends on quotas, groups and nodes.
     fn rebuild_structure(&mut self) {
         let live = self.quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted);
-        self.quota_names = sort::map(live.map(|(at, quota)| (quota.id.clone(), QuotaNo::from_index(at))));
+        self.quota_names = live.map(|(at, quota)| (quota.id.clone(), QuotaNo::from_index(at))).collect();
         let groups = self.groups.iter().enumerate();
-        self.group_names = sort::map(groups.map(|(at, group)| (group.id.clone(), GroupNo::from_index(at))));
+        self.group_names = groups.map(|(at, group)| (group.id.clone(), GroupNo::from_index(at))).collect();
         let nodes = self.nodes.iter().enumerate();
-        self.node_names = sort::map(nodes.map(|(at, node)| (node.id.clone(), NodeNo::from_index(at))));
+        self.node_names = nodes.map(|(at, node)| (node.id.clone(), NodeNo::from_index(at))).collect();
         self.children = vec![Vec::new(); self.quotas.len()];
         for (at, quota) in self.quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted) {
             if let Some(parent) = quota.parent {
@@ -237,7 +236,7 @@ impl State {
         self.ledger = Ledger::empty(&self.quotas, &self.domains);
         self.vacant = Floor::empty(&self.cluster, &self.nodes, &self.domains);
         self.floor = self.vacant.clone();
-        self.running = vec![BTreeSet::new(); self.quotas.len()];
+        self.running = vec![Set::new(); self.quotas.len()];
         self.in_quota = vec![Roster::default(); self.quotas.len()];
         self.on_idle = vec![Roster::default(); self.domains.list.len()];
         self.entitled.clear();

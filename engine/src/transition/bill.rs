@@ -1,8 +1,6 @@
 //! Bills are written when a grant ends and when a day does (semantics section 6), so that the log holds the history
 //! and the state only what is owed since.
 
-use std::collections::BTreeSet;
-
 use crate::job::phase::Phase;
 use crate::market::bill::Bill;
 use crate::market::bill::Grant;
@@ -13,7 +11,7 @@ use crate::state::market::Desk;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::id::OfferNo;
-use crate::unit::sort;
+use crate::unit::ordered::Set;
 use crate::unit::time::Timestamp;
 
 /// Puts the bill before each event by which a job gives its instances back.
@@ -40,7 +38,7 @@ pub(super) fn of_all_earlier_days(state: &State, events: &[Event], now: Timestam
     let end = |event: &Event| {
         if let Event::Stopped { job, .. } | Event::Ended { job, .. } = event { Some(*job) } else { None }
     };
-    let ended: BTreeSet<JobNo> = sort::set(events.iter().filter_map(end));
+    let ended: Set<JobNo> = events.iter().filter_map(end).collect();
     let holders = state.market.desks.iter().flat_map(Desk::holders).filter(|no| !ended.contains(no));
     holders.flat_map(|no| bills(state, no, begin_of(day_of(now)))).collect()
 }
@@ -105,7 +103,7 @@ pub(super) fn keep_account(state: &mut State, event: &Event) {
         && let Some((offer, _, _)) = state.bid_of(*job)
     {
         let protection = state.market.offers[offer.at()].terms.protection;
-        state.market.accounts.entry(*job).or_default().grant = Some(Grant::new(*at, protection));
+        state.market.accounts.or_default(*job).grant = Some(Grant::new(*at, protection));
     } else if let Event::Stopped { job, .. } | Event::Ended { job, .. } = event
         && let Some(account) = state.market.accounts.get_mut(job)
     {

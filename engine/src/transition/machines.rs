@@ -1,7 +1,5 @@
 //! Resource groups and nodes (semantics section 1).
 
-use std::collections::BTreeSet;
-
 use crate::message::command::PutGroup;
 use crate::message::command::PutNode;
 use crate::message::event::Event;
@@ -16,6 +14,7 @@ use crate::unit::amount::GPU;
 use crate::unit::id::GroupNo;
 use crate::unit::id::NodeNo;
 use crate::unit::limit;
+use crate::unit::ordered::Set;
 
 pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>, Rejection> {
     let PutGroup { group: id, resource_type, pool } = command;
@@ -34,7 +33,7 @@ pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>,
     }
     let mut groups = state.groups.clone();
     groups[no.at()] = group.clone();
-    check_tree(&state.cluster, &groups, &state.nodes, &state.quotas, &BTreeSet::new())?;
+    check_tree(&state.cluster, &groups, &state.nodes, &state.quotas, &Set::new())?;
     Ok(vec![Event::GroupPut { no, group: Box::new(group) }])
 }
 
@@ -96,6 +95,6 @@ pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, R
     }
     let mut nodes = state.nodes.clone();
     nodes[no.at()] = node.clone();
-    check_tree(&state.cluster, &state.groups, &nodes, &state.quotas, &BTreeSet::new())?;
+    check_tree(&state.cluster, &state.groups, &nodes, &state.quotas, &Set::new())?;
     Ok(vec![Event::NodePut { no, node: Box::new(node) }])
 }

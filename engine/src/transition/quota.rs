@@ -1,7 +1,5 @@
 //! Quotas: the tree must add up (semantics section 2), policies must make sense (section 5).
 
-use std::collections::BTreeSet;
-
 use crate::message::command::CreateQuota;
 use crate::message::command::DeleteQuota;
 use crate::message::command::UpdateQuota;
@@ -22,6 +20,7 @@ use crate::unit::id::GroupNo;
 use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 use crate::unit::limit;
+use crate::unit::ordered::Set;
 use crate::unit::sort;
 
 pub(super) fn create(state: &State, command: &CreateQuota) -> Result<Vec<Event>, Rejection> {
@@ -51,7 +50,7 @@ pub(super) fn create(state: &State, command: &CreateQuota) -> Result<Vec<Event>,
         &state.groups,
         &state.nodes,
         &quotas,
-        &BTreeSet::from([QuotaNo::from_index(state.quotas.len())]),
+        &Set::from([QuotaNo::from_index(state.quotas.len())]),
     )?;
     Ok(vec![Event::QuotaCreated { no: QuotaNo::from_index(state.quotas.len()), quota: Box::new(quota) }])
 }
@@ -148,7 +147,7 @@ pub(super) fn check_tree(
     groups: &[Group],
     nodes: &[Node],
     quotas: &[Quota],
-    changed: &BTreeSet<QuotaNo>,
+    changed: &Set<QuotaNo>,
 ) -> Result<(), Rejection> {
     let mut left: Vec<Amount> = quotas.iter().map(|quota| quota.min.amount).collect();
     let is_changed = |at: &usize| changed.contains(&QuotaNo::from_index(*at));

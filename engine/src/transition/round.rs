@@ -1,7 +1,5 @@
 //! A round as a command: its conclusions become events.
 
-use std::collections::BTreeSet;
-
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
@@ -20,6 +18,7 @@ use crate::schedule::work;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::limit;
+use crate::unit::ordered::Set;
 use crate::unit::priority::Module;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
@@ -59,14 +58,14 @@ pub fn missed_slots(state: &State, round: Round) -> Result<i64, Rejection> {
 struct Minutes<'s> {
     state: &'s State,
     now: Timestamp,
-    served: BTreeSet<JobNo>,
-    promoted: BTreeSet<JobNo>,
+    served: Set<JobNo>,
+    promoted: Set<JobNo>,
     events: Vec<Event>,
 }
 
 impl<'s> Minutes<'s> {
     fn of(state: &'s State, now: Timestamp) -> Self {
-        Self { state, now, served: BTreeSet::new(), promoted: BTreeSet::new(), events: Vec::new() }
+        Self { state, now, served: Set::new(), promoted: Set::new(), events: Vec::new() }
     }
 
     fn record(&mut self, decision: Decision) {
@@ -101,7 +100,7 @@ impl<'s> Minutes<'s> {
     }
 
     fn promote(&mut self, promoted: Vec<JobNo>) {
-        self.promoted.extend(&promoted);
+        self.promoted.extend(promoted.iter().copied());
         self.events.extend(promoted.into_iter().map(|job| Event::Promoted { job, at: self.now }));
     }
 

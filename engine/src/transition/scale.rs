@@ -1,7 +1,5 @@
 //! Quotas change their amounts, together or not at all (semantics section 8).
 
-use std::collections::BTreeSet;
-
 use crate::job::phase::Charge;
 use crate::job::story::Cause;
 use crate::message::command::ScaleMode;
@@ -21,6 +19,7 @@ use crate::transition::round::evict;
 use crate::unit::amount::Amount;
 use crate::unit::id::QuotaNo;
 use crate::unit::limit;
+use crate::unit::ordered::Set;
 use crate::unit::slots::Slots;
 use crate::unit::time::Timestamp;
 
@@ -28,7 +27,7 @@ pub(super) fn scale(state: &State, command: &ScaleQuotas, now: Timestamp) -> Res
     names::within_limit("quotas in one command", command.targets.len(), limit::SCALE_TARGETS_MAX)?;
     let mut quotas = state.quotas.clone();
     let mut targets = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut seen = Set::new();
     for target in &command.targets {
         let no = names::quota(state, &target.quota)?;
         if !seen.insert(no) {

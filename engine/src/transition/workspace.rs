@@ -124,7 +124,7 @@ pub(super) fn check_submission(state: &State, id: &WorkspaceId, quota: QuotaNo) 
 pub(super) fn apply(state: &mut State, event: &Event) {
     match event {
         Event::WorkspacePut { workspace, at, name, description } => {
-            let workspace = state.workspaces.entry(workspace.clone()).or_insert_with(|| Workspace::new(*at));
+            let workspace = state.workspaces.or_insert_with(workspace.clone(), || Workspace::new(*at));
             workspace.name.clone_from(name);
             workspace.description.clone_from(description);
         }
@@ -138,7 +138,7 @@ pub(super) fn apply(state: &mut State, event: &Event) {
             workspace.quotas.remove(quota);
         }),
         Event::MemberPut { workspace, user, at, roles } => change(state, workspace, |workspace| {
-            let member = workspace.members.entry(user.clone()).or_insert(Member { since: *at, roles: *roles });
+            let member = workspace.members.or_insert_with(user.clone(), || Member { since: *at, roles: *roles });
             member.roles = *roles;
         }),
         Event::MemberRemoved { workspace, user } => change(state, workspace, |workspace| {

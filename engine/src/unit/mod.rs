@@ -5,6 +5,7 @@ pub mod decimal;
 pub mod few;
 pub mod id;
 pub mod limit;
+pub mod ordered;
 pub mod priority;
 pub mod quantity;
 pub mod resource;

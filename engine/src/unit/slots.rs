@@ -3,7 +3,7 @@
 //! A round tries many things before it decides one. It works on drafts, so that it never has to undo, and pays
 //! only for what it touches.
 
-use std::collections::BTreeMap;
+use crate::unit::ordered::Map;
 
 /// Values that are found by their number and can be changed.
 pub trait Slots<T> {
@@ -28,7 +28,7 @@ impl<T> Slots<T> for Vec<T> {
 pub struct Draft<'base, T> {
     base: Base<'base, T>,
     /// Boxed, since a tree makes room for eleven entries at once and most drafts have two or three.
-    changed: BTreeMap<usize, Box<T>>,
+    changed: Map<usize, Box<T>>,
 }
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl<'base, T> Draft<'base, T> {
     /// A draft without changes.
     #[must_use]
     pub fn over(base: &'base [T]) -> Self {
-        Self { base: Base::List(base), changed: BTreeMap::new() }
+        Self { base: Base::List(base), changed: Map::new() }
     }
 
     /// A further draft without changes of its own; it costs nothing.
@@ -50,8 +50,8 @@ impl<'base, T> Draft<'base, T> {
         // A draft that has changed nothing is passed over, so that chains stay short.
         match (&self.base, self.changed.is_empty()) {
             (Base::List(list), true) => Self::over(list),
-            (Base::Draft(base), true) => Self { base: Base::Draft(base), changed: BTreeMap::new() },
-            (Base::List(_) | Base::Draft(_), false) => Self { base: Base::Draft(self), changed: BTreeMap::new() },
+            (Base::Draft(base), true) => Self { base: Base::Draft(base), changed: Map::new() },
+            (Base::List(_) | Base::Draft(_), false) => Self { base: Base::Draft(self), changed: Map::new() },
         }
     }
 
@@ -97,7 +97,7 @@ impl<T: Clone> Slots<T> for Draft<'_, T> {
 
     fn get_mut(&mut self, at: usize) -> &mut T {
         let Self { base, changed } = self;
-        changed.entry(at).or_insert_with(|| match base {
+        changed.or_insert_with(at, || match base {
             Base::List(list) => Box::new(list[at].clone()),
             Base::Draft(base) => Box::new(base.read(at).clone()),
         })

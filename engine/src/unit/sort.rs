@@ -5,8 +5,6 @@
 //! so that the order is the same.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 
 /// Whether the code is to be small rather than fast.
 const IS_SMALL: bool = cfg!(target_family = "wasm");
@@ -31,32 +29,6 @@ pub fn by_cached_key<T, K: Ord>(list: &mut [T], key: impl FnMut(&T) -> K) {
     let keys: Vec<K> = list.iter().map(key).collect();
     let order = order(list.len(), &mut |a, b| keys[a].cmp(&keys[b]));
     arrange(order, &mut |a, b| list.swap(a, b));
-}
-
-/// A map; of equal keys the last counts.
-pub fn map<K: Ord, V>(entries: impl Iterator<Item = (K, V)>) -> BTreeMap<K, V> {
-    if IS_SMALL {
-        let mut map = BTreeMap::new();
-        entries.for_each(|(key, value)| {
-            map.insert(key, value);
-        });
-        map
-    } else {
-        entries.collect()
-    }
-}
-
-/// A set.
-pub fn set<T: Ord>(members: impl Iterator<Item = T>) -> BTreeSet<T> {
-    if IS_SMALL {
-        let mut set = BTreeSet::new();
-        members.for_each(|member| {
-            set.insert(member);
-        });
-        set
-    } else {
-        members.collect()
-    }
 }
 
 /// The positions of a list in the order of what is there.

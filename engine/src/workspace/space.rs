@@ -1,7 +1,5 @@
 //! A workspace: its members and its quotas.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -9,6 +7,8 @@ use serde::Serialize;
 
 use crate::unit::id::QuotaNo;
 use crate::unit::id::UserId;
+use crate::unit::ordered::Map;
+use crate::unit::ordered::Set;
 use crate::unit::time::Timestamp;
 use crate::workspace::role::RoleSet;
 
@@ -23,9 +23,9 @@ pub struct Workspace {
     /// What it is for.
     pub description: Option<Arc<str>>,
     /// The quotas that are attached to it.
-    pub quotas: BTreeSet<QuotaNo>,
+    pub quotas: Set<QuotaNo>,
     /// Its members.
-    pub members: BTreeMap<UserId, Member>,
+    pub members: Map<UserId, Member>,
 }
 
 /// Somebody in a workspace.
@@ -42,7 +42,7 @@ impl Workspace {
     /// An empty one.
     #[must_use]
     pub fn new(created: Timestamp) -> Self {
-        Self { created, name: None, description: None, quotas: BTreeSet::new(), members: BTreeMap::new() }
+        Self { created, name: None, description: None, quotas: Set::new(), members: Map::new() }
     }
 
     /// The roles of a user; none for somebody who is not a member.

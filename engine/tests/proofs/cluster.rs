@@ -181,7 +181,7 @@ impl Layout {
 
 fn add(total: &mut AmountByName, amount: Option<&AmountByName>) {
     for (name, value) in amount.into_iter().flatten() {
-        *total.entry(name.clone()).or_default() += value;
+        *total.or_default(name.clone()) += value;
     }
 }
 

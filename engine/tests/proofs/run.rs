@@ -1,6 +1,5 @@
 //! Random runs: a cluster and a sequence of commands with their times, the same for a seed on every target.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use engine::host::authority;
@@ -348,10 +347,10 @@ impl Run {
         } else {
             let other = self.random.pick(&siblings);
             let mut theirs = self.min_of(&other);
-            for (name, value) in &mut targets[0].1 {
-                let moved = *value / 2 / 500 * 500;
-                *value -= moved;
-                *theirs.entry(name.clone()).or_default() += moved;
+            for (name, value) in self.min_of(&one) {
+                let moved = value / 2 / 500 * 500;
+                *targets[0].1.or_default(name.clone()) -= moved;
+                *theirs.or_default(name) += moved;
             }
             targets.push((other.quota, theirs));
         }
@@ -372,7 +371,7 @@ pub(crate) fn by_name(state: &State, amount: &engine::unit::amount::Amount, stat
     names
         .filter(|(at, _)| stated.is_none_or(|stated| stated & (1 << at) != 0))
         .map(|(at, dimension)| (dimension.name.clone(), amount[at]))
-        .collect::<BTreeMap<_, _>>()
+        .collect()
 }
 
 /// The submission that made a job, or another one under its name.

@@ -1,7 +1,5 @@
 //! The engine's explanations, shaped for the screens. Every sentence about a decision comes from `engine::explain`.
 
-use std::collections::BTreeMap;
-
 use engine::explain;
 use engine::explain::PolicyWords;
 use engine::job::spec::IdlePolicy;
@@ -15,7 +13,7 @@ use engine::schedule::order;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::id::QuotaNo;
-use engine::unit::sort;
+use engine::unit::ordered::Map;
 use engine::unit::time::Timestamp;
 
 /// Why a job waits.
@@ -51,9 +49,9 @@ const PLACES_MAX: usize = 1_000;
 
 /// Each waiting job's place in the queue of its quota, from 1. Who waits for an eviction's backoff has none yet.
 #[must_use]
-pub fn places(state: &State, now: Timestamp) -> BTreeMap<JobNo, usize> {
+pub fn places(state: &State, now: Timestamp) -> Map<JobNo, usize> {
     let queues = state.queue.of_quota.keys().map(|quota| order::positions(state, *quota, now));
-    sort::map(queues.flat_map(|queue| queue.into_iter().take(PLACES_MAX).zip(1..)))
+    queues.flat_map(|queue| queue.into_iter().take(PLACES_MAX).zip(1..)).collect()
 }
 
 /// A waiting job's place, from 1.

@@ -9,6 +9,7 @@ use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::id::OfferId;
 use engine::unit::id::OfferNo;
+use engine::unit::ordered::Set;
 use engine::unit::quantity::price;
 use engine::unit::resource::ResourceType;
 use engine::unit::sort;
@@ -186,7 +187,7 @@ pub fn inventory_rows(history: &History) -> Vec<(Timestamp, Option<i64>, Option<
     let changes = |list: &[(Timestamp, i64)]| -> Vec<Timestamp> {
         list.iter().take(list.len().saturating_sub(1)).map(|(at, _)| *at).collect()
     };
-    let times: BTreeSet<Timestamp> = sort::set(changes(&history.inventory).into_iter().chain(changes(&history.held)));
+    let times: Set<Timestamp> = changes(&history.inventory).into_iter().chain(changes(&history.held)).collect();
     times.into_iter().rev().map(|time| (time, at(&history.inventory, time), at(&history.held, time))).collect()
 }
 

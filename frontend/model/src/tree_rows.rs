@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 
 use engine::state::world::State;
 use engine::unit::id::QuotaNo;
+use engine::unit::ordered::Set;
 use engine::unit::sort;
 
 use crate::books::Books;
@@ -75,7 +75,7 @@ pub struct TreeView {
     /// The order of siblings.
     pub sort: TreeSort,
     /// Names of quotas whose children are hidden.
-    pub closed: BTreeSet<String>,
+    pub closed: Set<String>,
 }
 
 /// A row.
@@ -133,13 +133,13 @@ fn add(
 }
 
 /// Quotas whose name matches, with their ancestors; nothing if everything matches.
-fn found(state: &State, search: &str) -> Option<BTreeSet<QuotaNo>> {
+fn found(state: &State, search: &str) -> Option<Set<QuotaNo>> {
     let search = search.trim().to_lowercase();
     if search.is_empty() {
         return None;
     }
     let matching = state.live_quotas().filter(|(_, quota)| quota.id.as_str().to_lowercase().contains(&search));
-    Some(sort::set(matching.flat_map(|(no, _)| crate::books::chain(state, no))))
+    Some(matching.flat_map(|(no, _)| crate::books::chain(state, no)).collect())
 }
 
 fn sort_key(state: &State, books: &Books, sort: TreeSort, no: QuotaNo) -> (Reverse<i64>, Vec<NamePart>) {

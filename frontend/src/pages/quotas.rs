@@ -1,6 +1,5 @@
 //! The main screen: the cluster in numbers, and the quota tree.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -19,7 +18,7 @@ use console_model::path;
 use console_model::tree_rows::TreeSort;
 use console_model::tree_rows::TreeView;
 use console_model::tree_rows::rows;
-use engine::unit::sort;
+use engine::unit::ordered::Set;
 
 /// The page.
 #[component]
@@ -89,10 +88,10 @@ pub(crate) fn QuotasPage() -> impl IntoView {
 }
 
 /// Names in the URL: separated by commas, which names escape as `%2C`.
-fn names(text: &str) -> BTreeSet<String> {
-    sort::set(text.split(',').filter(|name| !name.is_empty()).map(|name| name.replace("%2C", ",").replace("%25", "%")))
+fn names(text: &str) -> Set<String> {
+    text.split(',').filter(|name| !name.is_empty()).map(|name| name.replace("%2C", ",").replace("%25", "%")).collect()
 }
 
-fn joined(names: &BTreeSet<String>) -> String {
+fn joined(names: &Set<String>) -> String {
     names.iter().map(|name| name.replace('%', "%25").replace(',', "%2C")).collect::<Vec<_>>().join(",")
 }

@@ -47,7 +47,7 @@ pub(crate) fn of_nodes(
         };
         for (at, dimension) in state.cluster.dimensions.iter().enumerate() {
             if machine[at] > 0 && is_stated(at) {
-                let sum = sums.entry(dimension.name.clone()).or_default();
+                let sum = sums.or_default(dimension.name.clone());
                 *sum = sum.saturating_add(machine[at].saturating_mul(*count));
             }
         }

@@ -143,7 +143,7 @@ impl Stage {
         let mut wanted = AmountByName::new();
         for root in case.quotas.iter().filter(|quota| quota.parent.is_none()) {
             for (name, value) in self.amount(&root.id, &root.amount)? {
-                *wanted.entry(name).or_default() += value;
+                *wanted.or_default(name) += value;
             }
         }
         Ok(wanted)
@@ -155,7 +155,7 @@ impl Stage {
         if case.nodes.is_empty() {
             let mut pool = self.amount("the cluster", &case.cluster.clone().unwrap_or_default())?;
             for (name, value) in wanted {
-                let here = pool.entry(name).or_default();
+                let here = pool.or_default(name);
                 *here = value.max(*here);
             }
             return self
@@ -167,7 +167,7 @@ impl Stage {
         for node in &case.nodes {
             let amount = self.amount(&node.id, &node.amount)?;
             for (name, value) in &amount {
-                *missing.entry(name.clone()).or_default() -= value;
+                *missing.or_default(name.clone()) -= value;
             }
             self.put_node(&node.id, amount, NodeStatus::Ready)?;
         }

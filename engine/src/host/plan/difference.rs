@@ -5,7 +5,6 @@
 //! over itself waiting.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -16,6 +15,7 @@ use crate::host::plan::record::Party;
 use crate::host::plan::record::Record;
 use crate::host::plan::run::Run;
 use crate::unit::id::JobId;
+use crate::unit::ordered::Map;
 use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
@@ -145,12 +145,12 @@ impl Difference {
     pub fn of(before: &Run, after: &Run, jobs_max: usize) -> Self {
         let mut difference =
             Self { parties: parties(before, after), winners: 0, losers: 0, changed: 0, jobs: Vec::new() };
-        let mut pairs: BTreeMap<&JobId, Pair<'_>> = BTreeMap::new();
+        let mut pairs: Map<&JobId, Pair<'_>> = Map::new();
         for record in &before.tally.records {
-            pairs.entry(&record.id).or_default().0 = Some(record);
+            pairs.or_default(&record.id).0 = Some(record);
         }
         for record in &after.tally.records {
-            pairs.entry(&record.id).or_default().1 = Some(record);
+            pairs.or_default(&record.id).1 = Some(record);
         }
         let mut changed: Vec<(&JobId, Pair<'_>, Verdict)> = Vec::new();
         for (job, pair) in pairs {
@@ -173,11 +173,11 @@ impl Difference {
 
 /// Quotas and offers by their names: what has a number in one run may have another one in the other.
 fn parties(before: &Run, after: &Run) -> Vec<PartyDifference> {
-    let mut parties: BTreeMap<(bool, &str), [Option<Account>; 2]> = BTreeMap::new();
+    let mut parties: Map<(bool, &str), [Option<Account>; 2]> = Map::new();
     for (side, run) in [before, after].into_iter().enumerate() {
         for record in &run.tally.records {
             let is_offer = matches!(record.party, Party::Offer(_));
-            let sides = parties.entry((is_offer, name(run.state(), record.party))).or_default();
+            let sides = parties.or_default((is_offer, name(run.state(), record.party)));
             sides[side] = Some(sides[side].unwrap_or_default().plus(&record.account));
         }
     }

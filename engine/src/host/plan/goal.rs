@@ -11,7 +11,7 @@ use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::unit::id::JobId;
 use crate::unit::id::QuotaId;
-use crate::unit::sort;
+use crate::unit::ordered::Set;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -79,7 +79,7 @@ impl Goal {
             }
             Self::WaitsAtMost { quota, at_most } => {
                 let Some(no) = run.state().quota_no(quota) else { return Verdict::Missed };
-                let subtree = sort::set(run.state().subtree(no).into_iter());
+                let subtree: Set<_> = run.state().subtree(no).into_iter().collect();
                 let is_of = |record: &&Record| matches!(record.party, Party::Quota(no) if subtree.contains(&no));
                 let now = run.now();
                 let waits = run.tally.records.iter().filter(is_of).filter_map(|record| record.first_wait(now));

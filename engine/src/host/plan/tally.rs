@@ -1,6 +1,5 @@
 //! Adds up what happens in a run: job by job, over time, and as spans of a timeline.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::host::plan::course::Course;
@@ -19,6 +18,7 @@ use crate::state::world::State;
 use crate::transition::owed;
 use crate::unit::amount::GPU;
 use crate::unit::id::JobNo;
+use crate::unit::ordered::Map;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -86,7 +86,7 @@ pub struct Tally {
     /// Spans that are not kept.
     pub spans_left_out: u64,
     /// Over time, by what jobs draw on.
-    pub courses: BTreeMap<Party, Courses>,
+    pub courses: Map<Party, Courses>,
     /// Commands of the base that were refused.
     pub refused_ahead: u64,
     /// The first of them: positions and reasons.
@@ -101,7 +101,7 @@ pub struct Tally {
     /// Where the record of a job is, by the job's number.
     record_of: Vec<Option<usize>>,
     /// Where the open span of a record is.
-    span_of: BTreeMap<usize, usize>,
+    span_of: Map<usize, usize>,
 }
 
 impl Tally {
@@ -115,7 +115,7 @@ impl Tally {
             records: Vec::new(),
             spans: Vec::new(),
             spans_left_out: 0,
-            courses: BTreeMap::new(),
+            courses: Map::new(),
             refused_ahead: 0,
             refusals_ahead: Vec::new(),
             gpus: 0,
@@ -123,7 +123,7 @@ impl Tally {
             offered_until: from,
             is_shrinking: false,
             record_of: Vec::new(),
-            span_of: BTreeMap::new(),
+            span_of: Map::new(),
         };
         tally.count(state);
         for (no, job) in state.jobs.iter().filter(|(_, job)| !job.is_ended()) {
@@ -309,7 +309,7 @@ impl Tally {
     }
 
     fn course(&mut self, party: Party) -> &mut Courses {
-        self.courses.entry(party).or_insert_with(|| Courses::new(self.from))
+        self.courses.or_insert_with(party, || Courses::new(self.from))
     }
 
     fn release(&mut self, no: usize, at: Timestamp, end: &SpanEnd) -> Option<Holding> {

@@ -95,9 +95,9 @@ impl<'a> Candidates<'a> {
             }
             let before = candidates.list.len();
             for quota in &scope {
-                let of_priority = (priority, JobNo(0))..=(priority, JobNo(u32::MAX));
-                let running = trial.state.running[quota.at()].range(of_priority).map(|(_, no)| *no);
-                for no in running.filter(|no| !trial.is_gone(*no)) {
+                let running = trial.state.running[quota.at()].range_from(&(priority, JobNo(0)));
+                let of_priority = running.take_while(|(of, _)| *of == priority).map(|(_, no)| *no);
+                for no in of_priority.filter(|no| !trial.is_gone(*no)) {
                     candidates.add_in_quota(trial, quest, no);
                 }
             }

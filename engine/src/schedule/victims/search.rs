@@ -9,9 +9,6 @@
 //! order is comparing whole sets, since costs compare class by class. A step budget bounds it; when it is used up,
 //! the best set found so far stands, which is never worse than the heuristic's.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-
 use crate::job::hold::Blocker;
 use crate::job::phase::Charge;
 use crate::job::phase::PodAt;
@@ -28,6 +25,8 @@ use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
+use crate::unit::ordered::Map;
+use crate::unit::ordered::Set;
 use crate::unit::slots::Slots;
 use crate::unit::sort;
 
@@ -122,15 +121,15 @@ fn spare(
 }
 
 /// Jobs whose gang goes: their extra pods are bound to go with it.
-struct Bound(BTreeSet<JobNo>);
+struct Bound(Set<JobNo>);
 
 impl Bound {
     fn of(list: &[Candidate<'_>], chosen: &[bool]) -> Self {
         if list.iter().all(|candidate| candidate.pod.is_none()) {
-            return Self(BTreeSet::new());
+            return Self(Set::new());
         }
         let gangs = list.iter().zip(chosen).filter(|(candidate, is_chosen)| **is_chosen && candidate.pod.is_none());
-        Self(sort::set(gangs.map(|(candidate, _)| candidate.job)))
+        Self(gangs.map(|(candidate, _)| candidate.job).collect())
     }
 
     fn contains(&self, list: &[Candidate<'_>], at: usize) -> bool {
@@ -191,13 +190,13 @@ struct Search<'a, 't> {
 impl<'a, 't> Search<'a, 't> {
     /// The cheapest sufficient subset of `open`, if it is cheaper than `current`.
     fn run(list: &'a [Candidate<'a>], open: &[usize], mut freed: Freed<'t>, current: &[usize]) -> Option<Vec<usize>> {
-        let mut kinds: BTreeMap<Frees<'_>, Kind> = BTreeMap::new();
+        let mut kinds: Map<Frees<'_>, Kind> = Map::new();
         for &at in open {
             freed.take(&list[at]);
             let candidate = &list[at];
             let gang = (!candidate.places.is_empty()).then_some(candidate.shape);
             let kind = (candidate.amount(), candidate.charge == Charge::InQuota, candidate.places, gang);
-            kinds.entry(kind).or_default().push(at);
+            kinds.or_default(kind).push(at);
         }
         let mut kinds: Vec<Kind> = kinds.into_values().collect();
         sort::by_key(&mut kinds, |kind| kind[0]);
@@ -342,14 +341,14 @@ impl<'c, 't> Choice<'c, 't> {
 
 /// The chosen as victims: whole jobs, or pods of elastic ones.
 fn victims(list: &[Candidate<'_>], chosen: &[bool]) -> Vec<Victim> {
-    let mut jobs: BTreeMap<JobNo, Option<Vec<u32>>> = BTreeMap::new();
+    let mut jobs: Map<JobNo, Option<Vec<u32>>> = Map::new();
     for (candidate, _) in list.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen) {
         match candidate.pod {
             None => {
                 jobs.insert(candidate.job, None);
             }
             Some(pod) => {
-                if let Some(pods) = jobs.entry(candidate.job).or_insert_with(|| Some(Vec::new())) {
+                if let Some(pods) = jobs.or_insert_with(candidate.job, || Some(Vec::new())) {
                     pods.push(pod);
                 }
             }

@@ -7,7 +7,6 @@
 //!    enough; a class that is small enough for the exact search is listed as a whole.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::collections::BinaryHeap;
 
 use crate::job::phase::Charge;
@@ -24,6 +23,7 @@ use crate::state::roster::Turn;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Set;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
 use crate::unit::sort;
@@ -60,7 +60,7 @@ where
 /// Jobs that free the same, the cheapest first, and how long they are protected after their start.
 struct Equals<'a> {
     amount: &'a Amount,
-    turns: &'a BTreeSet<Turn>,
+    turns: &'a Set<Turn>,
     protection: Option<Millis>,
 }
 

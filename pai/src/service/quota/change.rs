@@ -113,7 +113,7 @@ fn target(visit: &Visit, no: QuotaNo, nodes: &[NodeCount]) -> Result<ScaleTarget
     let mut min = amount::of_nodes(state, nodes, |at| quota.min.states(at))?;
     for (at, dimension) in state.cluster.dimensions.iter().enumerate() {
         if quota.min.states(at) {
-            min.entry(dimension.name.clone()).or_default();
+            min.or_default(dimension.name.clone());
         }
     }
     Ok(ScaleTarget { quota: quota.id.clone(), min })

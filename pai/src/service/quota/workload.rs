@@ -6,6 +6,7 @@ use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::id::QuotaNo;
+use engine::unit::ordered::Map;
 use engine::unit::sort;
 use serde_json::Value;
 use serde_json::json;
@@ -50,7 +51,7 @@ pub(super) fn list(visit: &Visit, asked: &ListWorkloads) -> Result<Value, Proble
 fn members(visit: &Visit, state: &State, quota: QuotaNo) -> Result<Vec<(JobNo, Option<usize>)>, Problem> {
     let mut members = Vec::new();
     let order = order::positions(state, quota, visit.now);
-    let places = sort::map(order.into_iter().zip(1usize..));
+    let places: Map<_, _> = order.into_iter().zip(1usize..).collect();
     let jobs = state.jobs.iter().filter(|(_, job)| job.spec.quota == quota && !job.bids() && !job.is_ended());
     for (no, job) in jobs {
         if visit.may_see_job(&job.spec.id)? {
