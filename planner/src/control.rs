@@ -139,6 +139,8 @@ impl Control {
     pub fn apply(&self, mut change: Change, value: i64) -> Option<Change> {
         let value = value.clamp(self.least, self.most);
         let is_there = match self.kind {
+            // What is written happens as it is written, and is refused if it is wrong.
+            _ if value == self.value => true,
             Kind::Size | Kind::Discount | Kind::Limit | Kind::Switch => value > 0,
             Kind::Move | Kind::Price | Kind::Inventory => true,
         };

@@ -86,7 +86,7 @@ fn every_scenario_opens_and_runs() {
         let scenario = Scenario::read(&text(&name)).unwrap();
         assert_eq!(controls.matches("data-control").count(), scenario.controls.len(), "{name}");
         let values: Vec<i64> = scenario.controls.iter().map(|control| control.value).collect();
-        assert_eq!(scenario.variant(&values), scenario.variant(&[]), "{name}");
+        assert_eq!(scenario.variant(&values).changes, scenario.acts, "{name}");
         run(&mut desk, 1, &values);
     }
 }
@@ -110,6 +110,16 @@ fn a_scenario_left_as_it_is_tells_what_it_says() {
         }
     }
     assert!(told > 50, "only {told} lines");
+}
+
+#[test]
+fn what_is_wrong_as_it_is_written_is_refused() {
+    for (name, job) in [("spot-discount-steps", "job e cannot bid"), ("spot-price-range", "job c cannot bid")] {
+        let mut desk = Desk::default();
+        open_named(&mut desk, 1, name);
+        let (_, events, _) = run(&mut desk, 1, &[]);
+        assert!(events.contains(job), "{name}: {events}");
+    }
 }
 
 #[test]
