@@ -4,12 +4,12 @@
 use std::fmt::Write;
 
 use engine::job::phase::Charge;
-use engine::market::offer::SpotOffer;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::id::OfferNo;
 use engine::unit::id::QuotaNo;
+use engine::unit::limit;
 use engine::unit::quantity;
 
 use crate::words::Language;
@@ -30,10 +30,11 @@ const WAITING_MAX: usize = 4;
 /// for whoever has one.
 #[must_use]
 pub fn svg(state: &State, language: Language) -> String {
-    let rows: Vec<Row> = quotas(state, language).into_iter().chain(offers(state, language)).collect();
-    let longest = rows.iter().map(Row::extent).max().unwrap_or(0).max(1);
-    let shown = &rows[..rows.len().min(ROWS_MAX)];
-    let left_out = rows.len() - shown.len();
+    let places = places(state);
+    let left_out = places.len().saturating_sub(ROWS_MAX);
+    let held = Held::of(state);
+    let shown: Vec<Row> = places.into_iter().take(ROWS_MAX).map(|place| held.row(state, place, language)).collect();
+    let longest = shown.iter().map(Row::extent).max().unwrap_or(0).max(1);
     let lines = i64::try_from(shown.len() + usize::from(left_out > 0)).unwrap_or(1).max(1);
     let height = lines * ROW + 8;
     let title = language.pick("Quotas and the jobs that run in them", "配额及其运行的作业");
@@ -41,7 +42,7 @@ pub fn svg(state: &State, language: Language) -> String {
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}" font-family="system-ui, sans-serif" font-size="12">"#
     );
     let mut y = 4;
-    for row in shown {
+    for row in &shown {
         row.draw(&mut text, y, longest, language);
         y += ROW;
     }
@@ -56,6 +57,101 @@ pub fn svg(state: &State, language: Language) -> String {
     text
 }
 
+/// What has a row.
+enum Place {
+    /// A quota, with its depth.
+    Quota(QuotaNo, i64),
+    Offer(OfferNo),
+}
+
+/// Quotas, parents before their children, and behind them offers.
+fn places(state: &State) -> Vec<Place> {
+    fn visit(state: &State, no: QuotaNo, depth: i64, list: &mut Vec<Place>) {
+        list.push(Place::Quota(no, depth));
+        for (child, _) in state.children(no) {
+            visit(state, child, depth + 1, list);
+        }
+    }
+    let mut list = Vec::new();
+    for (no, quota) in state.live_quotas() {
+        if quota.parent.is_none() {
+            visit(state, no, 0, &mut list);
+        }
+    }
+    list.extend(state.market.live_offers().map(|(no, _)| Place::Offer(no)));
+    list
+}
+
+/// What one look at all jobs tells of the quotas, by number.
+struct Held<'a> {
+    /// What jobs of the quotas below it hold.
+    below: Vec<i64>,
+    /// Who waits; the first of them.
+    waiting: Vec<Vec<&'a str>>,
+}
+
+impl<'a> Held<'a> {
+    fn of(state: &'a State) -> Self {
+        let mut held = Self { below: vec![0; state.quotas.len()], waiting: vec![Vec::new(); state.quotas.len()] };
+        for (no, job) in state.jobs.iter().filter(|(_, job)| !job.bids()) {
+            let quota = job.spec.quota;
+            if job.is_queued() {
+                let waiting = &mut held.waiting[quota.at()];
+                if waiting.len() < WAITING_MAX {
+                    waiting.push(job.spec.id.as_str());
+                }
+            } else if job.placed().is_some() {
+                let gpus = state.cluster.gpus(&state.held_by(no));
+                let mut above = state.quotas[quota.at()].parent;
+                while let Some(parent) = above {
+                    held.below[parent.at()] += gpus;
+                    above = state.quotas[parent.at()].parent;
+                }
+            }
+        }
+        held
+    }
+
+    fn row(&self, state: &'a State, place: Place, language: Language) -> Row<'a> {
+        match place {
+            Place::Quota(no, depth) => {
+                let quota = &state.quotas[no.at()];
+                let gpus = state.cluster.gpus(&quota.min.amount);
+                Row {
+                    depth,
+                    name: quota.id.as_str(),
+                    note: language.gpus(gpus),
+                    gpus,
+                    jobs: holding(state, state.running[no.at()].iter().rev().map(|(_, job)| *job)),
+                    below: self.below[no.at()],
+                    waiting: self.waiting[no.at()].clone(),
+                }
+            }
+            Place::Offer(no) => offer(state, no, language),
+        }
+    }
+}
+
+fn offer(state: &State, no: OfferNo, language: Language) -> Row<'_> {
+    let (offer, desk) = (&state.market.offers[no.at()], &state.market.desks[no.at()]);
+    let waiting = desk.waiting.iter().filter_map(|(.., no)| Some(state.jobs.get(*no)?.spec.id.as_str()));
+    let price = quantity::price(offer.course.price());
+    // As many instances as anybody asks for have no bar of their own.
+    let inventory = if offer.inventory < limit::INVENTORY_MAX { offer.inventory } else { 0 };
+    Row {
+        depth: 0,
+        name: offer.id.as_str(),
+        note: match language {
+            Language::En => format!("{price} a minute"),
+            Language::Zh => format!("每分钟 {price}"),
+        },
+        gpus: state.cluster.gpus(&offer.instance).saturating_mul(inventory),
+        jobs: holding(state, desk.holders()),
+        below: 0,
+        waiting: waiting.take(WAITING_MAX).collect(),
+    }
+}
+
 /// A quota or an offer.
 struct Row<'a> {
     depth: i64,
@@ -65,47 +161,10 @@ struct Row<'a> {
     /// What it is guaranteed, or has.
     gpus: i64,
     jobs: Vec<(&'a Job, i64, Charge)>,
+    /// What jobs of the quotas below it hold; who they are is drawn in their own rows.
+    below: i64,
     /// Who waits; the first of them.
     waiting: Vec<&'a str>,
-}
-
-fn quotas(state: &State, language: Language) -> Vec<Row<'_>> {
-    let row = |(no, depth): (QuotaNo, i64)| {
-        let quota = &state.quotas[no.at()];
-        let gpus = state.cluster.gpus(&quota.min.amount);
-        let running = state.running[no.at()].iter().rev().map(|(_, job)| *job);
-        let waits = move |(_, job): &(JobNo, &Job)| job.is_queued() && !job.bids() && job.spec.quota == no;
-        let waiting = state.jobs.iter().filter(waits).map(|(_, job)| job.spec.id.as_str());
-        Row {
-            depth,
-            name: quota.id.as_str(),
-            note: language.gpus(gpus),
-            gpus,
-            jobs: holding(state, running),
-            waiting: waiting.take(WAITING_MAX).collect(),
-        }
-    };
-    order(state).into_iter().map(row).collect()
-}
-
-fn offers(state: &State, language: Language) -> Vec<Row<'_>> {
-    let row = |(no, offer): (OfferNo, &'_ SpotOffer)| {
-        let desk = &state.market.desks[no.at()];
-        let waiting = desk.waiting.iter().filter_map(|(.., no)| Some(state.jobs.get(*no)?.spec.id.as_str()));
-        let price = quantity::price(offer.course.price());
-        Row {
-            depth: 0,
-            name: state.market.offers[no.at()].id.as_str(),
-            note: match language {
-                Language::En => format!("{price} a minute"),
-                Language::Zh => format!("每分钟 {price}"),
-            },
-            gpus: state.cluster.gpus(&offer.instance).saturating_mul(offer.inventory),
-            jobs: holding(state, desk.holders()),
-            waiting: waiting.take(WAITING_MAX).collect(),
-        }
-    };
-    state.market.live_offers().map(row).collect()
 }
 
 /// Jobs with what they hold.
@@ -118,26 +177,9 @@ fn holding(state: &State, jobs: impl Iterator<Item = JobNo>) -> Vec<(&Job, i64, 
     jobs.filter_map(held).collect()
 }
 
-/// Quotas with their depth, parents before their children.
-fn order(state: &State) -> Vec<(QuotaNo, i64)> {
-    fn visit(state: &State, no: QuotaNo, depth: i64, list: &mut Vec<(QuotaNo, i64)>) {
-        list.push((no, depth));
-        for (child, _) in state.children(no) {
-            visit(state, child, depth + 1, list);
-        }
-    }
-    let mut list = Vec::new();
-    for (no, quota) in state.live_quotas() {
-        if quota.parent.is_none() {
-            visit(state, no, 0, &mut list);
-        }
-    }
-    list
-}
-
 impl Row<'_> {
     fn extent(&self) -> i64 {
-        self.gpus.max(self.jobs.iter().map(|(_, gpus, _)| gpus).sum())
+        self.gpus.max(self.below + self.jobs.iter().map(|(_, gpus, _)| gpus).sum::<i64>())
     }
 
     fn draw(&self, text: &mut String, y: i64, longest: i64, language: Language) {
@@ -152,26 +194,7 @@ impl Row<'_> {
             self.note,
             scale(self.gpus),
         );
-        // What children have of a quota is drawn in their own rows.
-        let (mut at, mut rest) = (0, (0, 0));
-        for (index, (job, gpus, charge)) in self.jobs.iter().enumerate() {
-            if index >= BLOCKS_MAX {
-                rest = (rest.0 + 1, rest.1 + gpus);
-                continue;
-            }
-            let name = escape(job.spec.id.as_str());
-            let (from, to) = (LABEL + scale(at), LABEL + scale(at + gpus));
-            block(text, (from, y, to - from), &name, *charge, &language.gpus(*gpus));
-            at += gpus;
-        }
-        if rest.0 > 0 {
-            let name = match language {
-                Language::En => format!("{} more jobs", rest.0),
-                Language::Zh => format!("另有 {} 个作业", rest.0),
-            };
-            let (from, to) = (LABEL + scale(at), LABEL + scale(at + rest.1));
-            block(text, (from, y, to - from), &name, Charge::InQuota, &language.gpus(rest.1));
-        }
+        self.blocks(text, y, &scale, language);
         if !self.waiting.is_empty() {
             let label = language.pick("waits: ", "等待：");
             let _ = write!(
@@ -182,22 +205,52 @@ impl Row<'_> {
             );
         }
     }
+
+    /// The jobs one by one, those that are too many as one block for each charge, and what is held below.
+    fn blocks(&self, text: &mut String, y: i64, scale: &dyn Fn(i64) -> i64, language: Language) {
+        let mut at = 0;
+        let mut draw = |name: &str, gpus: i64, charge: Option<Charge>| {
+            let (from, to) = (LABEL + scale(at), LABEL + scale(at + gpus));
+            block(text, (from, y, to - from), name, charge, &language.gpus(gpus));
+            at += gpus;
+        };
+        let (shown, others) = self.jobs.split_at(self.jobs.len().min(BLOCKS_MAX));
+        for (job, gpus, charge) in shown {
+            draw(&escape(job.spec.id.as_str()), *gpus, Some(*charge));
+        }
+        for charge in [Charge::InQuota, Charge::Idle, Charge::Spot] {
+            let of_charge = others.iter().filter(|(.., of)| *of == charge);
+            let (count, gpus) = of_charge.fold((0, 0), |(count, sum), (_, gpus, _)| (count + 1, sum + gpus));
+            let name = match language {
+                Language::En => format!("{count} more jobs"),
+                Language::Zh => format!("另有 {count} 个作业"),
+            };
+            if count > 0 {
+                draw(&name, gpus, Some(charge));
+            }
+        }
+        if self.below > 0 {
+            draw(language.pick("quotas below", "下级配额"), self.below, None);
+        }
+    }
 }
 
-fn block(text: &mut String, (x, y, width): (i64, i64, i64), name: &str, charge: Charge, gpus: &str) {
-    // What is not in quota has a broken edge, so that nobody needs to see the colours.
+/// A block in a bar; what is held below has no charge.
+fn block(text: &mut String, (x, y, width): (i64, i64, i64), name: &str, charge: Option<Charge>, gpus: &str) {
+    // What is not in quota has a broken edge, and what is below has one all around, so that nobody needs to see colours.
     let (class, fill, edge) = match charge {
-        Charge::InQuota => ("in-quota", "#2f6fb3", ""),
-        Charge::Idle => ("idle", "#9a6a12", r##" stroke="#fff" stroke-dasharray="4 3""##),
-        Charge::Spot => ("spot", "#6b5b95", r##" stroke="#fff" stroke-dasharray="1 3""##),
+        Some(Charge::InQuota) => ("in-quota", "#2f6fb3", ""),
+        Some(Charge::Idle) => ("idle", "#9a6a12", r##" stroke="#fff" stroke-dasharray="4 3""##),
+        Some(Charge::Spot) => ("spot", "#6b5b95", r##" stroke="#fff" stroke-dasharray="1 3""##),
+        None => ("below", "#a9c4e4", r##" stroke="#2f6fb3""##),
     };
     let _ = write!(
         text,
         r#"<g class="{class}"><title>{name}: {gpus}</title><rect x="{x}" y="{y}" width="{}" height="{BAR}" rx="3" fill="{fill}"{edge}/>"#,
         (width - 1).max(1),
     );
-    // A name that does not fit is in the title.
-    if i64::try_from(name.chars().count()).unwrap_or(i64::MAX).saturating_mul(7) < width - 6 {
+    // A name that does not fit is in the title; so is what is drawn elsewhere.
+    if charge.is_some() && i64::try_from(name.chars().count()).unwrap_or(i64::MAX).saturating_mul(7) < width - 6 {
         let _ = write!(text, r##"<text x="{}" y="{}" fill="#fff">{name}</text>"##, x + 5, y + 17);
     }
     text.push_str("</g>");

@@ -122,6 +122,41 @@ fn what_is_wrong_as_it_is_written_is_refused() {
     }
 }
 
+/// The blocks of a picture, each with its class and its title.
+fn blocks(picture: &str) -> Vec<(&str, &str)> {
+    let parts = picture.split("<g class=\"").skip(1).filter_map(|part| part.split_once("</title>"));
+    parts.filter_map(|(head, _)| head.split_once("\"><title>")).collect()
+}
+
+#[test]
+fn a_bar_shows_what_quotas_below_hold() {
+    let scenario = "quota Top 16\nquota A 8 in Top\nquota B 8 in Top\nrun a A DLC p5 8\nrun b B DLC p5 4 idle";
+    let (_, picture) = open(&mut Desk::default(), 1, Source::Scenario(scenario.to_owned()), Language::En);
+    let expected = [("below", "quotas below: 12 GPUs"), ("in-quota", "a: 8 GPUs"), ("idle", "b: 4 GPUs")];
+    assert_eq!(blocks(&picture), expected);
+}
+
+#[test]
+fn jobs_that_are_too_many_are_one_block_for_each_charge() {
+    let mut scenario = "quota Top 60\nquota A 30 in Top\n".to_owned();
+    for at in 0..50 {
+        let charge = if at % 10 == 0 { " idle" } else { "" };
+        scenario.push_str(&format!("run j{at:02} A DLC p5 1{charge}\n"));
+    }
+    let (_, picture) = open(&mut Desk::default(), 1, Source::Scenario(scenario), Language::En);
+    let of_a = &blocks(&picture)[1..];
+    let more: Vec<_> = of_a.iter().filter(|(_, title)| title.contains("more jobs")).collect();
+    assert_eq!(of_a.len(), 42);
+    assert_eq!(more, [&("in-quota", "9 more jobs: 9 GPUs"), &("idle", "1 more jobs: 1 GPU")]);
+}
+
+#[test]
+fn as_many_instances_as_anybody_asks_for_set_no_scale() {
+    let scenario = "quota Q 8\nrun a Q DLC p5 8\noffer gn7 lingjun 8 x1000000 original 1";
+    let (_, picture) = open(&mut Desk::default(), 1, Source::Scenario(scenario.to_owned()), Language::En);
+    assert!(picture.contains(r#"width="482" height="26" rx="3" class="guaranteed""#), "{picture}");
+}
+
 #[test]
 fn a_control_for_each_line_that_acts() {
     let kinds = |name: &str| -> Vec<(Kind, i64, i64, i64, i64)> {

@@ -43,7 +43,7 @@ border:1px solid var(--tidegate-line,light-dark(#c3c8cf,#4a515b));border-radius:
 :host([theme=light]){color-scheme:light}:host([theme=dark]){color-scheme:dark}:host([hidden]){display:none}
 svg,img{display:block;width:100%;max-width:720px;height:auto}
 svg text{fill:currentColor}svg g text{fill:#fff}
-.in-quota rect{fill:var(--tidegate-in-quota,#2f6fb3)}.idle rect{fill:var(--tidegate-idle,#9a6a12)}.spot rect{fill:var(--tidegate-spot,#6b5b95)}
+.in-quota rect{fill:var(--tidegate-in-quota,#2f6fb3)}.below rect{fill:var(--tidegate-below,#a9c4e4)}.idle rect{fill:var(--tidegate-idle,#9a6a12)}.spot rect{fill:var(--tidegate-spot,#6b5b95)}
 label{display:block;margin:4px 0}
 input[type=range]{display:block;width:100%;margin:2px 0}
 label b{font-weight:600;font-variant-numeric:tabular-nums}

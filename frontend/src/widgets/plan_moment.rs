@@ -37,6 +37,7 @@ pub(crate) fn PlanMoment(
         <div class="plan-picture" inner_html=move || picture.get().unwrap_or_default()></div>
         <ul class="legend" aria-label="Colours of the bars">
             <li><span class="swatch bar-own"></span>"own GPUs"</li>
+            <li><span class="swatch bar-children"></span>"quotas below"</li>
             <li><span class="swatch bar-lent"></span>"idle GPUs of others"</li>
             <li><span class="swatch bar-borrowed"></span>"spot market"</li>
         </ul>
