@@ -101,6 +101,43 @@ test("where workers are not allowed the picture stays, with a message", async ({
   server.close();
 });
 
+test("a planner that is reached after the engine was lost says so as well", async ({ page }) => {
+  for (const how of ["policy", "constructor"]) {
+    const policy = how === "policy" ? POLICY.replace("worker-src 'self'", "worker-src 'none'") : POLICY;
+    const { server, url } = await serveFiles(page1, { "content-security-policy": policy });
+    if (how === "constructor") {
+      await page.addInitScript(() => {
+        window.Worker = class {
+          constructor() {
+            throw new DOMException("no workers here", "SecurityError");
+          }
+        };
+      });
+    }
+    await page.goto(url);
+    await expect(planner(page, "scale-siblings").locator("[part=events]")).toContainText("The planner could not be loaded");
+    await planner(page, "child-level").getByRole("button", { name: "Try it" }).click();
+    await expect(planner(page, "child-level").locator("[part=events]")).toContainText("The planner could not be loaded");
+    server.close();
+  }
+});
+
+test("a scenario that could not be fetched can be tried again", async ({ page }) => {
+  const { server, url } = await serveFiles(page1);
+  await page.route("**/child-level.txt", (route) => route.abort(), { times: 1 });
+  await page.goto(url);
+  const one = planner(page, "child-level");
+  await one.getByRole("button", { name: "Try it" }).click();
+  await expect(one.locator("[part=events]")).toContainText("This scenario could not be loaded: child-level");
+  await one.getByRole("button", { name: "Try it" }).click();
+  await expect(result(one)).toBeVisible();
+  // Wherever it is put then, it can be asked again.
+  await one.evaluate((element) => element.parentNode.append(element));
+  await one.getByRole("button", { name: "Try it" }).click();
+  await expect(one.getByRole("button", { name: "Try it" })).toBeHidden();
+  server.close();
+});
+
 test("when the engine breaks in the middle, every planner says so and keeps its picture", async ({ page }) => {
   const engine = readFileSync(new URL("../../dist/embed/engine.js", import.meta.url), "utf8");
   const broken = `${engine}\nDesk.prototype.work = () => { throw new WebAssembly.RuntimeError("unreachable"); };`;
@@ -159,6 +196,16 @@ test("a frame follows its link, and tells its height", async ({ page, browser })
   await expect(fresh.locator("[part=events]")).toHaveText("Nothing happens.");
   expect(await fresh.getByRole("img").evaluate((svg) => svg.outerHTML)).toBe(picture);
   expect(await violations(fresh)).toEqual([]);
+
+  // What is shared needs no name, and another link in the same tab is another plan.
+  const link = page.url().split("#")[1];
+  await fresh.goto(`${url}embed/index.html#${link}`);
+  await expect(fresh.getByRole("slider").last()).toHaveValue("48000");
+  await expect(fresh.locator("tidegate-planner")).not.toHaveAttribute("scenario");
+  await page.getByRole("slider").last().fill("40000");
+  await expect(page).not.toHaveURL(new RegExp(`${link.slice(-9)}$`));
+  await fresh.goto(`${url}embed/index.html#${page.url().split("#")[1]}`);
+  await expect(fresh.getByRole("slider").last()).toHaveValue("40000");
   await fresh.goto(page.url().slice(0, -20));
   await fresh.reload();
   await expect(fresh.locator("[part=events]")).toHaveText("the end of the link is missing; copy it again, all of it");

@@ -3,15 +3,26 @@
 const here = new URL(".", import.meta.url);
 const planners = new Map();
 let engine;
+let isLost = false;
 
-function ask(...message) {
-  if (!engine) {
-    engine = new Worker(script(), { type: "module" });
-    engine.onmessage = ({ data }) => data.forEach((told) => planners.get(told.planner)?.told(told));
-    engine.onerror = () =>
-      planners.forEach((planner) => planner.started && planner.told({ kind: "failed", message: planner.words.blocked }));
+function ask(method, planner, ...rest) {
+  if (!engine && !isLost) {
+    try {
+      engine = new Worker(script(), { type: "module" });
+      engine.onmessage = ({ data }) => data.forEach((told) => planners.get(told.planner)?.told(told));
+      engine.onerror = lose;
+    } catch {
+      lose();
+    }
   }
-  engine.postMessage(message);
+  if (isLost) planners.get(planner)?.lose();
+  else engine.postMessage([method, planner, ...rest]);
+}
+
+// There is no second one: what keeps a page from having an engine stays, and each planner says so when it is reached.
+function lose() {
+  isLost = true;
+  planners.forEach((planner) => planner.started && planner.lose());
 }
 
 // A worker's script has to be the page's own; from elsewhere it is imported.
@@ -69,6 +80,7 @@ class Planner extends HTMLElement {
     this.number ??= ++Planner.count;
     planners.set(this.number, this);
     if (!this.shadowRoot) this.build();
+    this.button.hidden = this.button.disabled = false;
     if (this.getAttribute("load") === "click") return;
     this.near = new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && this.start(), {
       rootMargin: "300px",
@@ -81,6 +93,7 @@ class Planner extends HTMLElement {
     planners.delete(this.number);
     if (this.started) ask("close", this.number);
     this.started = this.waits = false;
+    this.attempt = undefined;
   }
 
   build() {
@@ -122,12 +135,22 @@ class Planner extends HTMLElement {
     this.button.disabled = true;
     const link = this.getAttribute("link");
     const name = this.getAttribute("scenario");
+    if (link) return ask("open_link", this.number, link, this.isChinese);
+    if (!name) return ask("open", this.number, this.textContent, this.isChinese);
+    // Whoever leaves the page meanwhile, or comes back to it, asks for nothing by this attempt.
+    const attempt = (this.attempt = {});
     try {
-      if (link) return ask("open_link", this.number, link, this.isChinese);
-      ask("open", this.number, name ? await this.fetch(name) : this.textContent, this.isChinese);
+      const text = await this.fetch(name);
+      if (attempt === this.attempt) ask("open", this.number, text, this.isChinese);
     } catch (error) {
-      this.told({ kind: "failed", message: `${this.words.missing}: ${name ?? ""} (${error.message})` });
+      if (attempt !== this.attempt) return;
+      this.started = this.button.disabled = false;
+      this.told({ kind: "failed", message: `${this.words.missing}: ${name} (${error.message})` });
     }
+  }
+
+  lose() {
+    this.told({ kind: "failed", message: this.words.blocked });
   }
 
   async fetch(name) {
