@@ -87,8 +87,6 @@ struct Sale<'s> {
     no: OfferNo,
     desk: &'s Desk,
     quote: Quote<'s>,
-    /// Instances of jobs that have been told to stop, as far as nobody waits for them yet.
-    coming: i64,
     /// Who has been told to stop in this round.
     gone: Set<JobNo>,
     /// Who has got instances in this round.
@@ -100,16 +98,7 @@ impl<'s> Sale<'s> {
     fn open(state: &'s State, no: OfferNo, now: Timestamp) -> Self {
         let desk = &state.market.desks[no.at()];
         let quote = Quote::of(state, no, now);
-        Self {
-            state,
-            no,
-            desk,
-            quote,
-            coming: desk.held_by_leaving,
-            gone: Set::new(),
-            served: Set::new(),
-            decisions: Vec::new(),
-        }
+        Self { state, no, desk, quote, gone: Set::new(), served: Set::new(), decisions: Vec::new() }
     }
 
     fn instances(&self, job: JobNo) -> i64 {
@@ -153,7 +142,7 @@ impl<'s> Sale<'s> {
         self.gone.insert(job);
         let instances = self.instances(job);
         if self.quote.offer.terms.grace_period.0 > 0 {
-            self.coming += instances;
+            self.quote.coming += instances;
         } else {
             self.quote.free += instances;
         }
@@ -207,7 +196,7 @@ impl<'s> Sale<'s> {
     }
 
     fn end_without_instances(&mut self) {
-        let short = -(self.quote.free + self.coming);
+        let short = -(self.quote.free + self.quote.coming);
         if short <= 0 {
             return;
         }
@@ -223,7 +212,7 @@ impl<'s> Sale<'s> {
         let wins = |job: &JobNo| clearing.winners.contains(job);
         let losers = self.losers(|job| !wins(job));
         let mut winners = Vec::new();
-        let (mut room, mut n_gone) = (self.quote.free + self.coming, 0);
+        let (mut room, mut n_gone) = (self.quote.free + self.quote.coming, 0);
         for (_, _, _, job) in self.desk.waiting.iter().filter(|(_, _, _, job)| wins(job)) {
             let Some((_, ask)) = Ask::of(self.state, *job) else { continue };
             if spot::is_covered(&self.quote, &ask).is_err() {
@@ -244,7 +233,7 @@ impl<'s> Sale<'s> {
 
     /// The cheapest of these make room for the winners: what they free goes to one after the other.
     fn release_for(&mut self, winners: &[(JobNo, Ask)], pool: &[Loser<'s>]) {
-        let mut room = self.quote.free + self.coming;
+        let mut room = self.quote.free + self.quote.coming;
         let mut needed = 0;
         let mut lacking: Vec<(i64, JobNo, i64)> = Vec::new();
         for (job, ask) in winners {
@@ -275,8 +264,7 @@ impl<'s> Sale<'s> {
         let winners: Set<JobNo> = winners.into_iter().map(|(job, _)| job).collect();
         for (_, _, _, job) in desk.waiting.iter().filter(|(_, _, _, job)| !winners.contains(job)) {
             let Some((_, ask)) = Ask::of(self.state, *job) else { continue };
-            let is_sold_out = self.quote.free <= 0 && self.coming <= 0;
-            if is_sold_out || ask.limit < self.quote.price {
+            if self.quote.is_sold_out() || ask.limit < self.quote.price {
                 break;
             }
             if spot::is_covered(&self.quote, &ask).is_ok() {
@@ -288,13 +276,10 @@ impl<'s> Sale<'s> {
     /// Gives a job its instances. Who fits once the leaving have left keeps what is free until then.
     fn serve_one(&mut self, job: JobNo, ask: Ask) {
         if let Ok(offer) = spot::offer(&self.quote, &ask) {
-            self.quote.free -= ask.instances;
             self.served.insert(job);
             self.decisions.push(Decision::Serve { job, offer });
-        } else if ask.instances <= self.quote.free + self.coming {
-            self.coming -= ask.instances - self.quote.free;
-            self.quote.free = 0;
         }
+        self.quote.keep(&ask);
     }
 
     fn outbid(&self, loser: &Loser<'_>, by: JobNo, higher: i64) -> Cause {

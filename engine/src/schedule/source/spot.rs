@@ -47,6 +47,8 @@ pub struct Quote<'s> {
     pub price: i64,
     /// Instances that nobody holds and that are kept for nobody.
     pub free: i64,
+    /// Instances of jobs that have been told to stop, as far as nobody waits for them yet.
+    pub coming: i64,
 }
 
 impl<'s> Quote<'s> {
@@ -54,15 +56,48 @@ impl<'s> Quote<'s> {
     #[must_use]
     pub fn of(state: &'s State, no: OfferNo, now: Timestamp) -> Self {
         let offer = &state.market.offers[no.at()];
-        Self { offer, now, price: offer.course.price(), free: state.market.free(no) }
+        let coming = state.market.desks[no.at()].held_by_leaving;
+        Self { offer, now, price: offer.course.price(), free: state.market.free(no), coming }
+    }
+
+    /// An offer as it is left for a waiting job by those whose turn comes before.
+    fn left_for(state: &'s State, no: OfferNo, job: JobNo, now: Timestamp) -> Self {
+        let mut quote = Self::of(state, no, now);
+        for (_, _, _, first) in state.market.desks[no.at()].waiting.iter().take_while(|(_, _, _, other)| *other != job)
+        {
+            let Some((_, ask)) = Ask::of(state, *first) else { continue };
+            if quote.is_sold_out() || ask.limit < quote.price {
+                break;
+            }
+            if is_covered(&quote, &ask).is_ok() {
+                quote.keep(&ask);
+            }
+        }
+        quote
+    }
+
+    /// Whether there is nothing left, and nothing comes.
+    #[must_use]
+    pub fn is_sold_out(&self) -> bool {
+        self.free <= 0 && self.coming <= 0
+    }
+
+    /// Keeps the instances of somebody who fits: those that are free, and those that come.
+    pub fn keep(&mut self, ask: &Ask) {
+        if ask.instances <= self.free {
+            self.free -= ask.instances;
+        } else if ask.instances <= self.free + self.coming {
+            self.coming -= ask.instances - self.free;
+            self.free = 0;
+        }
     }
 }
 
 /// What the market offers to a job before a round.
 pub(super) fn offer_now(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
-    let asked = trial.state.jobs.find(&job.id).and_then(|no| Ask::of(trial.state, no));
-    let (no, ask) = asked.ok_or(Blocker::NoBid)?;
-    offer(&Quote::of(trial.state, no, trial.now), &ask)
+    let asked = trial.state.jobs.find(&job.id).and_then(|no| Some((Ask::of(trial.state, no)?, no)));
+    let ((no, ask), job) = asked.ok_or(Blocker::NoBid)?;
+    offer(&Quote::left_for(trial.state, no, job, trial.now), &ask)
 }
 
 /// The instances that a job gets, or why it waits: its bid first, then the inventory.
@@ -77,7 +112,7 @@ pub fn offer(quote: &Quote<'_>, ask: &Ask) -> Result<Offer, Blocker> {
 
 /// Whether the price allows the job to start.
 pub fn is_covered(quote: &Quote<'_>, ask: &Ask) -> Result<(), Blocker> {
-    let Quote { offer, now, price, free: _ } = *quote;
+    let Quote { offer, now, price, free: _, coming: _ } = *quote;
     let known = || offer.course.hours_at_most(ask.limit, now);
     if ask.limit < price {
         let (hours, known_hours) = known();
