@@ -149,7 +149,7 @@ pub trait LogStore {
     fn note_names(&self, start: &str) -> Result<Vec<String>, Fault>;
     /// A field of every note whose name begins so: the names in order, each with the text that the field has. Such notes
     /// are JSON objects; those without that field are left out.
-    fn note_fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Fault>;
+    fn note_fields(&self, start: &str, field: &'static str) -> Result<Vec<(String, String)>, Fault>;
     /// The notes of a bucket.
     fn notes(&self, bucket: Bucket) -> Result<Vec<Note>, Fault>;
     /// How many bytes the notes of a bucket have.

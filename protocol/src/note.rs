@@ -133,7 +133,7 @@ impl<S: LogStore> Cluster<S> {
     }
 
     /// A field of the notes that begin so, by their names in order.
-    pub fn note_fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Fault> {
+    pub fn note_fields(&self, start: &str, field: &'static str) -> Result<Vec<(String, String)>, Fault> {
         self.store.note_fields(start, field)
     }
 

@@ -23,7 +23,7 @@ pub trait House {
     fn document(&self, name: &str) -> Result<Option<String>, Problem>;
 
     /// A field of all documents whose names begin so and that have it as a text, by their names in order.
-    fn fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Problem>;
+    fn fields(&self, start: &str, field: &'static str) -> Result<Vec<(String, String)>, Problem>;
 
     /// The names of all documents that begin so, in order.
     fn names(&self, start: &str) -> Result<Vec<String>, Problem>;

@@ -57,7 +57,7 @@ impl House for Shelf {
         Ok(self.documents.get(name).cloned())
     }
 
-    fn fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Problem> {
+    fn fields(&self, start: &str, field: &'static str) -> Result<Vec<(String, String)>, Problem> {
         let value = |text: &str| serde_json::from_str::<Value>(text).ok()?[field].as_str().map(str::to_owned);
         Ok(self.begin_with(start).filter_map(|(name, text)| Some((name.clone(), value(text)?))).collect())
     }

@@ -128,7 +128,7 @@ impl<'a> Visit<'a> {
     }
 
     /// A field of the documents on things of a kind: the things in order, each with what its document says.
-    pub(crate) fn told_of_all(&self, kind: Kind, field: &str) -> Result<Vec<(String, String)>, Problem> {
+    pub(crate) fn told_of_all(&self, kind: Kind, field: &'static str) -> Result<Vec<(String, String)>, Problem> {
         let fields = self.house.fields(kind.start(), field)?;
         let of = |(name, value): (String, String)| Some((name.strip_prefix(kind.start())?.to_owned(), value));
         Ok(fields.into_iter().filter_map(of).collect())

@@ -185,7 +185,7 @@ impl LogStore for Disk {
         Ok(inner.tables.notes.keys().filter(|name| name.starts_with(start)).cloned().collect())
     }
 
-    fn note_fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Fault> {
+    fn note_fields(&self, start: &str, field: &'static str) -> Result<Vec<(String, String)>, Fault> {
         let inner = self.0.borrow();
         let named = inner.tables.notes.iter().filter(|(name, _)| name.starts_with(start));
         let value =

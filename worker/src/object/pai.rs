@@ -152,7 +152,7 @@ impl House for Host<'_> {
         self.cluster.note(name).map_err(|fault| unavailable(&fault))
     }
 
-    fn fields(&self, start: &str, field: &str) -> Result<Vec<(String, String)>, Problem> {
+    fn fields(&self, start: &str, field: &'static str) -> Result<Vec<(String, String)>, Problem> {
         self.cluster.note_fields(start, field).map_err(|fault| unavailable(&fault))
     }
 
