@@ -2,6 +2,7 @@
 use crate::parts;
 use crate::prepare::{self, WASM};
 use crate::process::{Failure, output, root, show};
+use crate::silence;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wasm_bindgen_cli_support::Bindgen;
@@ -69,7 +70,8 @@ pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
     let parts = parts::cut(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
     bind_page(&parts.first, "frontend", "dist/app")?;
     bind_page(&cargo_output(profile.of_console(), "charts.wasm")?, "charts", "dist/app")?;
-    bind_page(&cargo_output(profile.of_console(), "planner_module.wasm")?, "engine", "dist/embed")?;
+    let planner = silence::silence(&cargo_output(profile.of_console(), "planner_module.wasm")?)?;
+    bind_page(&planner, "engine", "dist/embed")?;
     bind_page(&cargo_output(profile.of_console(), "workbench_module.wasm")?, "engine", "dist/workbench")?;
     bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
     copy_dir(&root().join("public"), &root().join("dist"))?;

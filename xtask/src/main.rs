@@ -10,6 +10,7 @@ mod prepare;
 mod process;
 mod requests;
 mod sdks;
+mod silence;
 
 use process::Failure;
 use std::process::ExitCode;
