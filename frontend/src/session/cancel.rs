@@ -1,5 +1,6 @@
 //! Cancelling with a moment to think better of it: nothing is sent until the moment has passed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
@@ -18,6 +19,16 @@ use crate::session::notices::Tone;
 const MOMENT_MS: u32 = 8_000;
 
 impl Session {
+    /// Asks whoever closes the page while something is about to be cancelled: it would not be.
+    pub(crate) fn keep_moments(self) {
+        let leaving = window_event_listener(leptos::ev::beforeunload, move |event| {
+            if !self.cancelling.with_untracked(BTreeSet::is_empty) {
+                event.prevent_default();
+            }
+        });
+        on_cleanup(move || leaving.remove());
+    }
+
     /// Cancels jobs in a moment; until then it can be undone.
     pub(crate) fn cancel_soon(self, jobs: Vec<JobId>) {
         let Some(first) = jobs.first() else { return };

@@ -112,6 +112,7 @@ impl Session {
             books,
         };
         link::keep(session);
+        session.keep_moments();
         session
     }
 

@@ -2,6 +2,9 @@
 
 use leptos::prelude::*;
 
+/// How many notices are shown at once, if not all of them can be undone.
+const SHOWN: usize = 4;
+
 /// How a notice is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -56,8 +59,10 @@ impl Notices {
         self.next.set_value(no + 1);
         self.list.update(|list| {
             list.push(Notice { no, tone, text, undo });
-            if list.len() > 4 {
-                list.remove(0);
+            // What can still be undone stays until it cannot.
+            let oldest = list.iter().position(|notice| notice.undo.is_none());
+            if let Some(oldest) = oldest.filter(|_| list.len() > SHOWN) {
+                list.remove(oldest);
             }
         });
         no
