@@ -12,6 +12,7 @@ use engine::workspace::role::Role;
 use engine::workspace::role::RoleSet;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use leptos::web_sys::HtmlSelectElement;
 
 use crate::pages::app::parameter;
 use crate::pages::app::title;
@@ -114,12 +115,15 @@ fn member(session: Session, id: StoredValue<WorkspaceId>, user: &UserId, roles: 
     let reason_id = format!("role-of-{user}-reason");
     let described = reason_id.clone();
     let (label, changed) = (format!("Role of {user}"), user.to_string());
+    let is_one = roles.iter().count() == 1;
+    let current = if is_one { words.clone() } else { String::new() };
     let change = move |event: leptos::ev::Event| {
         let chosen = event_target_value(&event);
+        // What is shown is what is so: a change that is accepted shows the member anew.
+        event_target::<HtmlSelectElement>(&event).set_value(&current);
         let Some(role) = ROLES.into_iter().find(|role| role.as_str() == chosen) else { return };
         send(session, put([role].into_iter().collect()), format!("{changed} is {role} now."));
     };
-    let is_one = roles.iter().count() == 1;
     let options = ROLES.into_iter().map(|role| {
         view! { <option value=role.as_str() selected=is_one && roles.contains(role)>{role.as_str()}</option> }
     });
