@@ -23,3 +23,30 @@ test("selected jobs are cancelled together", async ({ page, runtime }) => {
   await expect(jobs.getByRole("row", { name: /training-a/ })).toContainText("Cancelled", { timeout: 15_000 });
   await expect(jobs.getByRole("row", { name: /training-b/ })).toContainText("Cancelled");
 });
+
+test("what is not to be seen any more is not cancelled", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.open("jobs");
+  await page.getByRole("checkbox", { name: "Select training-a" }).check();
+  await page.getByRole("checkbox", { name: "Select training-b" }).check();
+  // One of them ends by itself.
+  await cluster.send({ cancel_job: { job: "training-a" } });
+  await expect(page.getByRole("button", { name: "Cancel 1 selected" })).toBeEnabled();
+  await page.getByLabel("Name, workspace or user").fill("development");
+  await expect(page.getByRole("button", { name: "Cancel selected" })).toBeDisabled();
+});
+
+test("whoever closes the page before a job is cancelled is asked", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.open("jobs/training-a");
+  await page.getByRole("button", { name: "Cancel job" }).click();
+  const asked = page.waitForEvent("dialog");
+  const left = page.close({ runBeforeUnload: true });
+  const dialog = await asked;
+  expect(dialog.type()).toBe("beforeunload");
+  await dialog.dismiss();
+  await left;
+  await expect(page.getByText("training-a will be cancelled in 8 s.")).toBeVisible();
+});

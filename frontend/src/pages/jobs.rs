@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
+use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use engine::unit::sort;
@@ -59,14 +60,22 @@ pub(crate) fn JobsPage() -> impl IntoView {
         open: Callback::new(move |job: String| navigate(&path::job(&session.name(), &job), NavigateOptions::default())),
         hover: Callback::new(move |is_here| is_hovered.set(is_here)),
     };
+    // What is not to be seen is not cancelled: another filter begins another selection.
+    Effect::new(move |before: Option<()>| {
+        filter.with(|_| ());
+        if before.is_some() {
+            selected.set(BTreeSet::new());
+        }
+    });
+    let chosen = Memo::new(move |_| selected.with(|selected| not_ended(session, selected)));
     let denied =
-        Signal::derive(move || selected.with(|selected| selected.iter().find_map(|job| not_to_cancel(session, job))));
-    let cancel_label = Signal::derive(move || match selected.with(BTreeSet::len) {
+        Signal::derive(move || chosen.with(|chosen| chosen.iter().find_map(|job| not_to_cancel(session, job))));
+    let cancel_label = Signal::derive(move || match chosen.with(BTreeSet::len) {
         0 => "Cancel selected".to_owned(),
         n_jobs => format!("Cancel {n_jobs} selected"),
     });
     let cancel = Callback::new(move |()| {
-        session.cancel_soon(selected.get_untracked().into_iter().collect());
+        session.cancel_soon(chosen.get_untracked().into_iter().collect());
         selected.set(BTreeSet::new());
     });
     let count = move || {
@@ -86,12 +95,23 @@ pub(crate) fn JobsPage() -> impl IntoView {
             <Choice id="state-filter" label="State" options=Signal::stored(state_options()) value=state change=set_state />
             <Choice id="module-filter" label="Module" options=Signal::stored(module_options()) value=module_name change=set_module />
             <Choice id="sort" label="Order" options=Signal::stored(sort_options()) value=Signal::derive(move || JobSort::parse(&sort.get()).as_str().to_owned()) change=set_sort />
-            <Deed id="cancel-selected" label=cancel_label denied=denied is_idle=Signal::derive(move || selected.with(BTreeSet::is_empty)) act=cancel />
+            <Deed id="cancel-selected" label=cancel_label denied=denied is_idle=Signal::derive(move || chosen.with(BTreeSet::is_empty)) act=cancel />
             <p class="hint" role="status">{count}</p>
         </div>
         {move || order.with(|order| order.is_empty()).then(|| view! { <p class="nothing">"No job matches these filters."</p> })}
         <JobTable jobs=order selected=selected actions=actions />
     }
+}
+
+/// Those of some jobs that there is something to cancel of.
+fn not_ended(session: Session, jobs: &BTreeSet<JobId>) -> BTreeSet<JobId> {
+    if jobs.is_empty() {
+        return BTreeSet::new();
+    }
+    let is_there = |state: &State, job: &JobId| {
+        state.jobs.find(job).and_then(|no| state.jobs.get(no)).is_some_and(|job| !job.is_ended())
+    };
+    session.ask(|state| jobs.iter().filter(|job| is_there(state, job)).cloned().collect()).unwrap_or_default()
 }
 
 /// Why one may not cancel a job, with the job's name: it is one of several.
