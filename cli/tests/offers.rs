@@ -139,7 +139,11 @@ fn without_offers_bids_are_left_out() {
     let (machines, trace) = run::prepare(&setting, None, &jobs).unwrap();
     let figures = run::replay(machines, trace, &Process::this(), false).unwrap();
     assert_eq!((figures.submitted, figures.market.is_none()), (1, true));
-    assert!(figures.remarks[0].contains("1 jobs with a bid are left out; give the offers"), "{:?}", figures.remarks);
+    assert!(
+        figures.remarks[0].contains("1 jobs with a bid are left out: there is no table of the offers"),
+        "{:?}",
+        figures.remarks
+    );
 }
 
 #[test]
