@@ -58,6 +58,7 @@ pub fn svg(state: &State, language: Language) -> String {
 }
 
 /// What has a row.
+#[derive(Clone, Copy)]
 enum Place {
     /// A quota, with its depth.
     Quota(QuotaNo, i64),

@@ -138,11 +138,8 @@ fn a_bar_shows_what_quotas_below_hold() {
 
 #[test]
 fn jobs_that_are_too_many_are_one_block_for_each_charge() {
-    let mut scenario = "quota Top 60\nquota A 30 in Top\n".to_owned();
-    for at in 0..50 {
-        let charge = if at % 10 == 0 { " idle" } else { "" };
-        scenario.push_str(&format!("run j{at:02} A DLC p5 1{charge}\n"));
-    }
+    let run = |at: i64| format!("run j{at:02} A DLC p5 1{}\n", if at % 10 == 0 { " idle" } else { "" });
+    let scenario = format!("quota Top 60\nquota A 30 in Top\n{}", (0..50).map(run).collect::<String>());
     let (_, picture) = open(&mut Desk::default(), 1, Source::Scenario(scenario), Language::En);
     let of_a = &blocks(&picture)[1..];
     let more: Vec<_> = of_a.iter().filter(|(_, title)| title.contains("more jobs")).collect();
