@@ -151,7 +151,7 @@ fn jobs_that_are_too_many_are_one_block_for_each_charge() {
 fn as_many_instances_as_anybody_asks_for_set_no_scale() {
     let scenario = "quota Q 8\nrun a Q DLC p5 8\noffer gn7 lingjun 8 x1000000 original 1";
     let (_, picture) = open(&mut Desk::default(), 1, Source::Scenario(scenario.to_owned()), Language::En);
-    assert!(picture.contains(r#"width="482" height="26" rx="3" class="guaranteed""#), "{picture}");
+    assert!(picture.contains(r#"<title>a: 8 GPUs</title><rect x="150" y="4" width="481""#), "{picture}");
 }
 
 #[test]
