@@ -6,6 +6,7 @@ use engine::host::plan::base::Base;
 use engine::host::plan::difference::Difference;
 use engine::host::plan::difference::Verdict;
 use engine::host::plan::goal::Goal;
+use engine::host::plan::goal::Reach;
 use engine::host::plan::outcome::Outcome;
 use engine::host::plan::outcome::Timeline;
 use engine::host::plan::run::Horizon;
@@ -260,12 +261,52 @@ fn the_smallest_amount_that_starts_a_job_in_time() {
     // With 104 GPUs it starts beside b-runs: team C then holds more than it has, and the excess is the first to go.
     let Found::Change { command, tried: 28 } = search(HOUR, Some("Quota1.2"), 60_000) else { panic!("not 28") };
     assert!(serde_json::to_string(&command).unwrap().contains("104000"));
-    assert_eq!(search(HOUR, Some("Quota1.2"), 50_000), Found::Nothing { tried: 25, refused: None });
+    // The largest, 98 GPUs, is run to its end: the job starts when b-runs has ended.
+    let Found::Nothing { tried: 25, refused: None, largest: Some(largest), reach } =
+        search(HOUR, Some("Quota1.2"), 50_000)
+    else {
+        panic!("something was found")
+    };
+    assert!(serde_json::to_string(&largest).unwrap().contains("98000"));
+    let job = JobId::new("b-waits").unwrap();
+    let (after, late) = (Millis(4 * HOUR - 60_000), Millis(3 * HOUR - 60_000));
+    assert_eq!(reach, Reach::Starts { job, after, late });
     // Without somebody who gives, Quota1 has nothing left.
-    let Found::Nothing { tried: 1, refused: Some(refused) } = search(5 * HOUR, None, 60_000) else {
+    let Found::Nothing { tried: 1, refused: Some(refused), largest: None, reach: Reach::NeverStarts { .. } } =
+        search(5 * HOUR, None, 60_000)
+    else {
         panic!("something was found")
     };
     assert_eq!(refused.to_string(), "Quota1.1 would need 50 GPUs, Quota1 has 48 left");
+}
+
+#[test]
+fn a_search_without_anything_to_vary_is_refused_with_what_to_do() {
+    let mut state = State::default();
+    for text in [
+        r#"{"create_cluster":{"dimensions":[{"name":"cpu","kind":"cpu"},{"name":"gpu","kind":"gpu"}]}}"#,
+        r#"{"put_group":{"group":"pool","resource_type":"lingjun","pool":{"cpu":64000,"gpu":8000}}}"#,
+        r#"{"create_quota":{"quota":"plain","groups":["pool"],"min":{"cpu":64000}}}"#,
+        r#"{"submit_job":{"job":"top","quota":"plain","priority":9,"pods":[{"amount":{"cpu":1000}}]}}"#,
+    ] {
+        authority::step(&mut state, &command(text), Timestamp(60_000)).unwrap();
+    }
+    let base = Base::new(state, Timestamp(60_000), Vec::new()).unwrap();
+    let top = JobId::new("top").unwrap();
+    let refused = |family: Family| {
+        let goal = Goal::StartsBy { job: top.clone(), by: Timestamp(HOUR) };
+        Search::new(&base, &Variant::default(), Horizon::Until(Timestamp(HOUR)), goal, family).unwrap_err().to_string()
+    };
+    let quota = QuotaId::new("plain").unwrap();
+    let amount = Family::Amount { quota, from: None, dimension: "gpu".to_owned(), step: 1_000, at_most: 8_000 };
+    assert_eq!(
+        refused(amount),
+        "plain is not counted in gpu, only in cpu; scale a quota that is, or give it an amount of gpu first"
+    );
+    assert_eq!(
+        refused(Family::Priority { job: top.clone() }),
+        "top has priority 9 already, the highest; look for another change"
+    );
 }
 
 #[test]
@@ -301,6 +342,11 @@ fn no_wait_over_a_time_for_a_team() {
         search.found().unwrap().clone()
     };
     assert_eq!(found(goal(1), Vec::new()), Found::Already);
-    assert_eq!(found(goal(1), vec![change(0, MOVE)]), Found::Nothing { tried: 8, refused: None });
+    let nothing = found(goal(1), vec![change(0, MOVE)]);
+    let Found::Nothing { tried: 8, refused: None, reach: Reach::Waits { longest, late, .. }, .. } = nothing else {
+        panic!("{nothing:?}")
+    };
+    assert!((HOUR + 1..=2 * HOUR).contains(&longest.0), "{longest:?}");
+    assert_eq!(late.0, longest.0 - HOUR);
     assert_eq!(found(goal(2), vec![change(0, MOVE)]), Found::Already);
 }

@@ -15,7 +15,6 @@ use engine::host::plan::run::Horizon;
 use engine::host::plan::run::Run;
 use engine::host::plan::run::Sent;
 use engine::host::plan::search::Family;
-use engine::host::plan::search::Found;
 use engine::host::plan::search::Search;
 use engine::message::plan::Change;
 use engine::message::plan::Variant;
@@ -25,9 +24,9 @@ use planner::document::Document;
 use planner::picture;
 use planner::words::Language;
 
-use crate::edit;
 use crate::facts::Facts;
 use crate::facts::Place;
+use crate::found;
 use crate::gantt;
 use crate::import;
 use crate::import::Imported;
@@ -289,18 +288,22 @@ impl Plan {
         };
         self.runs.insert(variant, (ticket, Box::new(run)));
         self.is_wanted = true;
+        // What is looked for is looked for beside what was changed by then.
+        self.search = None;
         told
     }
 
     fn look_for(&mut self, changes: Vec<Change>, goal: Goal, family: Family) -> Vec<Tell> {
         let variant = Variant { name: String::new(), changes };
-        match Search::new(&self.base, &variant, self.horizon(), goal, family) {
+        let horizon = found::horizon(self.horizon(), &goal, self.base.from);
+        match Search::new(&self.base, &variant, horizon, goal, family) {
             Ok(search) => {
                 self.search = Some(Box::new(search));
                 Vec::new()
             }
             Err(rejection) => {
-                vec![Tell::Failed { plan: self.number, message: explained::sentence(&rejection.to_string()) }]
+                let words = explained::sentence(&rejection.to_string());
+                vec![Tell::Searched { plan: self.number, command: None, words }]
             }
         }
     }
@@ -334,9 +337,9 @@ impl Plan {
         let Some(search) = &mut self.search else { return Vec::new() };
         search.advance(events);
         let Some(found) = search.found().cloned() else { return Vec::new() };
+        let words = found::words(&found, &self.facts);
         self.search = None;
-        let words = self.words(&found);
-        vec![Tell::Searched { plan: self.number, found: Box::new(found), words }]
+        vec![Tell::Searched { plan: self.number, command: found::command(found).map(Box::new), words }]
     }
 
     fn ran(&self, variant: Option<u32>, ticket: u32, run: &Run) -> Tell {
@@ -354,19 +357,6 @@ impl Plan {
         let done = parts.iter().sum::<i64>() / i64::try_from(parts.len()).unwrap_or(1);
         let under_way: u64 = self.runs.values().map(|(_, run)| run.tally.events).sum();
         Tell::Progress { plan: self.number, done, events: self.events + self.baseline.tally.events + under_way }
-    }
-
-    fn words(&self, found: &Found) -> String {
-        match found {
-            Found::Already => "That is so already; nothing has to change.".to_owned(),
-            Found::Change { command, tried } => {
-                format!("The smallest change that does it: {}. {tried} were tried.", edit::line(command, &self.facts))
-            }
-            Found::Nothing { tried, refused: None } => format!("None of the {tried} changes that were tried does it."),
-            Found::Nothing { tried, refused: Some(refused) } => {
-                format!("None of the {tried} changes that were tried does it, and a larger one is refused: {refused}.")
-            }
-        }
     }
 }
 

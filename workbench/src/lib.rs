@@ -13,6 +13,7 @@ pub mod lever;
 pub mod wish;
 
 pub mod bench;
+pub mod found;
 pub mod message;
 
 pub mod course;

@@ -6,7 +6,7 @@ use engine::host::plan::goal::Goal;
 use engine::host::plan::outcome::Outcome;
 use engine::host::plan::outcome::Timeline;
 use engine::host::plan::search::Family;
-use engine::host::plan::search::Found;
+use engine::message::command::Command;
 use engine::message::envelope::Envelope;
 use engine::message::plan::Change;
 use engine::message::plan::Variant;
@@ -220,13 +220,13 @@ pub enum Tell {
         /// How it ended.
         ended: Box<Ended>,
     },
-    /// A search is over.
+    /// A search is over, or cannot begin.
     Searched {
         /// The plan.
         plan: u32,
-        /// What was found.
-        found: Box<Found>,
-        /// The same in words.
+        /// The change that was found.
+        command: Option<Box<Command>>,
+        /// What came of it.
         words: String,
     },
     /// The command that makes a variant real.

@@ -75,6 +75,10 @@ impl Wish {
             (None, Some(parent)) => facts.min(&parent, &dimension),
             (None, None) => facts.min(&gets, &dimension),
         };
+        if at_most < GPU {
+            let giver = from.as_ref().map_or("its parent", QuotaId::as_str);
+            return Err(format!("{giver} has no whole GPU that {gets} could get; choose somebody else who gives"));
+        }
         // Whole GPUs, and not more steps than can be waited for.
         let step = (at_most / MEMBERS / GPU).max(1) * GPU;
         Ok((goal, Family::Amount { quota: gets, from, dimension, step, at_most }))

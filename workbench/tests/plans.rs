@@ -200,20 +200,48 @@ fn a_search_finds_the_smallest_change_and_says_it() {
     assert_eq!((wish.job.as_str(), wish.gets.as_str(), wish.gives.as_str()), ("waiting", "Quota1.1", "Quota1.2"));
     let search = |bench: &mut Bench, wish: &Wish| {
         let (goal, family) = wish.ask(&facts).unwrap();
-        assert_eq!(bench.ask(Ask::Search { plan: 1, changes: Vec::new(), goal, family }), []);
-        let told = finish(bench);
-        let Some(Tell::Searched { words, .. }) = told.last() else { panic!("{told:?}") };
-        words.clone()
+        let mut told = bench.ask(Ask::Search { plan: 1, changes: Vec::new(), goal, family });
+        told.extend(finish(bench));
+        let Some(Tell::Searched { words, command, .. }) = told.last() else { panic!("{told:?}") };
+        (words.clone(), command.is_some())
     };
-    let found = search(&mut bench, &wish);
+    let (found, is_there) = search(&mut bench, &wish);
     assert_eq!(found, "The smallest change that does it: Quota1.1 48 → 64 GPUs, Quota1.2 80 → 64 GPUs. 16 were tried.");
+    assert!(is_there);
+    let told = |bench: &mut Bench, wish: &Wish| {
+        let (words, is_there) = search(bench, wish);
+        assert!(!is_there, "{words}");
+        words
+    };
     let raised = Wish { means: "priority".to_owned(), ..wish.clone() };
-    assert_eq!(search(&mut bench, &raised), "None of the 0 changes that were tried does it.");
+    let highest = "waiting has priority 9 already, the highest; look for another change.";
+    assert_eq!(told(&mut bench, &raised), highest);
+    // The example's other quota: nobody waits there.
+    let nobody = Wish { goal: "waits".to_owned(), quota: "Quota1.2".to_owned(), ..wish.clone() };
+    assert_eq!(told(&mut bench, &nobody), "That is so already; nothing has to change.");
+    let alone = Wish { gives: String::new(), ..wish.clone() };
+    assert_eq!(
+        told(&mut bench, &alone),
+        "Not even the smallest change is possible: Quota1.1 would need 50 GPUs, Quota1 has 48 left. As it is, waiting does not start as far as the plan looks."
+    );
+    // Far beyond what the plan looks: the search looks as far as its goal.
+    let late =
+        Wish { goal: "waits".to_owned(), quota: "Quota1.1".to_owned(), within: "1m".to_owned(), ..raised.clone() };
+    let lower = r#"{"set_priority":{"job":"waiting","priority":8}}"#;
+    authority::step(&mut state, &serde_json::from_str(lower).unwrap(), Timestamp(180_000)).unwrap();
+    open(&mut bench, &state);
+    let words = told(&mut bench, &late);
+    assert!(words.starts_with("The one change that could be tried does not do it. With the largest, "), "{words}");
+    assert!(words.contains("the longest wait in Quota1.1 is "), "{words}");
+    assert!(words.ends_with(" too long."), "{words}");
     assert_eq!(
         Wish { within: String::new(), ..wish.clone() }.ask(&facts),
         Err("say within which time, such as 2h".to_owned())
     );
     let (goal, family) = Wish { job: "nobody".to_owned(), ..wish }.ask(&facts).unwrap();
     let told = bench.ask(Ask::Search { plan: 1, changes: Vec::new(), goal, family });
-    assert_eq!(failed(&told), "there is no job nobody.");
+    match told.as_slice() {
+        [Tell::Searched { command: None, words, .. }] => assert_eq!(words, "there is no job nobody."),
+        other => panic!("{other:?}"),
+    }
 }

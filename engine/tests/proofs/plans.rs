@@ -415,4 +415,6 @@ fn what_a_search_cannot_look_for_is_refused() {
     assert_eq!(new(waits(), Family::Priority { job: nobody }).as_deref(), Some("there is no job nobody"));
     let step = new(waits(), more(&base.state.cluster.dimensions[0].name, 0)).unwrap();
     assert!(step.starts_with("the step of the search is 0"), "{step}");
+    let largest = new(waits(), more(&base.state.cluster.dimensions[0].name, 11)).unwrap();
+    assert!(largest.starts_with("the largest change of the search is 10"), "{largest}");
 }

@@ -60,11 +60,16 @@ fn Apply(plan: Plan, session: Session) -> impl IntoView {
     Effect::new(move |_| {
         let Some((envelope, later)) = plan.application.get() else { return };
         plan.application.set(None);
+        if matches!(&envelope.command, Command::ApplyPlan(plan) if plan.commands.is_empty()) {
+            applied.set(Some(Applied::Refused("Nothing has been applied: all changes are for later.".to_owned())));
+            return;
+        }
         spawn_local(async move {
             let outcome = session.send_envelope(rebased(session, envelope)).await;
             applied.try_set(Some(match outcome {
                 Ok(_) if later > 0 => {
-                    Applied::Done(format!("The plan has been applied. {later} changes for later stay here."))
+                    let left = if later == 1 { "1 change".to_owned() } else { format!("{later} changes") };
+                    Applied::Done(format!("The plan has been applied. For later, and still here: {left}."))
                 }
                 Ok(_) => Applied::Done("The plan has been applied.".to_owned()),
                 Err(failure) => Applied::Refused(sentence(&failure.to_string())),

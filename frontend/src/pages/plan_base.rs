@@ -149,7 +149,12 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
                 <Choice id="plan-length" label="Look ahead" options=lengths value=length change=look />
                 <div class="field">
                     <label for="plan-files">"Or open files (or drop them here)"</label>
-                    <input type="file" id="plan-files" multiple on:change=move |event| take(event_target::<web_sys::HtmlInputElement>(&event).files()) />
+                    <input type="file" id="plan-files" multiple on:change=move |event| {
+                        let field = event_target::<web_sys::HtmlInputElement>(&event);
+                        take(field.files());
+                        // The same file can be chosen again once it has been mended.
+                        field.set_value("");
+                    } />
                 </div>
             </div>
             {move || is_past.get().then(|| view! { <PlanPast plan=plan since=since choose=set_since /> })}

@@ -22,7 +22,7 @@ pub(crate) fn PlanVariants(plan: Plan) -> impl IntoView {
         let is_chosen = move || plan.chosen.get() == draft.id;
         view! {
             <label class="pick">
-                <input type="radio" name="variant" prop:checked=is_chosen on:change=move |_| plan.chosen.set(draft.id) />
+                <input type="radio" name="variant" prop:checked=is_chosen on:change=move |_| plan.choose(draft.id) />
                 <span>{draft.name}</span>
             </label>
         }

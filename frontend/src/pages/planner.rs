@@ -14,7 +14,7 @@ use crate::pages::plan_apply::PlanApply;
 use crate::pages::plan_base::PlanBase;
 use crate::pages::plan_variants::PlanVariants;
 use crate::session::plan::Plan;
-use crate::session::plan::Progress;
+use crate::session::under_way::Progress;
 use crate::widgets::fold::Fold;
 use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;

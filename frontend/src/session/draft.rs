@@ -69,6 +69,11 @@ impl Draft {
             is_behind: StoredValue::new(false),
         }
     }
+
+    /// Whether what it comes to is told as it is by now.
+    pub(super) fn is_done(&self) -> bool {
+        self.done.get_value() == self.ticket.get_value()
+    }
 }
 
 /// The changes of a variant.

@@ -12,6 +12,7 @@ pub(crate) mod notices;
 pub(crate) mod plan;
 pub(crate) mod send;
 pub(crate) mod theme;
+pub(crate) mod under_way;
 pub(crate) mod url;
 
 use std::collections::BTreeSet;

@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use engine::host::plan::goal::Goal;
 use engine::host::plan::search::Family;
-use engine::host::plan::search::Found;
 use engine::message::command::Command;
 use engine::message::envelope::Envelope;
 use engine::message::plan::Change;
 use engine::message::plan::Variant;
 use engine::unit::id::CommandId;
 use engine::unit::time::Millis;
-use engine::unit::time::Timestamp;
 use js_sys::Array;
 use leptos::prelude::*;
 use workbench::facts::Facts;
@@ -31,30 +29,8 @@ use crate::session::draft::Item;
 use crate::session::draft::Moment;
 use crate::session::draft::changes;
 use crate::session::draft::variant;
-
-/// How far everything has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Progress {
-    /// In thousandths.
-    pub(crate) done: i64,
-    /// Events so far.
-    pub(crate) events: u64,
-    /// When it began.
-    pub(crate) since: Timestamp,
-    /// When that was told.
-    pub(crate) now: Timestamp,
-}
-
-/// How far the log of the past has been read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
-    /// In thousandths.
-    pub(crate) done: i64,
-    /// Entries so far.
-    pub(crate) entries: u64,
-    /// When the last of them was decided.
-    pub(crate) at: Option<Timestamp>,
-}
+use crate::session::under_way::Progress;
+use crate::session::under_way::Reading;
 
 /// What is to be shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -236,6 +212,13 @@ impl Plan {
             let first = self.variants.with_untracked(|variants| variants.first().map(|draft| draft.id));
             self.chosen.set(first.unwrap_or(0));
         }
+        self.pause();
+    }
+
+    /// Goes on with another variant. What was looked for was about the one before.
+    pub(crate) fn choose(&self, id: u32) {
+        self.chosen.set(id);
+        self.found.set(None);
     }
 
     /// The variant that is edited.
@@ -247,7 +230,12 @@ impl Plan {
     /// Runs a variant as it is by now.
     pub(crate) fn run(&self, draft: Draft) {
         self.shared.set(None);
-        self.is_cancelled.set(false);
+        self.found.set(None);
+        if self.is_cancelled.get_untracked() {
+            self.is_cancelled.set(false);
+            let others = self.variants.get_untracked().into_iter().filter(|other| other.id != draft.id);
+            others.filter(|other| !other.is_done()).for_each(|other| self.run(other));
+        }
         draft.is_behind.set_value(draft.is_waiting.get_value());
         if draft.is_waiting.get_value() {
             return;
@@ -316,12 +304,12 @@ impl Plan {
                 }
                 self.pause();
             }
-            Tell::Searched { plan, found, words } if plan == number => {
-                let command = match *found {
-                    Found::Change { command, .. } => Some(command),
-                    Found::Already | Found::Nothing { .. } => None,
-                };
-                self.found.set(Some((words, command)));
+            Tell::Searched { plan, command, words } if plan == number => {
+                // Who has left the question is not told the answer.
+                if self.found.with_untracked(Option::is_some) {
+                    self.found.set(Some((words, command.map(|command| *command))));
+                }
+                self.pause();
             }
             Tell::Application { plan, envelope, later } if plan == number => {
                 self.application.set(Some((*envelope, later)));
@@ -336,6 +324,10 @@ impl Plan {
             Tell::Cancelled { plan } if plan == number => {
                 self.progress.set(None);
                 self.found.set(None);
+                for draft in self.variants.get_untracked().into_iter().filter(|draft| !draft.is_done()) {
+                    draft.is_waiting.set_value(false);
+                    draft.ended.set(None);
+                }
                 self.is_cancelled.set(true);
             }
             Tell::Linked { plan, link, text } if plan == number => self.shared.set(Some(Shared { link, text })),
@@ -389,8 +381,7 @@ impl Plan {
 
     /// Nothing is shown as under way once all is there.
     fn pause(&self) {
-        let all = self.base.with_untracked(Option::is_some)
-            && self.variants.get_untracked().iter().all(|draft| draft.done.get_value() == draft.ticket.get_value());
+        let all = self.base.with_untracked(Option::is_some) && self.variants.get_untracked().iter().all(Draft::is_done);
         if let Some(Progress { events, since, .. }) = self.progress.get_untracked().filter(|_| all) {
             self.pace.set(Some((events, (browser::now() - since).0.max(1))));
             self.progress.set(None);

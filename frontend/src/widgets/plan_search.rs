@@ -59,12 +59,13 @@ pub(crate) fn PlanSearch(
         Callback::new(move |text: String| wish.update(|wish| *part(wish) = text))
     };
     let starts = move || wish.with(|wish| wish.goal == "starts");
+    let names_job = move || wish.with(|wish| wish.goal == "starts" || wish.means == "priority");
     let quota_options = Signal::stored(quotas);
     view! {
         <form class="form" on:submit=submit aria-label="Search">
             <Choice id="wish-goal" label="What should be true" options=Signal::stored(goals) value=read(|wish| &wish.goal) change=write(|wish| &mut wish.goal) />
             <div class="form-row">
-                <div class="field" hidden=move || !starts()>
+                <div class="field" hidden=move || !names_job()>
                     <label for="wish-job">"Job"</label>
                     <input type="text" id="wish-job" list="wish-jobs" autocomplete="off" prop:value=read(|wish| &wish.job) on:input=move |event| wish.update(|wish| wish.job = event_target_value(&event)) />
                     <datalist id="wish-jobs">{jobs}</datalist>

@@ -47,7 +47,52 @@ pub enum Verdict {
     Open,
 }
 
+/// How near a run has come to a goal that it misses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The job starts, but too late.
+    Starts {
+        /// The job.
+        job: JobId,
+        /// How long after the beginning.
+        after: Millis,
+        /// How much too late.
+        late: Millis,
+    },
+    /// The job does not start in this run.
+    NeverStarts {
+        /// The job.
+        job: JobId,
+    },
+    /// Somebody in the quota waits too long.
+    Waits {
+        /// The quota.
+        quota: QuotaId,
+        /// The longest wait.
+        longest: Millis,
+        /// How much too long it is.
+        late: Millis,
+    },
+}
+
 impl Goal {
+    /// How near a run that began then has come.
+    #[must_use]
+    pub fn reach(&self, run: &Run, from: Timestamp) -> Reach {
+        match self {
+            Self::StartsBy { job, by } => {
+                let record = run.state().jobs.find(job).and_then(|no| run.tally.record(no));
+                let started = record.and_then(|record| record.started);
+                let starts = |at| Reach::Starts { job: job.clone(), after: at - from, late: at - *by };
+                started.map_or(Reach::NeverStarts { job: job.clone() }, starts)
+            }
+            Self::WaitsAtMost { quota, at_most } => {
+                let longest = longest_wait(run, quota).unwrap_or_default();
+                Reach::Waits { quota: quota.clone(), longest, late: Millis(longest.0 - at_most.0) }
+            }
+        }
+    }
+
     /// Whether what it names is there, or is going to be.
     ///
     /// # Errors
@@ -78,12 +123,10 @@ impl Goal {
                 }
             }
             Self::WaitsAtMost { quota, at_most } => {
-                let Some(no) = run.state().quota_no(quota) else { return Verdict::Missed };
-                let subtree: Set<_> = run.state().subtree(no).into_iter().collect();
-                let is_of = |record: &&Record| matches!(record.party, Party::Quota(no) if subtree.contains(&no));
-                let now = run.now();
-                let waits = run.tally.records.iter().filter(is_of).filter_map(|record| record.first_wait(now));
-                match waits.max() {
+                if run.state().quota_no(quota).is_none() {
+                    return Verdict::Missed;
+                }
+                match longest_wait(run, quota) {
                     Some(wait) if wait > *at_most => Verdict::Missed,
                     Some(_) | None if run.is_over() => Verdict::Met,
                     Some(_) | None => Verdict::Open,
@@ -95,4 +138,11 @@ impl Goal {
 
 fn has_run(record: &Record, by: Timestamp) -> bool {
     record.ran_before || record.started.is_some_and(|started| started <= by)
+}
+
+/// The longest wait for a first start of the jobs of a quota and its descendants.
+fn longest_wait(run: &Run, quota: &QuotaId) -> Option<Millis> {
+    let subtree: Set<_> = run.state().subtree(run.state().quota_no(quota)?).into_iter().collect();
+    let is_of = |record: &&Record| matches!(record.party, Party::Quota(no) if subtree.contains(&no));
+    run.tally.records.iter().filter(is_of).filter_map(|record| record.first_wait(run.now())).max()
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::host::plan::base::Base;
 use crate::host::plan::goal::Goal;
+use crate::host::plan::goal::Reach;
 use crate::host::plan::goal::Verdict;
 use crate::host::plan::run::Horizon;
 use crate::host::plan::run::Run;
@@ -67,29 +68,57 @@ pub enum Family {
 impl Family {
     fn check(&self, state: &State) -> Result<(), Rejection> {
         let unknown = |noun, name: &str| Err(Rejection::Unknown { noun, name: name.to_owned() });
-        let quotas = match self {
+        match self {
             Self::Amount { step, .. } if *step < 1 => {
                 let what = "the step of the search".to_owned();
-                return Err(Rejection::OutOfRange { what, value: *step, min: 1, max: limit::AMOUNT_MAX });
+                Err(Rejection::OutOfRange { what, value: *step, min: 1, max: limit::AMOUNT_MAX })
+            }
+            Self::Amount { step, at_most, .. } if at_most < step => {
+                let what = "the largest change of the search".to_owned();
+                Err(Rejection::OutOfRange { what, value: *at_most, min: *step, max: limit::AMOUNT_MAX })
             }
             Self::Amount { dimension, .. } if state.cluster.dimension(dimension).is_none() => {
-                return unknown(Noun::Dimension, dimension);
+                unknown(Noun::Dimension, dimension)
             }
-            Self::Amount { quota, from, .. } => [Some(quota), from.as_ref()],
-            Self::Settings { quota, .. } => [Some(quota), None],
-            Self::Priority { job } if state.jobs.find(job).is_none() => return unknown(Noun::Job, job.as_str()),
-            Self::Priority { .. } => [None, None],
-        };
-        match quotas.into_iter().flatten().find(|quota| state.quota_no(quota).is_none()) {
-            Some(quota) => unknown(Noun::Quota, quota.as_str()),
-            None => Ok(()),
+            Self::Amount { quota, from, dimension, .. } => {
+                let mut quotas = [Some(quota), from.as_ref()].into_iter().flatten();
+                quotas.try_for_each(|quota| has_dimension(state, quota, dimension))
+            }
+            Self::Settings { quota, .. } if state.quota_no(quota).is_none() => unknown(Noun::Quota, quota.as_str()),
+            Self::Settings { .. } => Ok(()),
+            Self::Priority { job } => {
+                let Some(no) = state.jobs.find(job) else { return unknown(Noun::Job, job.as_str()) };
+                if state.jobs[no].spec.priority < Priority::HIGHEST {
+                    return Ok(());
+                }
+                let highest = Priority::HIGHEST;
+                let reason = format!("{job} has priority {highest} already, the highest; look for another change");
+                Err(Rejection::Structure { reason })
+            }
         }
     }
 }
 
+/// An amount can grow and shrink only in a dimension that the quota is counted in.
+fn has_dimension(state: &State, quota: &QuotaId, dimension: &str) -> Result<(), Rejection> {
+    let Some(no) = state.quota_no(quota) else {
+        return Err(Rejection::Unknown { noun: Noun::Quota, name: quota.to_string() });
+    };
+    let min = &state.quotas[no.at()].min;
+    let stated = state.cluster.dimensions.iter().enumerate().filter(|(at, _)| min.states(*at));
+    let stated: Vec<&str> = stated.map(|(_, known)| known.name.as_str()).collect();
+    if stated.contains(&dimension) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{quota} is not counted in {dimension}, only in {}; scale a quota that is, or give it an amount of {dimension} first",
+        if stated.is_empty() { "nothing".to_owned() } else { stated.join(", ") }
+    );
+    Err(Rejection::Structure { reason })
+}
+
 /// What a search came to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The goal is reached without any change.
     Already,
@@ -106,6 +135,10 @@ pub enum Found {
         tried: u32,
         /// Why the next one could not be made, if that ended the search.
         refused: Option<Rejection>,
+        /// The largest that could be made, if one could.
+        largest: Option<Command>,
+        /// How near that comes, or the variant as it is.
+        reach: Reach,
     },
 }
 
@@ -122,6 +155,10 @@ pub struct Search {
     run: Run,
     tried: u32,
     command: Option<Command>,
+    /// Whether all that could be tried has been: the largest is run to its end.
+    is_last: bool,
+    /// Why there is no more, if one was refused.
+    refused: Option<Rejection>,
     found: Option<Found>,
 }
 
@@ -129,8 +166,8 @@ impl Search {
     /// A search for what would have to be added to a variant.
     ///
     /// # Errors
-    /// [`Rejection::Unknown`] when the goal or the family names what is not there; [`Rejection::OutOfRange`] for a
-    /// step that is not positive.
+    /// [`Rejection::Unknown`] when the goal or the family names what is not there; [`Rejection::OutOfRange`] and
+    /// [`Rejection::Structure`] when the family has no members.
     pub fn new(
         base: &Base,
         variant: &Variant,
@@ -151,7 +188,20 @@ impl Search {
         goal.check(&start, announced)?;
         family.check(&start)?;
         let (base, variant) = (base.clone(), variant.clone());
-        Ok(Self { base, variant, horizon, goal, family, start, run, tried: 0, command: None, found: None })
+        Ok(Self {
+            base,
+            variant,
+            horizon,
+            goal,
+            family,
+            start,
+            run,
+            tried: 0,
+            command: None,
+            is_last: false,
+            refused: None,
+            found: None,
+        })
     }
 
     /// What it has come to, once it is over.
@@ -174,6 +224,14 @@ impl Search {
             self.run.advance(left.min(EVENTS_BETWEEN_LOOKS));
             // A look costs something, too: a search ends even where nothing happens.
             left = left.saturating_sub((self.run.tally.events - before).max(1));
+            if self.is_last {
+                if self.run.is_over() {
+                    let (refused, largest) = (self.refused.take(), self.command.take());
+                    let reach = self.goal.reach(&self.run, self.base.from);
+                    self.found = Some(Found::Nothing { tried: self.tried, refused, largest, reach });
+                }
+                continue;
+            }
             match self.verdict() {
                 Verdict::Open => {}
                 Verdict::Met => {
@@ -204,20 +262,29 @@ impl Search {
         // What is larger than what is impossible is impossible as well.
         let next = if refused.is_some() { None } else { self.member(i64::from(self.tried) + 1) };
         let Some(command) = next else {
-            self.found = Some(Found::Nothing { tried: self.tried, refused });
+            if refused.is_some() {
+                self.begin(self.member(i64::from(self.tried) - 1));
+            }
+            (self.is_last, self.refused) = (true, refused);
             return;
         };
-        let mut variant = self.variant.clone();
-        variant.changes.push(Change { at: self.base.from, command: command.clone(), is_off: false });
-        self.run = Run::new(&self.base, &variant, self.horizon);
-        self.command = Some(command);
+        self.begin(Some(command));
         self.tried += 1;
+    }
+
+    /// Runs the variant with a member of the family, or as it is.
+    fn begin(&mut self, member: Option<Command>) {
+        let mut variant = self.variant.clone();
+        let change = |command: &Command| Change { at: self.base.from, command: command.clone(), is_off: false };
+        variant.changes.extend(member.as_ref().map(change));
+        self.run = Run::new(&self.base, &variant, self.horizon);
+        self.command = member;
     }
 
     /// The member of this number, counted from 1.
     #[must_use]
     pub fn member(&self, number: i64) -> Option<Command> {
-        if number > MEMBERS_MAX {
+        if !(1..=MEMBERS_MAX).contains(&number) {
             return None;
         }
         match &self.family {
