@@ -193,6 +193,9 @@ fn the_bench_asks_for_a_log_portion_by_portion_until_it_is_cancelled() {
     assert_eq!((bench.wanted(), bench.take(&first, Ok("[]"))), (None, Vec::new()), "nobody wants it any more");
 
     bench.ask(ask(2));
+    let stale = "/v1/clusters/demo/past?time=1";
+    assert_eq!(bench.take(stale, Err("it is gone".to_owned())), [], "that is for another plan");
+    assert_eq!(bench.wanted(), Some(first));
     let mut told = Vec::new();
     while let Some(address) = bench.wanted() {
         told = bench.take(&address, Ok(&answer(&entries, 7, &address)));

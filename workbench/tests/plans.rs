@@ -182,6 +182,7 @@ fn a_link_that_cannot_be_opened_says_why_and_leaves_what_is_open() {
 fn what_is_cancelled_is_not_run_and_can_be_run_again() {
     let (mut bench, state) = (Bench::default(), state());
     open(&mut bench, &state);
+    bench.ask(Ask::Run { plan: 1, variant: 1, ticket: 1, changes: Vec::new() });
     bench.work(1);
     assert_eq!(bench.ask(Ask::Cancel { plan: 1 }), [Tell::Cancelled { plan: 1 }]);
     assert!(!bench.is_busy());
@@ -224,7 +225,11 @@ fn a_search_finds_the_smallest_change_and_says_it() {
         told(&mut bench, &alone),
         "Not even the smallest change is possible: Quota1.1 would need 50 GPUs, Quota1 has 48 left. As it is, waiting does not start as far as the plan looks."
     );
-    // Far beyond what the plan looks: the search looks as far as its goal.
+    // The plan looks a day ahead, the search as far as its goal.
+    let long =
+        Wish { goal: "waits".to_owned(), quota: "Quota1.1".to_owned(), within: "30h".to_owned(), ..alone.clone() };
+    let words = told(&mut bench, &long);
+    assert!(words.contains("the longest wait in Quota1.1 is 30"), "{words}");
     let late =
         Wish { goal: "waits".to_owned(), quota: "Quota1.1".to_owned(), within: "1m".to_owned(), ..raised.clone() };
     let lower = r#"{"set_priority":{"job":"waiting","priority":8}}"#;
