@@ -55,3 +55,25 @@ test("what cannot be opened leaves the open plan as it is", async ({ page, runti
   await page.getByRole("slider", { name: "Quota1.1, the rest of Quota1.2" }).press("ArrowRight");
   await expect(region(page, "At once").locator("svg")).toContainText("49 GPUs");
 });
+
+test("what is typed is what the plan has", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.open("planner");
+  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  const typed = page.getByRole("textbox", { name: "typed" });
+  for (const [text, kept] of [["56", "56"], ["500", "128"], ["many", "128"]]) {
+    await typed.fill(text);
+    await typed.press("Tab");
+    await expect(typed).toHaveValue(kept);
+  }
+  await expect(page.getByText("Quota1.1 48 → 128 GPUs, Quota1.2 80 → 0 GPUs")).toBeVisible();
+  const after = page.getByRole("textbox", { name: "After" });
+  for (const text of ["90m", "1 h 45 min"]) {
+    await after.fill(text);
+    await after.press("Tab");
+    await expect(page.getByText(/is no period/)).toHaveCount(0);
+  }
+  await expect(after).toHaveValue("1 h 45 min");
+});

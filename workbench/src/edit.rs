@@ -152,7 +152,8 @@ impl Kind {
         Self::ALL.into_iter().filter(|kind| kind.command(facts, 0).is_some()).collect()
     }
 
-    /// The first state of a new change; `number` makes the names of new jobs differ. Nothing where there is nothing to
+    /// The first state of a new change; `number` makes the names of new jobs differ
+    /// ([`free_number`]). Nothing where there is nothing to
     /// change.
     #[must_use]
     pub fn command(self, facts: &Facts, number: usize) -> Option<Command> {
@@ -226,8 +227,24 @@ fn amounts(facts: &Facts) -> Option<Command> {
     Some(Command::ScaleQuotas(scale))
 }
 
+/// The first number whose job neither the facts nor these commands have.
+#[must_use]
+pub fn free_number(facts: &Facts, commands: &[Command]) -> usize {
+    let is_of = |command: &Command, name: &str| matches!(command, Command::SubmitJob(job) if job.job.as_str() == name);
+    let is_taken = |number: &usize| {
+        let name = planned(*number);
+        facts.jobs.iter().any(|known| known.job.as_str() == name)
+            || commands.iter().any(|command| is_of(command, &name))
+    };
+    (0..).find(|number| !is_taken(number)).unwrap_or(0)
+}
+
+fn planned(number: usize) -> String {
+    format!("planned-{}", number + 1)
+}
+
 fn job(number: usize, amount: AmountByName) -> Option<SubmitJob> {
-    let id = JobId::new(&format!("planned-{}", number + 1)).ok()?;
+    let id = JobId::new(&planned(number)).ok()?;
     let duration_ms = Some(Millis(4 * Millis::HOUR.0));
     Some(SubmitJob { duration_ms, ..SubmitJob::new(id, vec![PodGroup { count: 1, amount }]) })
 }

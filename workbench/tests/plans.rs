@@ -11,6 +11,7 @@ use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
 use engine::unit::id::CommandId;
+use engine::unit::id::JobId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use planner::link;
@@ -100,6 +101,20 @@ fn every_kind_of_change_that_is_offered_runs() {
         [Tell::Began { refused, .. }] => assert_eq!(refused, &[]),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn new_jobs_have_names_of_their_own() {
+    let facts = open(&mut Bench::default(), &state());
+    let mut commands: Vec<Command> = Vec::new();
+    for _ in 0..3 {
+        commands.extend(Kind::Job.command(&facts, edit::free_number(&facts, &commands)));
+    }
+    commands.remove(1);
+    assert_eq!(edit::free_number(&facts, &commands), 1);
+    let mut known = facts;
+    known.jobs[0].job = JobId::new("planned-2").unwrap();
+    assert_eq!(edit::free_number(&known, &commands), 3);
 }
 
 #[test]

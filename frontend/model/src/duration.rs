@@ -1,4 +1,4 @@
-//! Periods as people type them: `90m`, `2h 30m`, `1d`; a bare number means minutes.
+//! Periods as people type them: `90m`, `2h 30 min`, `1d`; a bare number means minutes.
 
 use engine::unit::time::Millis;
 
@@ -10,29 +10,25 @@ pub fn parse(text: &str) -> Result<Option<Millis>, String> {
     }
     let wrong = || format!("“{text}” is no period; write for example 90m, 2h 30m or 1d");
     let mut total = 0i64;
-    let mut number = String::new();
-    for letter in text.chars().chain(std::iter::once(' ')) {
-        if letter.is_ascii_digit() {
-            number.push(letter);
-            continue;
-        }
-        if letter == ' ' && number.is_empty() {
-            continue;
-        }
-        let unit = unit_ms(letter).ok_or_else(wrong)?;
-        let value: i64 = number.parse().map_err(|_| wrong())?;
-        number.clear();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (number, after) = rest.split_at(rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len()));
+        let after = after.trim_start();
+        let (unit, next) =
+            after.split_at(after.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(after.len()));
+        let (unit, value) = (unit_ms(unit).ok_or_else(wrong)?, number.parse::<i64>().map_err(|_| wrong())?);
         total = value.checked_mul(unit).and_then(|ms| total.checked_add(ms)).ok_or_else(wrong)?;
+        rest = next.trim_start();
     }
     if total == 0 { Err("a period must be longer than 0".to_owned()) } else { Ok(Some(Millis(total))) }
 }
 
-fn unit_ms(letter: char) -> Option<i64> {
-    match letter.to_ascii_lowercase() {
-        's' => Some(1_000),
-        'm' | ' ' => Some(60_000),
-        'h' => Some(3_600_000),
-        'd' => Some(86_400_000),
+fn unit_ms(unit: &str) -> Option<i64> {
+    match unit.to_ascii_lowercase().as_str() {
+        "s" => Some(1_000),
+        "m" | "min" | "" => Some(60_000),
+        "h" => Some(3_600_000),
+        "d" => Some(86_400_000),
         _ => None,
     }
 }
@@ -71,6 +67,13 @@ mod tests {
     fn units_add_up() {
         assert_eq!(ms("1d 2h 30m 5s"), Ok(Some(95_405_000)));
         assert_eq!(ms("2h30m"), Ok(Some(9_000_000)));
+    }
+
+    #[test]
+    fn what_is_told_can_be_typed() {
+        for period in [1_000, 45 * 60_000, 9_000_000, 90_000_000] {
+            assert_eq!(ms(&engine::explain::period(Millis(period))), Ok(Some(period)));
+        }
     }
 
     #[test]

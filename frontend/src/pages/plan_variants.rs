@@ -1,7 +1,9 @@
 //! The variants of a plan, and the changes of the chosen one.
 
+use engine::message::command::Command;
 use engine::message::plan::Change;
 use leptos::prelude::*;
+use workbench::edit;
 use workbench::edit::Kind;
 use workbench::sheet::VARIANTS_MAX;
 
@@ -90,8 +92,9 @@ fn Add(plan: Plan, draft: Draft) -> impl IntoView {
     let add = move |_| {
         let Some(facts) = plan.facts.get_untracked() else { return };
         let kind = Kind::ALL.into_iter().find(|kind| chosen.with_untracked(|chosen| kind.words() == chosen));
-        let count = draft.items.with_untracked(Vec::len);
-        let Some(command) = kind.and_then(|kind| kind.command(&facts, count)) else { return };
+        let commands: Vec<Command> = changes(draft).into_iter().map(|change| change.command).collect();
+        let number = edit::free_number(&facts, &commands);
+        let Some(command) = kind.and_then(|kind| kind.command(&facts, number)) else { return };
         let item = plan.item(Change { at: facts.from, command, is_off: false });
         draft.items.update(|items| items.push(item));
         plan.run(draft);

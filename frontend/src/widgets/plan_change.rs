@@ -8,6 +8,7 @@ use engine::message::plan::Change;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use leptos::prelude::*;
+use leptos::web_sys::HtmlInputElement;
 use workbench::chooser;
 use workbench::chooser::Chooser;
 use workbench::edit;
@@ -146,7 +147,10 @@ fn LeverControl(id: String, lever: Lever, value: Memo<i64>, pull: Callback<i64>)
         if let Some(value) = lever.with_value(|lever| lever.parse(&event_target_value(&event))) {
             pull.run(value);
         }
+        // What cannot be read, or lies beyond the lever, is not left standing.
+        event_target::<HtmlInputElement>(&event).set_value(&untrack(words));
     };
+    let range = lever.with_value(|lever| format!("{} to {} {unit}", lever.text(least), lever.text(most)));
     let said = if unit.is_empty() || label.ends_with(unit) { label.clone() } else { format!("{label}, {unit}") };
     view! {
         <div class="lever">
@@ -165,7 +169,7 @@ fn LeverControl(id: String, lever: Lever, value: Memo<i64>, pull: Callback<i64>)
                     }
                 }
             />
-            <input type="text" inputmode="decimal" aria-label=format!("{said}, typed") prop:value=words on:change=typed />
+            <input type="text" inputmode="decimal" aria-label=format!("{said}, typed") title=range prop:value=words on:change=typed />
             <span class="unit" aria-hidden="true">{unit}</span>
         </div>
     }
@@ -203,7 +207,7 @@ fn When(id: String, change: RwSignal<Change>, from: Timestamp, changed: Callback
     let fault = RwSignal::new(None::<String>);
     let words = move || {
         let after = change.with(|change| change.at - from);
-        if after.0 <= 0 { String::new() } else { engine::explain::period(after).replace(' ', "") }
+        if after.0 <= 0 { String::new() } else { engine::explain::period(after) }
     };
     let typed = move |event| match duration::parse(&event_target_value(&event)) {
         Ok(after) => {
