@@ -212,6 +212,9 @@ impl Core {
             if let Event::Forgotten { jobs } = event {
                 self.forgotten.set(self.forgotten.get() + jobs.len());
             }
+            if let Event::KeyForgotten { key } = event {
+                keys::forget(self, key)?;
+            }
         }
         let mut texts: BTreeMap<String, Option<String>> = BTreeMap::new();
         let mut entry = None;

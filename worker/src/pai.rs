@@ -31,6 +31,7 @@ use crate::body;
 
 /// Where an object takes such a request.
 pub(crate) const PATH: &str = "/pai";
+
 /// A request on its way to the object: this as a line of JSON, and the body after it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Head {

@@ -35,7 +35,6 @@ use crate::unit::id::WorkspaceId;
 #[derive(Clone, Copy, Debug)]
 pub struct Veil<'a> {
     state: &'a State,
-    now: &'a State,
     sender: &'a Sender,
 }
 
@@ -43,14 +42,7 @@ impl<'a> Veil<'a> {
     /// What `sender` may see, by the roles that they have in `state`.
     #[must_use]
     pub fn new(state: &'a State, sender: &'a Sender) -> Self {
-        Self { state, now: state, sender }
-    }
-
-    /// What `sender` may see of a state of the past: what they might see then and still may, by the roles that they have
-    /// `now`. A workspace that has the name of an earlier one opens nothing of that.
-    #[must_use]
-    pub fn past(state: &'a State, now: &'a State, sender: &'a Sender) -> Self {
-        Self { state, now, sender }
+        Self { state, sender }
     }
 
     /// The state behind it.
@@ -62,10 +54,9 @@ impl<'a> Veil<'a> {
     /// Whether they see what belongs to a workspace; what belongs to none is seen by administrators of the cluster.
     #[must_use]
     pub fn sees(&self, workspace: Option<&WorkspaceId>) -> bool {
-        let is_member = |state: &State, id| {
-            state.workspaces.get(id).is_some_and(|known| known.members.contains_key(&self.sender.user))
-        };
-        self.sender.administers || workspace.is_some_and(|id| is_member(self.state, id) && is_member(self.now, id))
+        let is_member =
+            |id| self.state.workspaces.get(id).is_some_and(|known| known.members.contains_key(&self.sender.user));
+        self.sender.administers || workspace.is_some_and(is_member)
     }
 
     /// Whether they may know that somebody has sent something: themselves, and members of their workspaces.

@@ -103,30 +103,6 @@ fn a_replica_of_what_a_member_sees_stays_that() {
 }
 
 #[test]
-fn of_the_past_a_member_sees_what_they_might_see_then_and_still_may() {
-    let then = reported();
-    let named = |then: &State, now: &State, user: &str| -> Vec<&'static str> {
-        let seen = serde_json::to_string(&Veil::past(then, now, &sender(user)).snapshot()).unwrap();
-        ["developer-job", "carol-job"].into_iter().filter(|name| seen.contains(name)).collect()
-    };
-    let changed = |commands: &[&str]| {
-        let mut now = then.clone();
-        for command in commands {
-            crate::teams::send(&mut now, command).unwrap();
-        }
-        now
-    };
-    let joined = changed(&[
-        r#"{"remove_member":{"workspace":"workspace-b","user":"developer"}}"#,
-        r#"{"put_member":{"workspace":"workspace-c","user":"developer","roles":["developer"]}}"#,
-    ]);
-    assert_eq!(named(&then, &then, "developer"), ["developer-job"]);
-    assert_eq!(named(&then, &joined, "developer"), [""; 0], "no member of the one any more, nor of the other then");
-    assert_eq!(named(&joined, &joined, "developer"), ["carol-job"]);
-    assert_eq!(named(&then, &joined, "cluster"), ["developer-job", "carol-job"]);
-}
-
-#[test]
 fn an_administrator_of_the_cluster_sees_everything() {
     let mut state = reported();
     let root = sender("cluster");

@@ -51,10 +51,9 @@ struct UseRow {
     at: i64,
 }
 
-/// Opens a session for whoever shows a key's secret.
-/// Who shows wrong ones is told to wait, by the
-/// network that they come from: its owner comes from elsewhere. Where the runtime does not tell where a request comes
-/// from, nobody is held to account for somebody else.
+/// Opens a session for whoever shows a key's secret. Who shows wrong ones is told to wait, by the network that they come
+/// from: the key's owner comes from elsewhere. Where the runtime does not tell where a request comes from, nobody is held
+/// to account for somebody else.
 pub(super) async fn open_session(core: &Core, cluster: &ClusterName, mut request: Request) -> Reply {
     let (network, now) = (request.headers().get(NETWORK_HEADER)?, bindings::now());
     if let Some(network) = &network {
@@ -167,6 +166,13 @@ fn note_use(core: &Core, key: &KeyId, now: Timestamp) -> Result<(), Problem> {
     let values = vec![key.as_str().into(), SqlStorageValue::Integer(now.0)];
     table(core)?.exec("INSERT OR REPLACE INTO uses VALUES (?, ?)", values)?;
     noted.insert(key.clone(), now);
+    Ok(())
+}
+
+/// Drops what was noted of a key: another one may get its name.
+pub(super) fn forget(core: &Core, key: &KeyId) -> Result<(), Problem> {
+    core.noted.borrow_mut().remove(key);
+    table(core)?.exec("DELETE FROM uses WHERE key = ?", vec![key.as_str().into()])?;
     Ok(())
 }
 

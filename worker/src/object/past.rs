@@ -1,15 +1,11 @@
 //! The past of a cluster: what the log still has, and from KV what it has dropped.
 
-use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
-use engine::transition::Sender;
 use protocol::cluster::Cluster;
-use protocol::cluster::restore_state;
 use protocol::fault::Fault;
 use protocol::history;
 use protocol::log::Record;
 use protocol::log::decode;
-use protocol::log::encode;
 use protocol::past;
 use protocol::past::Moment;
 
@@ -70,18 +66,13 @@ pub(super) async fn entries(core: &Core, after: u64, count: usize) -> Result<Vec
     Ok(entries.into_iter().map(|(_, entry)| entry).collect())
 }
 
-/// The newest published snapshot before a moment, as its reader may see it.
-pub(super) async fn snapshot(core: &Core, sender: &Sender, moment: Moment) -> Result<String, Problem> {
+/// The newest published snapshot before a moment.
+pub(super) async fn snapshot(core: &Core, moment: Moment) -> Result<String, Problem> {
     let found = match core.with(Cluster::published)? {
         Some(head) => front::at_hand(past::snapshot(&Kv::of(&core.env)?, &head, moment).await?)?,
         None => None,
     };
-    let Some(text) = found else { return Ok(front::beginning()?) };
-    if sender.administers {
-        return Ok(text);
-    }
-    let then = restore_state("the published snapshot", &text)?;
-    Ok(core.with(|cluster| cluster.with_state(|now| encode(&Veil::past(&then, now, sender).snapshot())))??)
+    Ok(found.map_or_else(front::beginning, Ok)?)
 }
 
 pub(super) fn decoded(record: &Record) -> Result<Entry, Fault> {
