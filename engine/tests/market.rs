@@ -65,8 +65,15 @@ fn instances_that_are_kept_for_a_higher_bid_are_not_free_for_a_lower_one() {
     };
     assert_eq!(reason(&state, 181_000, "higher"), short(3, 2));
     assert_eq!(reason(&state, 181_000, "lower"), short(1, 0));
+    // With fewer instances it would wait as well; with another bid its turn comes first.
+    let lower = state.jobs.find(&JobId::new("lower").unwrap()).unwrap();
+    bid(&mut state, 181_000, "three", 16_000, 3);
+    let three = state.jobs.find(&JobId::new("three").unwrap()).unwrap();
+    for no in [lower, three] {
+        let hold = explain::why(&state, no, Timestamp(181_000)).unwrap().hold;
+        assert_eq!(explain::remedy(&state, no, &hold, Timestamp(181_000)).map(|help| help.sentence), None);
+    }
     // Without the higher bid they are.
     send(&mut state, 182_000, r#"{"cancel_job":{"job":"higher"}}"#);
-    let lower = state.jobs.find(&JobId::new("lower").unwrap()).unwrap();
     assert!(state.jobs[lower].is_running());
 }

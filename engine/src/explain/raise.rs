@@ -30,13 +30,20 @@ pub(super) fn remedy(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
     }
     let higher = higher_bids(state, no, &quote, &ask);
     let original = quote.offer.terms.original_price;
-    let would_do = |bid: &&Bid| spot::offer(&quote, &Ask { limit: bid.limit(original), ..ask }).is_ok();
+    // With another bid its turn comes earlier, and others keep less of the offer for themselves.
+    let is_left =
+        |bid: Bid, ask: &Ask| spot::offer(&Quote::left_for(&with_bid(state, no, bid), offer, no, now), ask).is_ok();
+    let would_do = |bid: &&Bid| {
+        let raised = Ask { limit: bid.limit(original), ..ask };
+        spot::offer(&quote, &raised).is_ok() && is_left(**bid, &raised)
+    };
     if let Some(bid) = higher.iter().find(would_do) {
         return Some(help(format!("Raise the bid to {}.", words(*bid))));
     }
-    let fewer = Ask { instances: quote.free, ..ask };
-    if quote.free > 0 && spot::offer(&quote, &fewer).is_ok() {
-        let instances = count(quote.free.unsigned_abs(), "instance", "instances");
+    let left = Quote::left_for(state, offer, no, now);
+    let fewer = Ask { instances: left.free, ..ask };
+    if left.free > 0 && spot::offer(&left, &fewer).is_ok() {
+        let instances = count(left.free.unsigned_abs(), "instance", "instances");
         return Some(help(format!("Ask for {instances}: that would start now.")));
     }
     if quote.offer.terms.price_source != PriceSource::Auction {

@@ -61,7 +61,8 @@ impl<'s> Quote<'s> {
     }
 
     /// An offer as it is left for a waiting job by those whose turn comes before.
-    fn left_for(state: &'s State, no: OfferNo, job: JobNo, now: Timestamp) -> Self {
+    #[must_use]
+    pub fn left_for(state: &'s State, no: OfferNo, job: JobNo, now: Timestamp) -> Self {
         let mut quote = Self::of(state, no, now);
         for (_, _, _, first) in state.market.desks[no.at()].waiting.iter().take_while(|(_, _, _, other)| *other != job)
         {
