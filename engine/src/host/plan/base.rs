@@ -25,8 +25,8 @@ impl Base {
     /// The future of a state, from a time on that is not before its last submission: whoever asks may have another clock
     /// than whoever accepted that.
     ///
-    /// Nobody reports what jobs of a plan do: a cluster whose jobs are reported is planned as
-    /// if they were simulated, so that a job that declares a duration ends after it.
+    /// Nobody reports what jobs of a plan do: a cluster whose jobs are reported is planned as if they were simulated, so
+    /// that a job that declares a duration ends after it.
     ///
     /// # Errors
     /// Never for a state that commands have made: it is restored from its own snapshot.

@@ -22,25 +22,25 @@ impl Supply {
     pub fn of(state: &State) -> Self {
         let mut supply = Self { gpus: 0, is_shrinking: false };
         for (domain, free) in state.domains.list.iter().zip(&state.floor.pools).filter(|(domain, _)| domain.is_pool) {
-            supply.add(state.cluster.gpus(&domain.amount), state.cluster.gpus(free), true);
+            supply.add(state.cluster.gpus(&domain.amount), state.cluster.gpus(free), true, false);
         }
         for (node, on) in state.nodes.iter().zip(&state.floor.nodes) {
             let is_ready = node.status == NodeStatus::Ready;
-            supply.add(state.cluster.gpus(&node.amount), state.cluster.gpus(&on.free), is_ready);
+            supply.add(state.cluster.gpus(&node.amount), state.cluster.gpus(&on.free), is_ready, false);
         }
         for (no, offer) in state.market.live_offers() {
             let each = state.cluster.gpus(&offer.instance);
             let (count, free) = (offer.inventory, state.market.free(no));
             let is_limited = count < limit::INVENTORY_MAX;
-            supply.add(each.saturating_mul(count), each.saturating_mul(free), is_limited);
+            supply.add(each.saturating_mul(count), each.saturating_mul(free), is_limited, !is_limited);
         }
         supply
     }
 
     /// Adds machines of which so much is free.
-    fn add(&mut self, gpus: i64, free: i64, is_open: bool) {
+    fn add(&mut self, gpus: i64, free: i64, is_open: bool, is_endless: bool) {
         let held = gpus.saturating_sub(free);
-        self.is_shrinking |= !is_open || free < 0;
+        self.is_shrinking |= free < 0 || (!is_open && (held > 0 || is_endless));
         self.gpus = self.gpus.saturating_add(if is_open { gpus.max(held) } else { held });
     }
 }
