@@ -50,6 +50,8 @@ pub enum Kept<T> {
 
 /// The entries between two snapshots, or since the newest one.
 struct Part {
+    /// What the head itself names is there, or comes yet: KV may be behind.
+    is_newest: bool,
     snapshot: Option<SnapshotRef>,
     segments: Vec<SegmentRef>,
     previous: Option<String>,
@@ -57,6 +59,11 @@ struct Part {
 }
 
 impl Part {
+    /// What was read of it, or from where on the rest is kept.
+    fn read<T>(&self, read: Result<T, Fault>, since: u64) -> Result<Kept<T>, Fault> {
+        if self.is_newest { read.map(Kept::Yes) } else { kept(read, since) }
+    }
+
     /// The revision of the next snapshot.
     fn end(&self) -> u64 {
         self.segments.last().map_or(0, |segment| segment.revision)
@@ -88,7 +95,7 @@ pub async fn snapshot(kv: &impl KvStore, head: &Head, moment: Moment) -> Result<
         Kept::Since(revision) => return Ok(Kept::Since(revision)),
     };
     match &part.snapshot {
-        Some(reference) => kept(history::snapshot_text(kv, reference).await.map(Some), part.end()),
+        Some(reference) => part.read(history::snapshot_text(kv, reference).await.map(Some), part.end()),
         None => Ok(Kept::Yes(None)),
     }
 }
@@ -106,7 +113,7 @@ pub async fn entries(
     };
     let mut entries = Vec::new();
     for reference in part.segments.iter().filter(|segment| segment.revision > after) {
-        match kept(history::segment(kv, reference).await, reference.revision)? {
+        match part.read(history::segment(kv, reference).await, reference.revision)? {
             Kept::Yes(more) => entries.extend(more.into_iter().filter(|(_, entry)| entry.revision > after)),
             Kept::Since(revision) => return Ok(Kept::Since(revision)),
         }
@@ -121,7 +128,7 @@ pub async fn entries(
 /// The part of the history in which a moment lies.
 async fn part(kv: &impl KvStore, head: &Head, moment: Moment) -> Result<Kept<Part>, Fault> {
     let Head { snapshot, segments, history, milestones, .. } = head.clone();
-    let mut here = Part { snapshot, segments, previous: history, milestones };
+    let mut here = Part { is_newest: true, snapshot, segments, previous: history, milestones };
     for _ in 0..HOPS_MAX {
         let Some(start) = here.snapshot.clone().filter(|start| !moment.follows(start.revision, start.at)) else {
             return Ok(Kept::Yes(here));
@@ -140,7 +147,7 @@ async fn part(kv: &impl KvStore, head: &Head, moment: Moment) -> Result<Kept<Par
             let is_kept = matches!(kept(history::snapshot_text(kv, &start).await, 0)?, Kept::Yes(_));
             return Ok(Kept::Since(if is_kept { start.revision } else { here.end() }));
         };
-        here = Part { snapshot, segments, previous, milestones };
+        here = Part { is_newest: false, snapshot, segments, previous, milestones };
     }
     Ok(Kept::Since(here.snapshot.map_or(0, |start| start.revision)))
 }
