@@ -2,6 +2,7 @@
 //! that the same plan gives the same picture anywhere.
 
 use engine::host::plan::base::Base;
+use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
 use engine::message::plan::Variant;
 use engine::message::snapshot::Snapshot;
@@ -54,6 +55,16 @@ struct Header {
     format: u32,
 }
 
+/// A command without what it does with keys; nothing if it does nothing else.
+fn without_keys(command: &Command) -> Option<Command> {
+    if let Command::ApplyPlan(plan) = command {
+        let commands: Vec<Command> = plan.commands.iter().filter_map(without_keys).collect();
+        return (!commands.is_empty()).then_some(Command::ApplyPlan(ApplyPlan { commands }));
+    }
+    let is_of_keys = matches!(command, Command::CreateKey(_) | Command::RotateKey(_) | Command::RevokeKey(_));
+    (!is_of_keys).then(|| command.clone())
+}
+
 impl Sheet {
     /// A base with variants.
     #[must_use]
@@ -67,11 +78,8 @@ impl Sheet {
         let mut state = Snapshot::of(&base.state);
         // Who holds a key is nobody's business, and no plan depends on it.
         state.keys.clear();
-        let is_of_keys = |command: &Command| {
-            matches!(command, Command::CreateKey(_) | Command::RotateKey(_) | Command::RevokeKey(_))
-        };
-        let ahead = base.ahead.iter().filter(|(_, command)| !is_of_keys(command));
-        let ahead = ahead.map(|(at, command)| Timed { at: *at, command: command.clone() }).collect();
+        let timed = |(at, command): &(Timestamp, Command)| Some(Timed { at: *at, command: without_keys(command)? });
+        let ahead = base.ahead.iter().filter_map(timed).collect();
         Self { format: FORMAT, title, place, state, from: base.from, ahead, length, variants }
     }
 
