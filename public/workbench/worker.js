@@ -42,12 +42,21 @@ async function fetched(address, key) {
 // What a plan needs of the service goes in portion by portion; in between it may be given up.
 async function gather(ready, key) {
   isGathering = true;
-  for (let address; (address = ready.wanted()); ) {
-    const text = await fetched(address, key).then((answer) => answer.text()).catch((error) => error);
-    tell(text instanceof Error ? ready.miss(address, text.message) : ready.take(address, text));
+  try {
+    for (let address; (address = ready.wanted()); ) {
+      const text = await fetched(address, key).then((answer) => answer.text()).catch((error) => error);
+      tell(text instanceof Error ? ready.miss(address, text.message) : ready.take(address, text));
+    }
+    start(ready);
+  } catch (error) {
+    fail(error);
+  } finally {
+    isGathering = false;
   }
-  isGathering = false;
-  start(ready);
+}
+
+function fail(error) {
+  tell(JSON.stringify([{ failed: { plan: newest, message: `The planner's engine has failed: ${error.message}; reload the page` } }]));
 }
 
 function tell(list) {
@@ -69,7 +78,7 @@ function work(ready) {
     tell(ready.progress());
     isWorking = ready.is_busy();
   } catch (error) {
-    tell(JSON.stringify([{ failed: { plan: newest, message: `The planner's engine has failed: ${error.message}; reload the page` } }]));
+    fail(error);
   }
   // A page that has asked for something else in the meantime is heard first.
   if (isWorking) setTimeout(work, 0, ready);

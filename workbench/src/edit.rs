@@ -231,12 +231,16 @@ fn amounts(facts: &Facts) -> Option<Command> {
 #[must_use]
 pub fn free_number(facts: &Facts, commands: &[Command]) -> usize {
     let is_of = |command: &Command, name: &str| matches!(command, Command::SubmitJob(job) if job.job.as_str() == name);
-    let is_taken = |number: &usize| {
-        let name = planned(*number);
+    let is_taken = |number: usize| {
+        let name = planned(number);
         facts.jobs.iter().any(|known| known.job.as_str() == name)
             || commands.iter().any(|command| is_of(command, &name))
     };
-    (0..).find(|number| !is_taken(number)).unwrap_or(0)
+    let mut number = 0;
+    while is_taken(number) {
+        number += 1;
+    }
+    number
 }
 
 fn planned(number: usize) -> String {

@@ -70,10 +70,10 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
         own.get().map_or(if named.is_empty() { usual.to_owned() } else { named }, str::to_owned)
     });
     let open_link = move || {
-        let Some(link) = browser::fragment("plan") else { return false };
+        let Some(link) = browser::fragment("plan") else { return };
         own.set(Some("link"));
+        set_look.run(String::new());
         plan.open(Source::Link(link), &Array::new());
-        true
     };
     open_link();
     let anew = RwSignal::new(0);
@@ -102,9 +102,7 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
         anew.update(|anew| *anew += 1);
     });
     // A link that is pasted over the address does not load the page anew.
-    let pasted = window_event_listener(leptos::ev::hashchange, move |_| {
-        open_link();
-    });
+    let pasted = window_event_listener(leptos::ev::hashchange, move |_| open_link());
     on_cleanup(move || pasted.remove());
     let options = Signal::derive(move || {
         let mut options = Vec::new();
@@ -125,6 +123,7 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
     let take = move |files: Option<web_sys::FileList>| {
         let Some(files) = files.filter(|files| files.length() > 0) else { return };
         own.set(Some("files"));
+        set_look.run(String::new());
         plan.open(Source::Files, &Array::from(&files));
     };
     let is_over = RwSignal::new(false);
