@@ -27,7 +27,7 @@ impl<T> Slots<T> for Vec<T> {
 #[derive(Debug)]
 pub struct Draft<'base, T> {
     base: Base<'base, T>,
-    /// Boxed, since a tree makes room for eleven entries at once and most drafts have two or three.
+    /// Boxed, since a map makes room for several entries at once and moves them to keep their order.
     changed: Map<usize, Box<T>>,
 }
 
