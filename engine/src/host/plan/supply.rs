@@ -12,7 +12,7 @@ use crate::unit::limit;
 pub struct Supply {
     /// In thousandths.
     pub gpus: i64,
-    /// Whether they are fewer or more with what jobs hold.
+    /// Whether they become fewer or more with what jobs hold.
     pub is_shrinking: bool,
 }
 
@@ -22,25 +22,29 @@ impl Supply {
     pub fn of(state: &State) -> Self {
         let mut supply = Self { gpus: 0, is_shrinking: false };
         for (domain, free) in state.domains.list.iter().zip(&state.floor.pools).filter(|(domain, _)| domain.is_pool) {
-            supply.add(state.cluster.gpus(&domain.amount), state.cluster.gpus(free), true, false);
+            supply.add(state.cluster.gpus(&domain.amount), state.cluster.gpus(free), true);
         }
         for (node, on) in state.nodes.iter().zip(&state.floor.nodes) {
             let is_ready = node.status == NodeStatus::Ready;
-            supply.add(state.cluster.gpus(&node.amount), state.cluster.gpus(&on.free), is_ready, false);
+            supply.add(state.cluster.gpus(&node.amount), state.cluster.gpus(&on.free), is_ready);
         }
         for (no, offer) in state.market.live_offers() {
             let each = state.cluster.gpus(&offer.instance);
             let (count, free) = (offer.inventory, state.market.free(no));
-            let is_limited = count < limit::INVENTORY_MAX;
-            supply.add(each.saturating_mul(count), each.saturating_mul(free), is_limited, !is_limited);
+            if count < limit::INVENTORY_MAX {
+                supply.add(each.saturating_mul(count), each.saturating_mul(free), true);
+            } else {
+                supply.is_shrinking = true;
+                supply.gpus = supply.gpus.saturating_add(each.saturating_mul(count - free));
+            }
         }
         supply
     }
 
     /// Adds machines of which so much is free.
-    fn add(&mut self, gpus: i64, free: i64, is_open: bool, is_endless: bool) {
+    fn add(&mut self, gpus: i64, free: i64, is_open: bool) {
         let held = gpus.saturating_sub(free);
-        self.is_shrinking |= free < 0 || (!is_open && (held > 0 || is_endless));
+        self.is_shrinking |= free < 0 || (!is_open && held > 0);
         self.gpus = self.gpus.saturating_add(if is_open { gpus.max(held) } else { held });
     }
 }
