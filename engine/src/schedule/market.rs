@@ -59,7 +59,9 @@ pub fn settle(state: &State, now: Timestamp, occasion: Occasion) -> Vec<Decision
     offers.into_iter().flat_map(|no| settle_offer(state, no, now, occasion)).collect()
 }
 
-/// What a round concludes for one offer, whether or not anything of it has changed.
+/// What a round concludes for one offer, whether or not anything of it has changed. Most rounds look at none, and do
+/// not come through this code.
+#[inline(never)]
 #[must_use]
 pub fn settle_offer(state: &State, no: OfferNo, now: Timestamp, occasion: Occasion) -> Vec<Decision> {
     let mut sale = Sale::open(state, no, now);

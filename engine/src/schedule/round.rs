@@ -50,6 +50,12 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
     if scope.is_empty() && !is_complete {
         return Vec::new();
     }
+    conclude(state, now, &scope)
+}
+
+/// The round of whoever is in its scope. Most rounds are the round of nobody, and do not come through this code.
+#[inline(never)]
+fn conclude(state: &State, now: Timestamp, scope: &Scope) -> Vec<Decision> {
     let mut trial = Trial::new(state, now);
     let mut decisions = lending::end_uncovered(&mut trial);
     let mut started = Vec::new();

@@ -26,6 +26,22 @@ use crate::workspace::key::KeyId;
 /// Applies what has happened; the only mutation of a state.
 pub fn apply(state: &mut State, event: &Event) {
     state.revision += 1;
+    if let Event::Rounded { at, slot, missed } = event {
+        // Most of what happens is a round, and does not come through the code of everything else (as in `decide`).
+        state.last_slot = slot.or(state.last_slot);
+        state.missed_slots += missed;
+        state.settle();
+        state.queue.is_stale = false;
+        if slot.is_some() {
+            state.look_ahead(*at);
+        }
+    } else {
+        apply_change(state, event);
+    }
+}
+
+#[inline(never)]
+fn apply_change(state: &mut State, event: &Event) {
     match event {
         Event::ClusterCreated { dimensions, execution } => {
             state.cluster = Cluster { dimensions: dimensions.clone(), execution: *execution };
@@ -89,22 +105,13 @@ pub fn apply(state: &mut State, event: &Event) {
                 state.queue.set_hold(class, hold.clone());
             }
         }
-        Event::Rounded { at, slot, missed } => {
-            state.last_slot = slot.or(state.last_slot);
-            state.missed_slots += missed;
-            state.settle();
-            state.queue.is_stale = false;
-            if slot.is_some() {
-                state.look_ahead(*at);
-            }
-        }
         Event::WorkspacePut { .. }
         | Event::WorkspaceDeleted { .. }
         | Event::QuotaAttached { .. }
         | Event::QuotaDetached { .. }
         | Event::MemberPut { .. }
         | Event::MemberRemoved { .. } => workspace::apply(state, event),
-        Event::Veiled => {}
+        Event::Rounded { .. } | Event::Veiled => {}
         Event::KeyPut { key, is_now, .. } => {
             state.keys.insert(key.clone(), is_now.clone());
         }

@@ -33,9 +33,17 @@ pub fn decide(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Ev
         // Each of its commands comes with its own bills.
         return plan::apply_plan(state, command, now);
     }
-    judge(state, command, now).map(|events| bill::with_bills(state, events))
+    // Rounds are most of what is decided. They do not come through the code of everything else, which is long: a browser
+    // would compile it a second time, for speed, while a page with a planner is laid out.
+    let decided = if let Command::Round(command) = command {
+        round::round(state, *command, now)
+    } else {
+        judge(state, command, now)
+    };
+    decided.map(|events| bill::with_bills(state, events))
 }
 
+#[inline(never)]
 fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     match command {
         Command::CreateCluster(command) => create_cluster(state, command),
