@@ -32,17 +32,20 @@ if (process.argv.includes("--lighthouse")) await scores();
 async function planners() {
   const { server, requests, url } = await serveFiles(PAGES);
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+  const stood = [];
   const longest = [];
   const clicks = [];
   const again = [];
   for (let run = 0; run < RUNS; run++) {
-    longest.push(await longestTask(browser, `${url}three`));
+    stood.push(...(await longTasks(browser, `${url}three`)));
     if (run === 0) printBytes(requests);
+    longest.push(await longestTask(browser, `${url}three`));
     const [cold, warm] = await clickToResult(browser, `${url}click`);
     clicks.push(cold);
     again.push(warm);
   }
-  console.log(`longest task while three planners load: ${ms(longest.map(([took]) => took))}`);
+  console.log(`tasks over 50 ms while three planners load, ${RUNS} times: ${stood.length} ${stood.map(Math.round).join(", ")}`);
+  console.log(`with a trace, longest task of page and navigation: ${ms(longest.map(([took]) => took))}`);
   console.log(`the most that a task computed: ${ms(longest.map(([, computed]) => computed))}`);
   console.log(`click to first result at ${THROTTLING}x throttling: ${ms(clicks)}`);
   console.log(`moving a slider to its result, then: ${ms(again)}`);
@@ -58,6 +61,26 @@ function printBytes(requests) {
   console.log(`${"together".padEnd(44)}${String(files.map(size).reduce((sum, n) => sum + n)).padStart(8)} B; ${engines} engine`);
 }
 
+function haveResults(page) {
+  return page.waitForFunction(() => [...document.querySelectorAll("tidegate-planner")].every((one) => one.shadowRoot.querySelector("table")));
+}
+
+// What a page calls long: tasks over 50 ms.
+async function longTasks(browser, url) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 2000 } });
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    window.long = [];
+    const note = (list) => window.long.push(...list.getEntries().map(({ duration }) => duration));
+    new PerformanceObserver(note).observe({ type: "longtask", buffered: true });
+  });
+  await page.goto(url);
+  await haveResults(page);
+  const tasks = await page.evaluate(() => new Promise((done) => setTimeout(() => done(window.long), 100)));
+  await context.close();
+  return tasks;
+}
+
 // The page's longest task, as it took and as it computed: on a busy machine a task stands still for most of its time.
 async function longestTask(browser, url) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 2000 } });
@@ -67,7 +90,7 @@ async function longestTask(browser, url) {
   session.on("Tracing.dataCollected", ({ value }) => events.push(...value));
   await session.send("Tracing.start", { transferMode: "ReportEvents", categories: "toplevel,devtools.timeline,disabled-by-default-devtools.timeline" });
   await page.goto(url);
-  await page.waitForFunction(() => [...document.querySelectorAll("tidegate-planner")].every((one) => one.shadowRoot.querySelector("table")));
+  await haveResults(page);
   const complete = new Promise((done) => session.once("Tracing.tracingComplete", done));
   await session.send("Tracing.end");
   await complete;

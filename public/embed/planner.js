@@ -25,6 +25,15 @@ function lose() {
   planners.forEach((planner) => planner.started && planner.lose());
 }
 
+// One planner after the other is opened, and shown before the next: pictures that come together are laid out together,
+// for longer than a page should stand still.
+const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+let turn = painted();
+
+function inTurn(open) {
+  turn = turn.then(open).then(painted);
+}
+
 // A worker's script has to be the page's own; from elsewhere it is imported.
 function script() {
   const url = new URL("worker.js", here);
@@ -57,13 +66,13 @@ svg text{fill:currentColor}svg g text{fill:#fff}
 .in-quota rect{fill:var(--tidegate-in-quota,#2f6fb3)}.below rect{fill:var(--tidegate-below,#a9c4e4)}.idle rect{fill:var(--tidegate-idle,#9a6a12)}.spot rect{fill:var(--tidegate-spot,#6b5b95)}
 label{display:block;margin:4px 0}
 input[type=range]{display:block;width:100%;margin:2px 0}
-label b{font-weight:600;font-variant-numeric:tabular-nums}
-button{font:inherit;padding:6px 14px;border-radius:4px;border:1px solid currentColor;color:inherit;background:none}
+label b{font-weight:bold;font-variant-numeric:tabular-nums}
+button,input{font:inherit}button{padding:6px 14px;border-radius:4px;border:1px solid currentColor;color:inherit;background:none}
 :focus-visible{outline:2px solid var(--tidegate-focus,#2f6fb3);outline-offset:2px}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-caption{text-align:start;font-weight:600}
+caption{text-align:start;font-weight:bold}
 th,td{text-align:start;padding:2px 8px 2px 0;border-bottom:1px solid var(--tidegate-line,light-dark(#dde0e4,#3a4048))}
-ins{text-decoration:none;font-weight:600}
+ins{text-decoration:none;font-weight:bold}
 ul{margin:4px 0;padding-inline-start:18px}
 progress{display:block;width:100%;height:6px}
 progress[hidden]{display:block;visibility:hidden}
@@ -94,6 +103,7 @@ class Planner extends HTMLElement {
     if (this.started) ask("close", this.number);
     this.started = this.waits = false;
     this.attempt = undefined;
+    this.shown?.();
   }
 
   build() {
@@ -135,18 +145,24 @@ class Planner extends HTMLElement {
     this.button.disabled = true;
     const link = this.getAttribute("link");
     const name = this.getAttribute("scenario");
-    if (link) return ask("open_link", this.number, link, this.isChinese);
-    if (!name) return ask("open", this.number, this.textContent, this.isChinese);
     // Whoever leaves the page meanwhile, or comes back to it, asks for nothing by this attempt.
     const attempt = (this.attempt = {});
     try {
-      const text = await this.fetch(name);
-      if (attempt === this.attempt) ask("open", this.number, text, this.isChinese);
+      const text = link ?? (name ? await this.fetch(name) : this.textContent);
+      inTurn(() => attempt === this.attempt && this.open(link ? "open_link" : "open", text));
     } catch (error) {
       if (attempt !== this.attempt) return;
       this.started = this.button.disabled = false;
       this.told({ kind: "failed", message: `${this.words.missing}: ${name} (${error.message})` });
     }
+  }
+
+  /** Ends when there is something to see. */
+  open(method, source) {
+    return new Promise((shown) => {
+      this.shown = shown;
+      ask(method, this.number, source, this.isChinese);
+    });
   }
 
   lose() {
@@ -196,6 +212,7 @@ class Planner extends HTMLElement {
       this.waits = false;
       this.picture.innerHTML = news.picture;
       this.events.innerHTML = news.events;
+      this.shown();
       if (this.behind) this.run();
     } else if (kind === "progress") {
       this.bar.value = news.done;
@@ -206,6 +223,7 @@ class Planner extends HTMLElement {
       this.waits = false;
       this.bar.hidden = true;
       this.events.replaceChildren(Object.assign(document.createElement("p"), { className: "failed", textContent: news.message }));
+      this.shown?.();
     }
     this.dispatchEvent(new CustomEvent(`tidegate-${kind}`, { detail: news }));
   }
