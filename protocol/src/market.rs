@@ -135,13 +135,17 @@ pub enum Reach {
 #[must_use]
 pub fn statement(veil: Veil, entries: &[Entry], is_whole: bool, by: By, reach: Reach, now: Timestamp) -> Statement {
     let state = veil.state();
-    let bill = |event: &Event| if let Event::Billed { bill, .. } = event { Some((**bill).clone()) } else { None };
-    let is_seen = |bill: &Bill| veil.sees(bill.workspace.as_ref());
-    let billed: Vec<Bill> =
-        entries.iter().flat_map(|entry| entry.events.iter().filter_map(bill)).filter(is_seen).collect();
-    let owed = || state.market.accounts.keys().flat_map(|no| transition::owed(state, *no, now)).filter(is_seen);
+    let bill = |event: &Event, at: Timestamp| {
+        let Event::Billed { bill, .. } = event else { return None };
+        veil.of(at).sees(bill.workspace.as_ref()).then(|| (**bill).clone())
+    };
+    let of_entry = |entry: &Entry| entry.events.iter().filter_map(|event| bill(event, entry.at)).collect::<Vec<_>>();
+    let billed: Vec<Bill> = entries.iter().flat_map(of_entry).collect();
+    let owed = state.market.accounts.keys().flat_map(|no| transition::owed(state, *no, now));
+    // Who owes something has not ended, so the workspace is the one of today.
+    let owed = owed.filter(|bill| veil.sees(bill.workspace.as_ref()));
     let owed: Vec<Bill> = match reach {
-        Reach::Newest => owed().collect(),
+        Reach::Newest => owed.collect(),
         Reach::Earlier => Vec::new(),
     };
     let first = entries.first().filter(|_| !is_whole);

@@ -157,3 +157,39 @@ fn a_statement_in_parts_is_the_whole_statement() {
         assert_eq!(newest.with(oldest), whole, "cut at {cut}");
     }
 }
+
+#[test]
+fn bills_are_none_of_a_workspace_that_got_the_name_later() {
+    let mut log = Log::default();
+    log.send(0, &json!({ "create_cluster": { "dimensions": [{ "name": "gpu", "kind": "gpu" }] } }));
+    log.send(
+        0,
+        &json!({ "create_offer": { "offer": "gn8", "resource_type": "lingjun", "instance": { "gpu": 8000 },
+        "inventory": 1, "price": 300_000, "terms": { "original_price": 1_000_000 } } }),
+    );
+    let found = [
+        json!({ "put_workspace": { "workspace": "again" } }),
+        json!({ "put_member": { "workspace": "again", "user": "ann", "roles": ["guest"] } }),
+    ];
+    for command in &found {
+        log.send(1, command);
+    }
+    let network = json!({ "vpc": "vpc-1", "vswitch": "vsw-1", "security_group": "sg-1" });
+    log.send(
+        2,
+        &json!({ "submit_job": { "job": "one", "workspace": "again", "pods": [{ "amount": {} }],
+        "spot": { "offer": "gn8", "discount_percent": 40, "network": network } } }),
+    );
+    log.send(4, &json!({ "cancel_job": { "job": "one" } }));
+    let seen = |log: &Log| {
+        let ann = Sender { user: UserId::new("ann").unwrap(), administers: false };
+        let now = Timestamp(60 * MINUTE);
+        statement(Veil::new(&log.state, &ann), &log.entries, true, By::Job, Reach::Newest, now).lines.len()
+    };
+    assert_eq!(seen(&log), 1);
+    log.send(5, &json!({ "delete_workspace": { "workspace": "again" } }));
+    for command in &found {
+        log.send(6, command);
+    }
+    assert_eq!(seen(&log), 0);
+}

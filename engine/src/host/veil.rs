@@ -3,6 +3,9 @@
 //! A veiled snapshot or entry has everything that the rules look at, so a replica of it shows the same amounts, reasons
 //! and previews; names, users, commands and networks of other workspaces are not in it. An entry keeps as many events
 //! as it has, since a revision counts them.
+//!
+//! Roles are those of today. Names and numbers are given anew once their jobs are forgotten and their workspaces are
+//! deleted, so what was said before today's holder of a name was there is about somebody else, of whom nothing is known.
 
 use std::sync::Arc;
 
@@ -30,19 +33,29 @@ use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
+use crate::unit::time::Timestamp;
+use crate::workspace::space::Workspace;
 
 /// What one sender may see of a state and its log.
 #[derive(Clone, Copy, Debug)]
 pub struct Veil<'a> {
     state: &'a State,
     sender: &'a Sender,
+    /// When what is looked at was said.
+    said: Timestamp,
 }
 
 impl<'a> Veil<'a> {
     /// What `sender` may see, by the roles that they have in `state`.
     #[must_use]
     pub fn new(state: &'a State, sender: &'a Sender) -> Self {
-        Self { state, sender }
+        Self { state, sender, said: Timestamp(i64::MAX) }
+    }
+
+    /// What they may see of what was said at some time: names mean only what they mean since before then.
+    #[must_use]
+    pub fn of(self, said: Timestamp) -> Self {
+        Self { said, ..self }
     }
 
     /// The state behind it.
@@ -54,24 +67,42 @@ impl<'a> Veil<'a> {
     /// Whether they see what belongs to a workspace; what belongs to none is seen by administrators of the cluster.
     #[must_use]
     pub fn sees(&self, workspace: Option<&WorkspaceId>) -> bool {
-        let is_member =
-            |id| self.state.workspaces.get(id).is_some_and(|known| known.members.contains_key(&self.sender.user));
-        self.sender.administers || workspace.is_some_and(is_member)
+        let is_theirs = |id| self.state.workspaces.get(id).is_some_and(|known| self.is_member(known));
+        self.sender.administers || workspace.is_some_and(is_theirs)
+    }
+
+    fn is_member(&self, workspace: &Workspace) -> bool {
+        workspace.created <= self.said && workspace.members.contains_key(&self.sender.user)
     }
 
     /// Whether they may know that somebody has sent something: themselves, and members of their workspaces.
     fn knows(&self, user: &UserId) -> bool {
-        let has_both = |id: &WorkspaceId| self.state.workspaces[id].members.contains_key(user) && self.sees(Some(id));
-        *user == self.sender.user || self.state.workspaces.keys().any(has_both)
+        let is_shared = |one: &Workspace| self.is_member(one) && one.members.contains_key(user);
+        *user == self.sender.user || self.state.workspaces.values().any(is_shared)
+    }
+
+    /// Whether they see a job: they are members of the workspace that it was submitted to.
+    fn sees_job(&self, job: &Job) -> bool {
+        self.of(job.submitted).sees(job.spec.workspace.as_ref())
+    }
+
+    /// The job that had a number, unless it has been forgotten, and with it whose it was.
+    fn holder(&self, no: JobNo) -> Option<&'a Job> {
+        self.state.jobs.get(no).filter(|job| job.submitted <= self.said)
+    }
+
+    /// The job that was named so, in the same way.
+    fn named(&self, id: &JobId) -> Option<(JobNo, &'a Job)> {
+        let no = self.state.jobs.find(id)?;
+        Some((no, self.holder(no)?))
     }
 
     /// A job's name as they may know it.
     #[must_use]
     pub fn job(&self, id: &JobId) -> JobId {
-        match self.state.jobs.find(id) {
-            Some(no) if self.sees(self.state.jobs[no].spec.workspace.as_ref()) => id.clone(),
-            Some(no) => JobId::elsewhere(no),
-            // It has been forgotten, and with it whose it was.
+        match self.named(id) {
+            Some((_, job)) if self.sees_job(job) => id.clone(),
+            Some((no, _)) => JobId::elsewhere(no),
             None => JobId::elsewhere(JobNo::NONE),
         }
     }
@@ -118,13 +149,20 @@ impl<'a> Veil<'a> {
     pub fn entry(&self, entry: &Entry) -> Entry<Option<Command>> {
         let Entry { format, revision, at, envelope, events } = entry;
         let Envelope { format: version, id, by, base, dry_run, command } = envelope;
-        let by = by.clone().filter(|user| self.sender.administers || self.knows(user));
-        let is_own = by.as_ref() == Some(&self.sender.user);
-        let command = Some(command.clone()).filter(|command| self.sender.administers || is_own || self.shows(command));
+        let veil = self.of(*at);
+        let by = by.clone().filter(|user| veil.sender.administers || veil.knows(user));
+        let command = self.shows_command(entry).then(|| command.clone());
         let id = if command.is_some() { id.clone() } else { CommandId::elsewhere(*revision) };
         let envelope = Envelope { format: *version, id, by, base: *base, dry_run: *dry_run, command };
-        let events = events.iter().map(|event| self.event(event.clone())).collect();
+        let events = events.iter().map(|event| veil.event(event.clone())).collect();
         Entry { format: *format, revision: *revision, at: *at, envelope, events }
+    }
+
+    /// Whether an entry of the log is shown with its command.
+    #[must_use]
+    pub fn shows_command(&self, entry: &Entry) -> bool {
+        let Envelope { by, command, .. } = &entry.envelope;
+        self.sender.administers || by.as_ref() == Some(&self.sender.user) || self.of(entry.at).shows(command)
     }
 
     /// An answer to a command of theirs.
@@ -136,9 +174,7 @@ impl<'a> Veil<'a> {
 
     /// Whether a command of somebody else is about what they see.
     fn shows(&self, command: &Command) -> bool {
-        let sees_job = |id: &JobId| {
-            self.state.jobs.find(id).is_some_and(|no| self.sees(self.state.jobs[no].spec.workspace.as_ref()))
-        };
+        let sees_job = |id: &JobId| self.named(id).is_some_and(|(_, job)| self.sees_job(job));
         match command {
             Command::CreateCluster(_)
             | Command::PutGroup(_)
@@ -231,10 +267,12 @@ impl<'a> Veil<'a> {
     }
 
     fn cover_job(&self, no: JobNo, job: &mut Job) {
-        self.cover_spec(no, &mut job.spec);
+        self.of(job.submitted).cover_spec(no, &mut job.spec);
+        let is_eviction = |(_, episode): &&(Timestamp, Episode)| matches!(episode, Episode::Evicted { .. });
+        let evicted = job.story.iter().rev().find(is_eviction).map_or(Timestamp(i64::MIN), |(at, _)| *at);
         match &mut job.phase {
             Phase::Stopping(stopping) => {
-                self.cover_cause(&mut stopping.cause);
+                self.of(evicted).cover_cause(&mut stopping.cause);
                 if let AfterStop::End(outcome) = &mut stopping.then {
                     self.cover_outcome(no, outcome);
                 }
@@ -242,9 +280,9 @@ impl<'a> Veil<'a> {
             Phase::Ended { outcome, .. } => self.cover_outcome(no, outcome),
             Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } => {}
         }
-        for (_, episode) in job.story.iter_mut() {
+        for (at, episode) in job.story.iter_mut() {
             match episode {
-                Episode::Evicted { cause, .. } | Episode::Shrunk { cause, .. } => self.cover_cause(cause),
+                Episode::Evicted { cause, .. } | Episode::Shrunk { cause, .. } => self.of(*at).cover_cause(cause),
                 Episode::Ended(outcome) => self.cover_outcome(no, outcome),
                 Episode::Granted(_)
                 | Episode::Started(..)
@@ -269,9 +307,8 @@ impl<'a> Veil<'a> {
 
     /// What a report says of a failure are its sender's words.
     fn cover_outcome(&self, no: JobNo, outcome: &mut Outcome) {
-        let workspace = self.state.jobs.get(no).and_then(|job| job.spec.workspace.as_ref());
         if let Outcome::Failed { reason } = outcome
-            && !self.sees(workspace)
+            && !self.holder(no).is_some_and(|job| self.sees_job(job))
         {
             reason.clear();
         }

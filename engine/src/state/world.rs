@@ -162,6 +162,13 @@ impl State {
         }
     }
 
+    /// The workspace that a job belongs to. One that was deleted since is none, and another of its name is another.
+    #[must_use]
+    pub fn workspace_of(&self, job: &Job) -> Option<&Workspace> {
+        let named = self.workspaces.get(job.spec.workspace.as_ref()?)?;
+        (named.created <= job.submitted).then_some(named)
+    }
+
     /// How long an evicted job may take to stop: its quota or its offer says so.
     #[must_use]
     pub fn grace_period(&self, spec: &JobSpec) -> Millis {

@@ -138,10 +138,10 @@ impl Visitor<'_> {
 
     fn on_job(&self, id: &JobId, operation: Operation) -> Result<(), Rejection> {
         let unknown = || Rejection::Unknown { noun: Noun::Job, name: id.to_string() };
-        let spec = &self.state.jobs[self.state.jobs.find(id).ok_or_else(unknown)?].spec;
-        let workspace = spec.workspace.as_ref().ok_or_else(unknown)?;
-        let roles = self.workspace(workspace).map_err(|_| unknown())?.roles(self.user);
-        let is_own = spec.user.as_ref() == Some(self.user);
+        let job = &self.state.jobs[self.state.jobs.find(id).ok_or_else(unknown)?];
+        let roles = self.state.workspace_of(job).map(|workspace| workspace.roles(self.user));
+        let roles = roles.filter(|roles| !roles.is_empty()).ok_or_else(unknown)?;
+        let is_own = job.spec.user.as_ref() == Some(self.user);
         self.check(roles, operation, if is_own { Relation::Own } else { Relation::Workspace })
     }
 

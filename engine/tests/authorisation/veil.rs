@@ -9,9 +9,13 @@ use engine::message;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
+use engine::message::event::Event;
 use engine::state::world::State;
 use engine::transition::Sender;
+use engine::transition::apply;
+use engine::transition::may_see;
 use engine::unit::id::JobId;
+use engine::unit::id::JobNo;
 use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 
@@ -142,4 +146,85 @@ fn a_member_is_told_why_as_a_copy_of_what_they_see_would_tell() {
     assert_ne!(Some(&told), explain::why(&state, no, now).as_ref());
     let cluster = sender("cluster");
     assert_eq!(explain::why_seen(&Veil::new(&state, &cluster), no, now), explain::why(&state, no, now));
+}
+
+/// What somebody does in a workspace of theirs.
+const YESTERDAY: [(&str, &str); 6] = [
+    ("cluster", r#"{"put_workspace":{"workspace":"again"}}"#),
+    ("cluster", r#"{"attach_quota":{"workspace":"again","quota":"Quota1.2"}}"#),
+    ("cluster", r#"{"put_member":{"workspace":"again","user":"secret-user","roles":["owner"]}}"#),
+    (
+        "secret-user",
+        r#"{"submit_job":{"job":"again-job","quota":"Quota1.2","workspace":"again","user":"secret-user","name":"secret","pods":[{"amount":{"gpu":1000}}]}}"#,
+    ),
+    ("secret-user", r#"{"set_priority":{"job":"again-job","priority":9}}"#),
+    ("secret-user", r#"{"report":{"job":"again-job","observed":{"failed":{"reason":"secret reason"}}}}"#),
+];
+
+/// The workspace is deleted, and another gets its name.
+const TODAY: [(&str, &str); 4] = [
+    ("cluster", r#"{"delete_workspace":{"workspace":"again"}}"#),
+    ("cluster", r#"{"put_workspace":{"workspace":"again"}}"#),
+    ("cluster", r#"{"attach_quota":{"workspace":"again","quota":"Quota1.1"}}"#),
+    ("cluster", r#"{"put_member":{"workspace":"again","user":"developer","roles":["owner"]}}"#),
+];
+
+/// A job whose name, and perhaps whose number, another one has had.
+const ITS_HEIR: (&str, &str) = (
+    "owner",
+    r#"{"submit_job":{"job":"again-job","quota":"Quota1.1","workspace":"workspace-b","user":"owner","pods":[{"amount":{"gpu":1000}}]}}"#,
+);
+
+fn number(state: &State, job: &str) -> JobNo {
+    state.jobs.find(&JobId::new(job).unwrap()).unwrap()
+}
+
+/// What a sender reads of entries.
+fn read(state: &State, sender: &Sender, entries: &[Entry]) -> String {
+    let veil = Veil::new(state, sender);
+    entries.iter().map(|entry| serde_json::to_string(&veil.entry(entry)).unwrap()).collect()
+}
+
+#[test]
+fn who_gets_a_name_anew_reads_nothing_of_those_who_had_it() {
+    let (mut state, member) = (reported(), sender("developer"));
+    let before: Vec<Entry> = (1..).zip(YESTERDAY).map(|(at, one)| entry(&mut state, at, one)).collect();
+    let no = number(&state, "again-job");
+    let mut after: Vec<Entry> = (10..).zip(TODAY).map(|(at, one)| entry(&mut state, at, one)).collect();
+    // The job of the workspace that was deleted is still known, and is none of the new one's.
+    let known = serde_json::to_string(&Veil::new(&state, &member).snapshot()).unwrap();
+    assert!(known.contains("\"again\"") && !known.contains("again-job") && !known.contains("secret"), "{known}");
+    assert!(may_see(&state, &member, &JobId::new("again-job").unwrap()).is_err());
+    apply(&mut state, &Event::Forgotten { jobs: vec![no] });
+    after.push(entry(&mut state, 20, ITS_HEIR));
+    assert_eq!(number(&state, "again-job"), no);
+    let read_before = read(&state, &member, &before);
+    for name in ["secret", "again"] {
+        assert!(!read_before.contains(name), "{name} in {read_before}");
+    }
+    let veil = Veil::new(&state, &member);
+    assert!(before.iter().all(|entry| !veil.shows_command(entry)));
+    // The deletion concerns the workspace that was there before.
+    assert!(!veil.shows_command(&after[0]) && after[1..].iter().all(|entry| veil.shows_command(entry)));
+    assert!(read(&state, &member, &after).contains("again-job"));
+}
+
+#[test]
+fn a_job_was_not_evicted_for_another_that_got_the_name_later() {
+    let (mut state, member) = (reported(), sender("developer"));
+    let urgent = r#"{"submit_job":{"job":"again-job","quota":"Quota1","workspace":"workspace-a","priority":9,"module":"EAS","pods":[{"amount":{"gpu":128000}}]}}"#;
+    let cancelled = r#"{"cancel_job":{"job":"again-job"}}"#;
+    let told = |state: &State| {
+        let job = Veil::new(state, &member).told(number(state, "developer-job")).unwrap();
+        serde_json::to_string(&job).unwrap()
+    };
+    let before = vec![entry(&mut state, 0, DAY[0]), entry(&mut state, 1, ("cluster", urgent))];
+    let no = number(&state, "again-job");
+    assert!(told(&state).contains(&format!("another workspace's job {}", no.0)), "{}", told(&state));
+    entry(&mut state, 2, ("cluster", cancelled));
+    apply(&mut state, &Event::Forgotten { jobs: vec![no] });
+    entry(&mut state, 20, ITS_HEIR);
+    for text in [told(&state), read(&state, &member, &before)] {
+        assert!(text.contains("another workspace's job\"") && !text.contains("again-job"), "{text}");
+    }
 }

@@ -51,7 +51,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, call: &Call, quer
                 Some(records) => {
                     as_seen(core, sender, &records.iter().map(past::decoded).collect::<Result<Vec<_>, _>>()?)?
                 }
-                // Names and numbers of jobs are given anew in time: by today's state nobody can tell whose they were.
+                // What is read that far back is the beginning of a plan, which needs the commands of everybody.
                 None if !sender.administers => return Err(Problem::Gone),
                 None => encode(&past::entries(core, after, portion.ok_or(Problem::Gone)?).await?)?,
             }

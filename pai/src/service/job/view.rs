@@ -64,7 +64,7 @@ pub(super) fn told(state: &State, job: &Job, document: &Document, now: Timestamp
     if !fields.contains_key("JobSpecs") {
         fields.insert("JobSpecs".to_owned(), specs(state, job));
     }
-    let workspace = spec.workspace.as_ref().and_then(|id| state.workspaces.get(id));
+    let workspace = state.workspace_of(job);
     let quota = (!job.bids()).then(|| state.quotas[spec.quota.at()].id.as_str());
     let max = spec.fault_tolerance.map_or(0, |tolerance| tolerance.max_restarts);
     let engine = json!({
