@@ -108,11 +108,10 @@ fn as_seen(core: &Core, sender: &Sender, entries: &[Entry]) -> Result<String, Pr
 /// Who sent which command when, the newest first, as far as the sender may know.
 async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Problem> {
     let before: u64 = query.value("before")?.unwrap_or(u64::MAX);
-    let veiled = |entry: &Entry| core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).entry(entry)));
+    let is_shown =
+        |entry: &Entry| core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).shows_command(entry)));
     let is_wanted = |entry: &Entry| {
-        entry.revision < before
-            && entry.envelope.by.is_some()
-            && veiled(entry).is_ok_and(|entry| entry.envelope.command.is_some())
+        entry.revision < before && entry.envelope.by.is_some() && is_shown(entry).is_ok_and(|is_shown| is_shown)
     };
     as_seen(core, sender, &past::find(core, front::count(query)?, is_wanted).await?)
 }
