@@ -57,20 +57,25 @@ pub fn write(lines: &[String], values: &[i64]) -> String {
     format!("{VERSION}.{}.{}", base64::encode(text.as_bytes()), sum(text.as_bytes()))
 }
 
+/// What follows the version that all links to plans begin with.
+///
+/// # Errors
+/// [`AddressFault::Foreign`], [`AddressFault::Future`].
+pub fn after_version(address: &str) -> Result<&str, AddressFault> {
+    let (version, rest) = address.trim().split_once('.').ok_or(AddressFault::Foreign)?;
+    match version.parse() {
+        Ok(VERSION) => Ok(rest),
+        Ok(version @ VERSION..) => Err(AddressFault::Future { version }),
+        Ok(_) | Err(_) => Err(AddressFault::Foreign),
+    }
+}
+
 /// What an address holds.
 ///
 /// # Errors
 /// [`AddressFault`], whose text says what to do.
 pub fn read(address: &str) -> Result<Shared, AddressFault> {
-    let (version, rest) = address.trim().split_once('.').ok_or(AddressFault::Foreign)?;
-    let version: u32 = version.parse().map_err(|_| AddressFault::Foreign)?;
-    if version > VERSION {
-        return Err(AddressFault::Future { version });
-    }
-    if version < VERSION {
-        return Err(AddressFault::Foreign);
-    }
-    let Some((text, expected)) = rest.split_once('.').filter(|(_, sum)| sum.len() >= SUM_LEN) else {
+    let Some((text, expected)) = after_version(address)?.split_once('.').filter(|(_, sum)| sum.len() >= SUM_LEN) else {
         return Err(AddressFault::CutOff);
     };
     let bytes = base64::decode(text).filter(|bytes| sum(bytes) == expected).ok_or(AddressFault::Damaged)?;

@@ -2,12 +2,9 @@
 //!
 //! Nothing here decides: every plan is run by `engine::host::plan`.
 
-pub mod document;
-
-pub mod base64;
-pub mod link;
-
 pub mod address;
+pub mod base64;
+
 pub mod control;
 pub mod scenario;
 

@@ -3,14 +3,9 @@
 use engine::host::plan::difference::Verdict;
 use engine::job::story::Cause;
 use engine::unit::time::Millis;
-use serde::Deserialize;
-use serde::Serialize;
-
-use crate::document::Text;
 
 /// A language of the planner.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// English.
     #[default]
@@ -20,15 +15,6 @@ pub enum Language {
 }
 
 impl Language {
-    /// A text in this language.
-    #[must_use]
-    pub fn of(self, text: &Text) -> &str {
-        match self {
-            Self::En => &text.en,
-            Self::Zh => &text.zh,
-        }
-    }
-
     /// One of two words.
     #[must_use]
     pub fn pick<'a>(self, en: &'a str, zh: &'a str) -> &'a str {

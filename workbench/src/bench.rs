@@ -20,10 +20,10 @@ use engine::message::plan::Change;
 use engine::message::plan::Variant;
 use engine::message::snapshot::Snapshot;
 use engine::unit::time::Millis;
-use planner::document::Document;
 use planner::picture;
 use planner::words::Language;
 
+use crate::example::Example;
 use crate::facts::Facts;
 use crate::facts::Place;
 use crate::found;
@@ -223,9 +223,8 @@ fn read(source: Source, files: &[(String, Vec<u8>)], length: Option<Millis>) -> 
             Ok(Read { base, title, place, length, variants: Vec::new(), remarks: Vec::new() })
         }
         Source::Example => {
-            let document = Document::read(text()?)?;
-            let (base, length) = (document.base()?, Some(document.length));
-            let title = document.title.en;
+            let example = Example::read(text()?)?;
+            let (base, length, title) = (example.base()?, Some(example.length), example.title);
             Ok(Read { base, title, place: None, length, variants: Vec::new(), remarks: Vec::new() })
         }
         Source::Link(link) => Sheet::read_link(&link)?.into(),

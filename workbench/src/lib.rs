@@ -2,8 +2,10 @@
 //!
 //! Nothing here decides: every variant is run by `engine::host::plan`.
 
+pub mod example;
 pub mod facts;
 pub mod import;
+pub mod link;
 pub mod past;
 pub mod sheet;
 

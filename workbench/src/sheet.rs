@@ -9,12 +9,12 @@ use engine::message::snapshot::Snapshot;
 use engine::unit::limit;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
-use planner::document::Timed;
-use planner::link;
 use serde::Deserialize;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::facts::Place;
+use crate::link;
 
 /// The format of documents that are written today.
 pub const FORMAT: u32 = 1;
@@ -22,6 +22,17 @@ pub const FORMAT: u32 = 1;
 pub const LINK_MAX: usize = 30_000;
 /// Variants of a plan.
 pub const VARIANTS_MAX: usize = 8;
+
+/// A command at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timed {
+    /// When.
+    #[serde(default)]
+    pub at: Timestamp,
+    /// What.
+    pub command: Command,
+}
 
 /// The document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +64,27 @@ pub struct Sheet {
 #[derive(Deserialize)]
 struct Header {
     format: u32,
+}
+
+/// Reads a document of today's format.
+pub(crate) fn parse<T: DeserializeOwned>(json: &str) -> Result<T, String> {
+    let unreadable = |error: serde_json::Error| format!("the plan cannot be read: {error}");
+    let Header { format } = serde_json::from_str(json).map_err(unreadable)?;
+    if format != FORMAT {
+        return Err(format!(
+            "the plan has format {format}, this console reads format {FORMAT}; reload the page to get the newer one"
+        ));
+    }
+    serde_json::from_str(json).map_err(unreadable)
+}
+
+/// Whether a plan may look so far ahead.
+pub(crate) fn check_length(length: Millis) -> Result<(), String> {
+    let most = limit::PLAN_MS_MAX;
+    if (1..=most).contains(&length.0) {
+        return Ok(());
+    }
+    Err(format!("the plan looks {} ms ahead; it must be from 1 to {most}, which are 366 days", length.0))
 }
 
 /// A command without what it does with keys; nothing if it does nothing else.
@@ -88,25 +120,12 @@ impl Sheet {
     /// # Errors
     /// In words: what is wrong, and what to do.
     pub fn read(json: &str) -> Result<Self, String> {
-        let unreadable = |error: serde_json::Error| format!("the plan cannot be read: {error}");
-        let Header { format } = serde_json::from_str(json).map_err(unreadable)?;
-        if format != FORMAT {
-            return Err(format!(
-                "the plan has format {format}, this console reads format {FORMAT}; reload the page to get the newer one"
-            ));
-        }
-        let sheet: Self = serde_json::from_str(json).map_err(unreadable)?;
+        let sheet: Self = parse(json)?;
         if sheet.variants.len() > VARIANTS_MAX {
             let count = sheet.variants.len();
             return Err(format!("the plan has {count} variants, which are more than {VARIANTS_MAX}"));
         }
-        if let Some(length) = sheet.length.filter(|length| length.0 < 1 || length.0 > limit::PLAN_MS_MAX) {
-            let most = limit::PLAN_MS_MAX;
-            return Err(format!(
-                "the plan looks {} ms ahead; it must be from 1 to {most}, which are 366 days",
-                length.0
-            ));
-        }
+        sheet.length.map_or(Ok(()), check_length)?;
         Ok(sheet)
     }
 
@@ -115,7 +134,7 @@ impl Sheet {
     /// # Errors
     /// In words: what is wrong, and what to do.
     pub fn read_link(text: &str) -> Result<Self, String> {
-        Self::read(&link::unpack(text).map_err(|fault| fault.to_string())?)
+        Self::read(&link::unpack(text)?)
     }
 
     /// Where its variants begin.
