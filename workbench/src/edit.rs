@@ -187,7 +187,7 @@ impl Kind {
                     discount_percent,
                     price_limit,
                     framework: Framework::default(),
-                    network: Network::default(),
+                    network: network(),
                 };
                 let job = job(number, AmountByName::new())?;
                 Some(Command::SubmitJob(SubmitJob { spot: Some(spot), ..job }))
@@ -251,6 +251,12 @@ fn job(number: usize, amount: AmountByName) -> Option<SubmitJob> {
     let id = JobId::new(&planned(number)).ok()?;
     let duration_ms = Some(Millis(4 * Millis::HOUR.0));
     Some(SubmitJob { duration_ms, ..SubmitJob::new(id, vec![PodGroup { count: 1, amount }]) })
+}
+
+/// Lingjun takes no bid without a network. Which one it is decides nothing, so a new bid has names to be replaced.
+fn network() -> Network {
+    let part = |name: &str| Some(name.into());
+    Network { vpc: part("vpc"), vswitch: part("vswitch"), security_group: part("security-group") }
 }
 
 /// What a command changes, in one line.

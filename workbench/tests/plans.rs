@@ -91,11 +91,18 @@ fn a_lever_gives_to_one_what_it_takes_from_the_other() {
 
 #[test]
 fn every_kind_of_change_that_is_offered_runs() {
-    let (mut bench, state) = (Bench::default(), state());
+    let (mut bench, mut state) = (Bench::default(), state());
+    for command in [
+        r#"{"put_group":{"group":"machines","resource_type":"lingjun"}}"#,
+        r#"{"put_node":{"node":"n0","group":"machines","amount":{"gpu":8000}}}"#,
+        r#"{"create_offer":{"offer":"gn7","resource_type":"lingjun","instance":{"gpu":8000},"inventory":2,"terms":{"original_price":1000000}}}"#,
+    ] {
+        authority::step(&mut state, &serde_json::from_str(command).unwrap(), Timestamp(120_000)).unwrap();
+    }
     let facts = open(&mut bench, &state);
     let kinds = Kind::offered(&facts);
-    assert!(kinds.len() >= 6, "{kinds:?}");
-    let changes = kinds.iter().filter_map(|kind| kind.command(&facts, 0)).map(now).collect();
+    assert_eq!(kinds.len(), 10, "{kinds:?}");
+    let changes = kinds.iter().zip(0..).filter_map(|(kind, number)| kind.command(&facts, number)).map(now).collect();
     let told = bench.ask(Ask::Run { plan: 1, variant: 1, ticket: 1, changes });
     match told.as_slice() {
         [Tell::Began { refused, .. }] => assert_eq!(refused, &[]),
