@@ -25,6 +25,7 @@ use engine::unit::time::Millis;
 use crate::market;
 use crate::words;
 use crate::words::Words;
+use crate::words::about;
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +149,7 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
         "why" => Line::Ask(Question::Why, words.job()?),
         "remedy" => Line::Ask(Question::Remedy, words.job()?),
         "bills" => Line::Ask(Question::Bills, words.job()?),
-        other => return Err(format!("{other:?} is not known; a line begins with a verb such as quota, run or submit")),
+        other => return Err(about(other, "is not known; a line begins with a verb such as quota, run or submit")),
     })
 }
 
@@ -158,7 +159,7 @@ fn node(words: &mut Words<'_>) -> Result<Scene, String> {
     let is_cordoned = match words.take() {
         None => false,
         Some("cordoned") => true,
-        Some(other) => return Err(format!("{other:?} is not known here; write cordoned or nothing")),
+        Some(other) => return Err(about(other, "is not known here; write cordoned or nothing")),
     };
     Ok(Scene::Node { node, amount, is_cordoned })
 }
@@ -188,8 +189,9 @@ fn job(words: &mut Words<'_>) -> Result<(SubmitJob, Placing), String> {
             "since" => placing.since = Some(words.period()?),
             "on" => placing.nodes = words::nodes(words.need("nodes")?)?,
             other => {
-                return Err(format!(
-                    "{other:?} is not known here; write acceptable, only, fault-tolerance, for, checkpoint, min, idle, since or on"
+                return Err(about(
+                    other,
+                    "is not known here; write acceptable, only, fault-tolerance, for, checkpoint, min, idle, since or on",
                 ));
             }
         }
@@ -205,7 +207,7 @@ fn scale(words: &mut Words<'_>) -> Result<ScaleQuotas, String> {
                 scale.targets.push(ScaleTarget { quota: words::quota(quota)?, min: words::gpus(amount)? });
             }
             None if word == "evict" => scale.mode = ScaleMode::Evict,
-            None => return Err(format!("{word:?} should be QUOTA=GPUS or evict")),
+            None => return Err(about(word, "should be QUOTA=GPUS or evict")),
         }
     }
     Ok(scale)

@@ -19,6 +19,7 @@ use engine::unit::time::Millis;
 
 use crate::line::Line;
 use crate::words::Words;
+use crate::words::about;
 
 /// `NAME lingjun|general GPUS xNUMBER original PRICE [at PRICE] [auction] [protection P] [window P] [grace P]`
 pub(crate) fn offer(words: &mut Words<'_>) -> Result<CreateOffer, String> {
@@ -26,7 +27,7 @@ pub(crate) fn offer(words: &mut Words<'_>) -> Result<CreateOffer, String> {
     let resource_type = match words.need("lingjun or general")? {
         "lingjun" => ResourceType::Lingjun,
         "general" => ResourceType::General,
-        other => return Err(format!("{other:?} is not one of lingjun, general")),
+        other => return Err(about(other, "is not one of lingjun, general")),
     };
     let instance = words.gpus()?;
     let number = words.need("a number of instances such as x4")?;
@@ -35,7 +36,7 @@ pub(crate) fn offer(words: &mut Words<'_>) -> Result<CreateOffer, String> {
         offer,
         resource_type,
         instance,
-        inventory: inventory.ok_or_else(|| format!("{number:?} is no number of instances; write x4"))?,
+        inventory: inventory.ok_or_else(|| about(number, "is no number of instances; write x4"))?,
         price: None,
         terms: OfferTerms {
             original_price: 1_000_000,
@@ -54,8 +55,9 @@ pub(crate) fn offer(words: &mut Words<'_>) -> Result<CreateOffer, String> {
             "window" => create.terms.window = words.period()?,
             "grace" => create.terms.grace_period = words.period()?,
             other => {
-                return Err(format!(
-                    "{other:?} is not known here; write original, at, auction, protection, window or grace"
+                return Err(about(
+                    other,
+                    "is not known here; write original, at, auction, protection, window or grace",
                 ));
             }
         }
@@ -67,7 +69,7 @@ pub(crate) fn offer(words: &mut Words<'_>) -> Result<CreateOffer, String> {
 pub(crate) fn bid(words: &mut Words<'_>) -> Result<SubmitJob, String> {
     let (name, offer) = (words.job()?, words.offer()?);
     let number = words.need("a number of instances")?;
-    let count = number.parse().map_err(|_| format!("{number:?} is no number of instances"))?;
+    let count = number.parse().map_err(|_| about(number, "is no number of instances"))?;
     let mut spot = SpotRequest {
         offer,
         strategy: SpotStrategy::WithPriceLimit,
@@ -93,12 +95,13 @@ pub(crate) fn bid(words: &mut Words<'_>) -> Result<SubmitJob, String> {
             "checkpoint" => job.checkpoint_ms = Some(words.period()?),
             percent if percent.ends_with('%') => {
                 let number = percent.trim_end_matches('%');
-                let number = number.parse().map_err(|_| format!("{percent:?} is no discount; write 40%"))?;
+                let number = number.parse().map_err(|_| about(percent, "is no discount; write 40%"))?;
                 spot.discount_percent = Some(number);
             }
             other => {
-                return Err(format!(
-                    "{other:?} is not known here; write 40%, limit, as-price-goes, mpi, other-framework, no-network, DLC, DSW, EAS, of, fault-tolerance, for or checkpoint"
+                return Err(about(
+                    other,
+                    "is not known here; write 40%, limit, as-price-goes, mpi, other-framework, no-network, DLC, DSW, EAS, of, fault-tolerance, for or checkpoint",
                 ));
             }
         }
@@ -117,7 +120,7 @@ pub(crate) fn price(words: &mut Words<'_>) -> Result<Line, String> {
     let shift = match words.need("ago or ahead")? {
         "ago" => Millis(-period.0),
         "ahead" => period,
-        other => return Err(format!("{other:?} is not one of ago, ahead")),
+        other => return Err(about(other, "is not one of ago, ahead")),
     };
     Ok(Line::Price { offer, price, shift: Some(shift) })
 }
@@ -125,7 +128,7 @@ pub(crate) fn price(words: &mut Words<'_>) -> Result<Line, String> {
 /// `OFFER NUMBER`
 pub(crate) fn inventory(words: &mut Words<'_>) -> Result<SetInventory, String> {
     let (offer, number) = (words.offer()?, words.need("a number of instances")?);
-    let inventory = number.parse().map_err(|_| format!("{number:?} is no number of instances"))?;
+    let inventory = number.parse().map_err(|_| about(number, "is no number of instances"))?;
     Ok(SetInventory { offer, inventory })
 }
 
@@ -136,5 +139,5 @@ fn network(is_there: bool) -> Network {
 
 /// A price with at most three digits after the point, in micro-units.
 fn micros(word: &str) -> Result<i64, String> {
-    thousandths(word).and_then(|value| value.checked_mul(1000)).ok_or_else(|| format!("{word:?} is no price"))
+    thousandths(word).and_then(|value| value.checked_mul(1000)).ok_or_else(|| about(word, "is no price"))
 }

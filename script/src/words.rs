@@ -52,7 +52,7 @@ impl<'a> Words<'a> {
 
     /// The line ends here.
     pub fn end(&mut self) -> Result<(), String> {
-        self.take().map_or(Ok(()), |word| Err(format!("{word:?} is one word too many")))
+        self.take().map_or(Ok(()), |word| Err(about(word, "is one word too many")))
     }
 
     /// The name of a job.
@@ -78,7 +78,7 @@ impl<'a> Words<'a> {
     /// A period such as `30s`, `5m`, `2h` or `1d`.
     pub fn period(&mut self) -> Result<Millis, String> {
         let word = self.need("a period such as 30s, 5m or 2h")?;
-        let wrong = || format!("{word:?} is no period; write for example 30s, 5m or 2h");
+        let wrong = || about(word, "is no period; write for example 30s, 5m or 2h");
         let (number, unit) = word.split_at(word.len().saturating_sub(1));
         let unit_ms = match unit {
             "s" => 1000,
@@ -106,6 +106,11 @@ impl<'a> Words<'a> {
     }
 }
 
+/// What is wrong with a word, or what should stand there.
+pub(crate) fn about(word: &str, complaint: &str) -> String {
+    ["\"", word, "\" ", complaint].concat()
+}
+
 /// The name of a quota.
 pub fn quota(word: &str) -> Result<QuotaId, String> {
     QuotaId::new(word).map_err(|bad| bad.to_string())
@@ -122,14 +127,14 @@ pub fn nodes(word: &str) -> Result<Vec<NodeId>, String> {
 
 /// A number of GPUs as an amount.
 pub fn gpus(word: &str) -> Result<AmountByName, String> {
-    let value = thousandths(word).ok_or_else(|| format!("{word:?} is no number of GPUs"))?;
+    let value = thousandths(word).ok_or_else(|| about(word, "is no number of GPUs"))?;
     Ok(AmountByName::from([("gpu".to_owned(), value)]))
 }
 
 /// `6-9`, `4`, `1,3,5`.
 pub fn priorities(word: &str) -> Result<PrioritySet, String> {
     let one = |text: &str| -> Result<Priority, String> {
-        let value: i64 = text.parse().map_err(|_| format!("{text:?} is no priority; write 1 to 9"))?;
+        let value: i64 = text.parse().map_err(|_| about(text, "is no priority; write 1 to 9"))?;
         Priority::new(value).map_err(|bad| bad.to_string())
     };
     let mut set: Vec<Priority> = Vec::new();
@@ -147,13 +152,13 @@ pub fn module(word: &str) -> Result<Module, String> {
     Module::ALL
         .into_iter()
         .find(|module| module.as_str() == word)
-        .ok_or_else(|| format!("{word:?} is not one of DLC, DSW, EAS"))
+        .ok_or_else(|| about(word, "is not one of DLC, DSW, EAS"))
 }
 
 /// `p5`.
 pub fn priority(word: &str) -> Result<Priority, String> {
     let number = word.strip_prefix('p').unwrap_or(word);
-    let value: i64 = number.parse().map_err(|_| format!("{word:?} is no priority; write p1 to p9"))?;
+    let value: i64 = number.parse().map_err(|_| about(word, "is no priority; write p1 to p9"))?;
     Priority::new(value).map_err(|bad| bad.to_string())
 }
 
@@ -162,7 +167,7 @@ pub fn pods(word: &str) -> Result<Vec<PodGroup>, String> {
     let mut pods = Vec::new();
     for part in word.split('+') {
         let (count, amount) = part.split_once('x').unwrap_or(("1", part));
-        let count = count.parse().map_err(|_| format!("{count:?} is no number of pods"))?;
+        let count = count.parse().map_err(|_| about(count, "is no number of pods"))?;
         pods.push(PodGroup { count, amount: gpus(amount)? });
     }
     Ok(pods)
@@ -190,8 +195,9 @@ pub fn settings(words: &mut Words<'_>) -> Result<(Option<QuotaId>, QuotaSettings
             "strategy" => settings.strategy = strategy(words.need("a strategy")?)?,
             "no-lending" => settings.lends = false,
             other => {
-                return Err(format!(
-                    "{other:?} is not known here; write in, child-level, self-level, scope, grace, min-runtime, strategy or no-lending"
+                return Err(about(
+                    other,
+                    "is not known here; write in, child-level, self-level, scope, grace, min-runtime, strategy or no-lending",
                 ));
             }
         }
@@ -203,7 +209,7 @@ fn self_level(words: &mut Words<'_>) -> Result<SelfLevelPreemption, String> {
     let high = words.priorities()?;
     match words.need("the word over")? {
         "over" => {}
-        other => return Err(format!("{other:?} should be over, as in self-level 6-9 over 4 DLC,DSW")),
+        other => return Err(about(other, "should be over, as in self-level 6-9 over 4 DLC,DSW")),
     }
     Ok(SelfLevelPreemption { high, low: words.priorities()?, modules: words.modules()?, scope: Scope::default() })
 }
@@ -213,7 +219,7 @@ fn scope(word: &str) -> Result<Scope, String> {
         "own" => Ok(Scope::Own),
         "same-level" => Ok(Scope::SameLevel),
         "siblings-idle" => Ok(Scope::SiblingsIdle),
-        other => Err(format!("{other:?} is not one of own, same-level, siblings-idle")),
+        other => Err(about(other, "is not one of own, same-level, siblings-idle")),
     }
 }
 
@@ -223,7 +229,7 @@ fn strategy(word: &str) -> Result<QueueStrategy, String> {
         "strict-fifo" => Ok(QueueStrategy::StrictFifo),
         "round-robin" => Ok(QueueStrategy::RoundRobin),
         "balance" => Ok(QueueStrategy::Balance),
-        other => Err(format!("{other:?} is not one of intelligent, strict-fifo, round-robin, balance")),
+        other => Err(about(other, "is not one of intelligent, strict-fifo, round-robin, balance")),
     }
 }
 

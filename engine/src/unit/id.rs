@@ -18,8 +18,9 @@ pub struct BadName(String);
 impl fmt::Display for BadName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(name) = self;
-        let shown: String = name.chars().take(40).collect();
-        write!(f, "the name {shown:?} must have 1 to {NAME_BYTES_MAX} bytes, none of them a control character")
+        let shown = |letter: char| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
+        let shown: String = name.chars().take(40).map(shown).collect();
+        write!(f, "the name \"{shown}\" must have 1 to {NAME_BYTES_MAX} bytes, none of them a control character")
     }
 }
 

@@ -41,7 +41,7 @@ impl TryFrom<String> for KeyId {
         let shown: String = name.chars().take(40).collect();
         Self::new(&name).ok_or_else(|| {
             format!(
-                "the key {shown:?} must have 1 to {KEY_ID_CHARS_MAX} letters, digits, dots, hyphens and underscores"
+                "the key \"{shown}\" must have 1 to {KEY_ID_CHARS_MAX} letters, digits, dots, hyphens and underscores"
             )
         })
     }
