@@ -1,8 +1,8 @@
 //! Sorting, at the price of little code.
 //!
 //! The standard sort is compiled anew for each kind of element and each comparison: fast, and five to ten thousand
-//! bytes every time. In Wasm, where code is what people wait for, one sort of positions serves all. Both are stable,
-//! so that the order is the same.
+//! bytes every time. In Wasm, where code is what people wait for, one sort of positions serves all, and a short one
+//! does. Both are stable, so that the order is the same.
 
 use std::cmp::Ordering;
 
@@ -31,10 +31,32 @@ pub fn by_cached_key<T, K: Ord>(list: &mut [T], key: impl FnMut(&T) -> K) {
     arrange(order, &mut |a, b| list.swap(a, b));
 }
 
-/// The positions of a list in the order of what is there.
+/// The positions of a list in the order of what is there: ordered stretches are merged by twos.
 fn order(len: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
-    order.sort_by(|&a, &b| compare(a, b));
+    let mut merged = Vec::new();
+    let mut width = 1;
+    while width < len {
+        for pair in order.chunks(2 * width) {
+            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
+            // What follows each other already stays as it is.
+            let is_ordered = left.last().zip(right.first()).is_none_or(|(&last, &first)| compare(last, first).is_le());
+            while let ([first, left_rest @ ..], [second, right_rest @ ..], false) = (left, right, is_ordered) {
+                if compare(*first, *second).is_le() {
+                    merged.push(*first);
+                    left = left_rest;
+                } else {
+                    merged.push(*second);
+                    right = right_rest;
+                }
+            }
+            merged.extend_from_slice(left);
+            merged.extend_from_slice(right);
+        }
+        std::mem::swap(&mut order, &mut merged);
+        merged.clear();
+        width *= 2;
+    }
     order
 }
 
