@@ -136,32 +136,22 @@ pub struct Difference {
     pub jobs: Vec<JobDifference>,
 }
 
-/// A job of both runs.
-type Pair<'a> = (Option<&'a Record>, Option<&'a Record>);
+/// A job in both runs, as far as it is there.
+pub type Pair<'a> = (Option<&'a Record>, Option<&'a Record>);
 
 impl Difference {
     /// Compares two runs that are over, and names at most so many jobs.
     #[must_use]
     pub fn of(before: &Run, after: &Run, jobs_max: usize) -> Self {
-        let mut difference =
-            Self { parties: parties(before, after), winners: 0, losers: 0, changed: 0, jobs: Vec::new() };
-        let mut pairs: Map<&JobId, Pair<'_>> = Map::new();
-        for record in &before.tally.records {
-            pairs.or_default(&record.id).0 = Some(record);
-        }
-        for record in &after.tally.records {
-            pairs.or_default(&record.id).1 = Some(record);
-        }
-        let mut changed: Vec<(&JobId, Pair<'_>, Verdict)> = Vec::new();
-        for (job, pair) in pairs {
-            let verdict = Verdict::of_job(pair.0, pair.1);
-            difference.winners += u64::from(verdict == Verdict::Wins);
-            difference.losers += u64::from(verdict == Verdict::Loses);
-            if verdict != Verdict::Same {
-                changed.push((job, pair, verdict));
-            }
-        }
-        difference.changed = changed.len() as u64;
+        let mut changed = changed(before, after);
+        let count = |wanted: Verdict| changed.iter().filter(|(.., verdict)| *verdict == wanted).count() as u64;
+        let mut difference = Self {
+            parties: parties(before, after),
+            winners: count(Verdict::Wins),
+            losers: count(Verdict::Loses),
+            changed: changed.len() as u64,
+            jobs: Vec::new(),
+        };
         // Stable: of equal distances the order of the names stays.
         sort::by_cached_key(&mut changed, |(_, pair, _)| std::cmp::Reverse(distance(*pair)));
         changed.truncate(jobs_max);
@@ -171,8 +161,24 @@ impl Difference {
     }
 }
 
-/// Quotas and offers by their names: what has a number in one run may have another one in the other.
-fn parties(before: &Run, after: &Run) -> Vec<PartyDifference> {
+/// How each job that fares differently does so, by their names.
+#[must_use]
+pub fn changed<'a>(before: &'a Run, after: &'a Run) -> Vec<(&'a JobId, Pair<'a>, Verdict)> {
+    let mut pairs: Map<&JobId, Pair<'_>> = Map::new();
+    for record in &before.tally.records {
+        pairs.or_default(&record.id).0 = Some(record);
+    }
+    for record in &after.tally.records {
+        pairs.or_default(&record.id).1 = Some(record);
+    }
+    let verdict = |(job, pair): (&'a JobId, Pair<'a>)| (job, pair, Verdict::of_job(pair.0, pair.1));
+    pairs.into_iter().map(verdict).filter(|(.., verdict)| *verdict != Verdict::Same).collect()
+}
+
+/// Every quota and offer with jobs in one of the runs, by their names: what has a number in one run may have another
+/// one in the other.
+#[must_use]
+pub fn parties(before: &Run, after: &Run) -> Vec<PartyDifference> {
     let mut parties: Map<(bool, &str), [Option<Account>; 2]> = Map::new();
     for (side, run) in [before, after].into_iter().enumerate() {
         for record in &run.tally.records {

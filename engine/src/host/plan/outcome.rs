@@ -105,25 +105,10 @@ impl Outcome {
     #[must_use]
     pub fn of(run: &Run) -> Self {
         let (state, tally, now) = (run.state(), &run.tally, run.now());
-        let mut parties: Vec<(Party, Account, Vec<Millis>)> = Vec::new();
-        let mut waits = Vec::new();
-        for record in &tally.records {
-            let at = match parties.binary_search_by_key(&record.party, |(party, ..)| *party) {
-                Ok(at) => at,
-                Err(at) => {
-                    parties.insert(at, (record.party, Account::default(), Vec::new()));
-                    at
-                }
-            };
-            let (_, account, own) = &mut parties[at];
-            *account = account.plus(&record.account);
-            if let Some(wait) = record.first_wait(run.waits_until()) {
-                own.push(wait);
-                waits.push(wait);
-            }
-        }
+        let parties = fared(run);
         let all = parties.iter().fold(Account::default(), |sum, (_, account, _)| sum.plus(account));
         let served: Vec<i64> = parties.iter().filter_map(|(_, account, _)| account.served()).collect();
+        let waits = parties.iter().flat_map(|(.., waits)| waits.iter().copied()).collect();
         let interval = Course::width(tally.from, now);
         Self {
             from: tally.from,
@@ -135,7 +120,7 @@ impl Outcome {
             fairness: fairness(&served),
             course: together(run, interval),
             courses: courses(run, &parties, interval),
-            parties: parties.into_iter().map(|(party, account, waits)| outcome(state, party, account, waits)).collect(),
+            parties: outcomes(state, parties),
             interval,
             refused: run
                 .refused
@@ -154,9 +139,40 @@ impl Outcome {
     }
 }
 
-fn outcome(state: &State, party: Party, account: Account, waits: Vec<Millis>) -> PartyOutcome {
-    let is_offer = matches!(party, Party::Offer(_));
-    PartyOutcome { name: name(state, party).to_owned(), is_offer, account, waits: Waits::of(waits) }
+impl PartyOutcome {
+    /// How everybody fared in a run that is over: each quota and offer with jobs.
+    #[must_use]
+    pub fn all(run: &Run) -> Vec<Self> {
+        outcomes(run.state(), fared(run))
+    }
+}
+
+/// How the jobs of one fared, and their waits.
+type Fared = (Party, Account, Vec<Millis>);
+
+fn fared(run: &Run) -> Vec<Fared> {
+    let mut parties: Vec<Fared> = Vec::new();
+    for record in &run.tally.records {
+        let at = match parties.binary_search_by_key(&record.party, |(party, ..)| *party) {
+            Ok(at) => at,
+            Err(at) => {
+                parties.insert(at, (record.party, Account::default(), Vec::new()));
+                at
+            }
+        };
+        let (_, account, waits) = &mut parties[at];
+        *account = account.plus(&record.account);
+        waits.extend(record.first_wait(run.waits_until()));
+    }
+    parties
+}
+
+fn outcomes(state: &State, parties: Vec<Fared>) -> Vec<PartyOutcome> {
+    let outcome = |(party, account, waits): Fared| {
+        let is_offer = matches!(party, Party::Offer(_));
+        PartyOutcome { name: name(state, party).to_owned(), is_offer, account, waits: Waits::of(waits) }
+    };
+    parties.into_iter().map(outcome).collect()
 }
 
 /// What people call it.
@@ -167,7 +183,7 @@ pub(super) fn name(state: &State, party: Party) -> &str {
     }
 }
 
-fn courses(run: &Run, parties: &[(Party, Account, Vec<Millis>)], interval: Millis) -> Vec<CourseOutcome> {
+fn courses(run: &Run, parties: &[Fared], interval: Millis) -> Vec<CourseOutcome> {
     let mut order: Vec<(Party, i64)> = parties
         .iter()
         .map(|(party, account, _)| (*party, account.used_gpu_ms.saturating_add(account.waited_gpu_ms)))
