@@ -13,6 +13,7 @@ const PAGE = `<!doctype html><html lang="en"><title>A page of documentation</tit
 const page1 = { "/": PAGE };
 const planner = (page, scenario) => page.locator(`tidegate-planner[scenario="${scenario}"]`);
 const result = (one) => one.getByRole("table");
+const WAITS = "more-b waits: it asks for 8 GPUs; Quota1.1 has 0 GPUs free";
 
 async function violations(page) {
   const { violations: found } = await new AxeBuilder({ page }).analyze();
@@ -51,7 +52,7 @@ test("moving GPUs from one team to the other", async ({ page }) => {
   await expect(slider).toHaveValue("56000");
   await expect(one.locator("[part=events]")).toHaveText("after 1 min: more-b starts on 8 GPUs");
   await slider.fill("48000");
-  await expect(one.locator("[part=events]")).toHaveText("Nothing happens.");
+  await expect(one.locator("[part=events]")).toHaveText(`Nothing happens.${WAITS}`);
   await expect(one.getByRole("img")).toContainText("waits: more-b");
   await expect(one.locator("label b").last()).toHaveText("48 GPUs");
   server.close();
@@ -77,7 +78,7 @@ submit small Small DLC p5 4
 </tidegate-planner></main>`;
   const { server, url } = await serveFiles({ "/": own });
   await page.goto(url);
-  await expect(page.locator("[part=events]")).toHaveText("small starts on 4 GPUs");
+  await expect(page.locator("[part=events] li")).toHaveText(["small starts on 4 GPUs", "large waits: it asks for 16 GPUs; all that Small has is 8 GPUs"]);
   await page.getByRole("slider", { name: "large asks for" }).fill("4000");
   await expect(page.locator("[part=events] li")).toHaveText(["large starts on 4 GPUs", "small starts on 4 GPUs"]);
   server.close();
@@ -187,13 +188,13 @@ test("a frame follows its link, and tells its height", async ({ page, browser })
 
   await page.goto(`${url}embed/index.html?scenario=scale-siblings`);
   await page.getByRole("slider").last().fill("48000");
-  await expect(page.locator("[part=events]")).toHaveText("Nothing happens.");
+  await expect(page.locator("[part=events]")).toHaveText(`Nothing happens.${WAITS}`);
   await expect(page).toHaveURL(/#plan=1\./);
   const picture = await page.getByRole("img").evaluate((svg) => svg.outerHTML);
   const fresh = await (await browser.newContext()).newPage();
   await fresh.goto(page.url());
   await expect(fresh.getByRole("slider").last()).toHaveValue("48000");
-  await expect(fresh.locator("[part=events]")).toHaveText("Nothing happens.");
+  await expect(fresh.locator("[part=events]")).toHaveText(`Nothing happens.${WAITS}`);
   expect(await fresh.getByRole("img").evaluate((svg) => svg.outerHTML)).toBe(picture);
   expect(await violations(fresh)).toEqual([]);
 

@@ -15,8 +15,6 @@ const WHOLE: i64 = 1000;
 /// A control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Control {
-    /// The act that it moves, by its position.
-    pub act: usize,
     /// What it moves.
     pub kind: Kind,
     /// The smallest value.
@@ -48,19 +46,16 @@ pub enum Kind {
     Switch,
 }
 
-/// The controls of these acts.
+/// The controls of these acts: one for each of the first.
 #[must_use]
 pub fn of(state: &State, acts: &[Change]) -> Vec<Control> {
     let step = step(state, acts);
-    acts.iter().take(CONTROLS_MAX).enumerate().map(|(at, act)| control(state, at, &act.command, step)).collect()
+    acts.iter().take(CONTROLS_MAX).map(|act| control(state, &act.command, step)).collect()
 }
 
-fn control(state: &State, act: usize, command: &Command, step: i64) -> Control {
-    let made = |kind, least, most, step, value| Control { act, kind, least, most, step, value };
-    range(state, command, step).map_or_else(
-        || made(Kind::Switch, 0, 1, 1, 1),
-        |(kind, least, most, step, value)| made(kind, least.min(value), most.max(value), step, value),
-    )
+fn control(state: &State, command: &Command, step: i64) -> Control {
+    let (kind, least, most, step, value) = range(state, command, step).unwrap_or((Kind::Switch, 0, 1, 1, 1));
+    Control { kind, least: least.min(value), most: most.max(value), step, value }
 }
 
 /// What the value of a command is, and how far it goes; nothing for a command that is made or not.
@@ -136,18 +131,18 @@ fn divisor(a: i64, b: i64) -> i64 {
 impl Control {
     /// The act with this value; nothing if it does not happen then.
     #[must_use]
-    pub fn apply(&self, mut change: Change, value: i64) -> Option<Change> {
+    pub fn apply(&self, act: &Change, value: i64) -> Option<Change> {
         let value = value.clamp(self.least, self.most);
-        let is_there = match self.kind {
-            // What is written happens as it is written, and is refused if it is wrong.
-            _ if value == self.value => true,
-            Kind::Size | Kind::Discount | Kind::Limit | Kind::Switch => value > 0,
-            Kind::Move | Kind::Price | Kind::Inventory => true,
-        };
-        if value != self.value {
+        // What is written happens as it is written, and is refused if it is wrong.
+        let is_moved = value != self.value;
+        if is_moved && value <= 0 && matches!(self.kind, Kind::Size | Kind::Discount | Kind::Limit | Kind::Switch) {
+            return None;
+        }
+        let mut change = act.clone();
+        if is_moved {
             self.put(&mut change.command, value);
         }
-        is_there.then_some(change)
+        Some(change)
     }
 
     fn put(&self, command: &mut Command, value: i64) {

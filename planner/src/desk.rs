@@ -1,12 +1,9 @@
 //! Runs the plans of one page, a portion at a time. Whoever holds the desk decides how long a portion is, and looks in
 //! between whether somebody has asked for something else.
 
-use engine::host::plan::difference::Difference;
-use engine::host::plan::outcome::Outcome;
 use engine::host::plan::run::Horizon;
 use engine::host::plan::run::Run;
 use engine::message::plan::Variant;
-use engine::unit::ordered::Map;
 
 use crate::address;
 use crate::message::Ask;
@@ -19,17 +16,14 @@ use crate::result::Story;
 use crate::scenario::Scenario;
 use crate::words::Language;
 
-/// Jobs whose difference is told: none, the result is about quotas and offers.
-const JOBS_MAX: usize = 0;
 /// Planners of one page.
 const SHEETS_MAX: usize = 64;
 
 /// The plans of one page.
 #[derive(Default)]
 pub struct Desk {
-    sheets: Map<u32, Sheet>,
-    /// Whose turn it was last.
-    last: u32,
+    /// Each with the number of its planner, in the order of their turns.
+    sheets: Vec<(u32, Sheet)>,
 }
 
 /// One open plan.
@@ -57,7 +51,7 @@ impl Desk {
         let answer = match ask {
             Ask::Open { source, language } => self.open(planner, source, language).map(Some),
             Ask::Close => {
-                self.sheets.remove(&planner);
+                self.close(planner);
                 Ok(None)
             }
             Ask::Run { values } => self.sheet(planner).map(|sheet| {
@@ -74,7 +68,7 @@ impl Desk {
     }
 
     fn open(&mut self, planner: u32, source: Source, language: Language) -> Result<News, String> {
-        if !self.sheets.contains_key(&planner) && self.sheets.len() >= SHEETS_MAX {
+        if self.sheet(planner).is_err() && self.sheets.len() >= SHEETS_MAX {
             return Err(format!("a page may have at most {SHEETS_MAX} planners"));
         }
         let (text, values) = match source {
@@ -89,28 +83,34 @@ impl Desk {
             controls: result::controls(&scenario, &values, language),
             picture: picture::svg(&scenario.base.state, language),
         };
-        self.sheets.insert(planner, Sheet { scenario, language, baseline: None, work: None });
+        self.close(planner);
+        self.sheets.push((planner, Sheet { scenario, language, baseline: None, work: None }));
         Ok(news)
     }
 
+    fn close(&mut self, planner: u32) {
+        self.sheets.retain(|(known, _)| *known != planner);
+    }
+
     fn sheet(&mut self, planner: u32) -> Result<&mut Sheet, String> {
-        self.sheets.get_mut(&planner).ok_or_else(|| "no plan is open; open one first".to_owned())
+        let mut sheets = self.sheets.iter_mut();
+        let sheet = sheets.find_map(|(known, sheet)| (*known == planner).then_some(sheet));
+        sheet.ok_or_else(|| "no plan is open; open one first".to_owned())
     }
 
     /// Whether there is work left.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.sheets.values().any(|sheet| sheet.work.is_some())
+        self.sheets.iter().any(|(_, sheet)| sheet.work.is_some())
     }
 
     /// Works for about so many events on one of the plans, each in its turn.
     pub fn work(&mut self, events: u64) -> Option<Tell> {
-        let busy = |(planner, sheet): (&u32, &Sheet)| sheet.work.is_some().then_some(*planner);
-        let after = self.sheets.range_from(&self.last.saturating_add(1)).find_map(busy);
-        let planner = after.or_else(|| self.sheets.iter().find_map(busy))?;
-        self.last = planner;
-        let news = self.sheets.get_mut(&planner)?.work(events)?;
-        Some(Tell { planner, news })
+        let at = self.sheets.iter().position(|(_, sheet)| sheet.work.is_some())?;
+        let (planner, mut sheet) = self.sheets.remove(at);
+        let news = sheet.work(events);
+        self.sheets.push((planner, sheet));
+        news.map(|news| Tell { planner, news })
     }
 }
 
@@ -156,9 +156,7 @@ impl Sheet {
                     self.work = Some(Work::Variant(run));
                     return Some(News::Progress { done });
                 };
-                let (was, is) = (Outcome::of(before), Outcome::of(&run));
-                let difference = Difference::of(before, &run, JOBS_MAX);
-                Some(News::Ran { result: result::result(&was, &is, &difference, self.language) })
+                Some(News::Ran { result: result::result(before, &run, self.language) })
             }
         }
     }

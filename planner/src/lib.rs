@@ -12,5 +12,6 @@ pub mod desk;
 pub mod message;
 
 pub mod picture;
+pub mod reason;
 pub mod result;
 pub mod words;

@@ -47,10 +47,7 @@ pub fn svg(state: &State, language: Language) -> String {
         y += ROW;
     }
     if left_out > 0 {
-        let more = match language {
-            Language::En => format!("and {left_out} more"),
-            Language::Zh => format!("另有 {left_out} 项"),
-        };
+        let more = language.say("and $ more", "另有 $ 项", &[&left_out.to_string()]);
         let _ = write!(text, r##"<text x="4" y="{}" fill="#767c85">{more}</text>"##, y + 18);
     }
     text.push_str("</svg>");
@@ -142,10 +139,7 @@ fn offer(state: &State, no: OfferNo, language: Language) -> Row<'_> {
     Row {
         depth: 0,
         name: offer.id.as_str(),
-        note: match language {
-            Language::En => format!("{price} a minute"),
-            Language::Zh => format!("每分钟 {price}"),
-        },
+        note: language.say("$ a minute", "每分钟 $", &[&price]),
         gpus: state.cluster.gpus(&offer.instance).saturating_mul(inventory),
         jobs: holding(state, desk.holders()),
         below: 0,
@@ -222,11 +216,8 @@ impl Row<'_> {
         for charge in [Charge::InQuota, Charge::Idle, Charge::Spot] {
             let of_charge = others.iter().filter(|(.., of)| *of == charge);
             let (count, gpus) = of_charge.fold((0, 0), |(count, sum), (_, gpus, _)| (count + 1, sum + gpus));
-            let name = match language {
-                Language::En => format!("{count} more jobs"),
-                Language::Zh => format!("另有 {count} 个作业"),
-            };
             if count > 0 {
+                let name = language.say("$ more jobs", "另有 $ 个作业", &[&count.to_string()]);
                 draw(&name, gpus, Some(charge));
             }
         }

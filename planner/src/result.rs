@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use engine::host::plan::difference::Difference;
+use engine::host::plan::difference;
 use engine::host::plan::difference::Verdict;
-use engine::host::plan::outcome::Outcome;
+use engine::host::plan::outcome::PartyOutcome;
 use engine::host::plan::run::Run;
 use engine::host::plan::run::Step;
 use engine::job::phase::Outcome as Ending;
@@ -12,24 +12,25 @@ use engine::message::command::Command;
 use engine::message::event::Event;
 use engine::state::world::State;
 use engine::unit::quantity;
-use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::control::Control;
 use crate::control::Kind;
+use crate::reason;
 use crate::scenario::Scenario;
 use crate::words::Language;
 use crate::words::escape;
 
 /// What happens is told line by line up to here.
 const LINES_MAX: usize = 12;
+/// Jobs of which it is told why they wait; the picture counts no more.
+const WAITING_MAX: usize = 8;
 
 /// The controls of a scenario. Each input carries its number, and speaks of its value.
 #[must_use]
 pub fn controls(scenario: &Scenario, values: &[i64], language: Language) -> String {
     let mut text = String::new();
-    for (at, control) in scenario.controls.iter().enumerate() {
-        let act = &scenario.acts[control.act];
+    for (at, (control, act)) in scenario.controls.iter().zip(&scenario.acts).enumerate() {
         let value = values.get(at).copied().unwrap_or(control.value).clamp(control.least, control.most);
         let after = language.after(act.at - scenario.base.from);
         let label = escape(&format!("{after}{}", label(&act.command, language)));
@@ -72,46 +73,36 @@ fn shown(kind: Kind, value: i64, language: Language) -> String {
 
 /// What a command does, before its value.
 fn label(command: &Command, language: Language) -> String {
-    if let Command::SubmitJob(job) = command {
-        let name = &job.job;
+    let (en, zh, name) = if let Command::SubmitJob(job) = command {
+        let name = job.job.as_str();
         if let Some(spot) = &job.spot {
-            let offer = &spot.offer;
-            return match language {
-                Language::En => format!("{name} bids on {offer}"),
-                Language::Zh => format!("{name} 竞价 {offer}"),
-            };
+            return language.say("$ bids on $", "$ 竞价 $", &[name, spot.offer.as_str()]);
         }
         let pods: u32 = job.pods.iter().map(|pods| pods.count).sum();
-        return match (language, pods) {
-            (Language::En, 1) => format!("{name} asks for"),
-            (Language::En, _) => format!("{name} asks for {pods} pods of"),
-            (Language::Zh, 1) => format!("{name} 申请"),
-            (Language::Zh, _) => format!("{name} 申请 {pods} 个 Pod，每个"),
-        };
-    }
-    if let Command::ScaleQuotas(scale) = command {
+        if pods != 1 {
+            return language.say("$ asks for $ pods of", "$ 申请 $ 个 Pod，每个", &[name, &pods.to_string()]);
+        }
+        ("$ asks for", "$ 申请", name)
+    } else if let Command::ScaleQuotas(scale) = command {
         let names: Vec<&str> = scale.targets.iter().map(|target| target.quota.as_str()).collect();
-        return match (language, &names[..]) {
-            (Language::En, [first, second]) => format!("{first}, the rest of {second}"),
-            (Language::Zh, [first, second]) => format!("{first}（其余归 {second}）"),
-            (Language::En, _) => format!("scale {}", names.join(", ")),
-            (Language::Zh, _) => format!("缩放 {}", names.join("、")),
-        };
-    }
-    let (en, zh, name) = if let Command::PublishPrice(price) = command {
-        ("the price of", "价格：", price.offer.as_str())
+        if let [_, _] = names[..] {
+            return language.say("$, the rest of $", "$（其余归 $）", &names);
+        }
+        return language.say("scale $", "缩放 $", &[&names.join(language.pick(", ", "、"))]);
+    } else if let Command::PublishPrice(price) = command {
+        ("the price of $", "价格：$", price.offer.as_str())
     } else if let Command::SetInventory(set) = command {
-        ("instances of", "实例数：", set.offer.as_str())
+        ("instances of $", "实例数：$", set.offer.as_str())
     } else if let Command::CancelJob(cancel) = command {
-        ("cancel", "取消", cancel.job.as_str())
+        ("cancel $", "取消 $", cancel.job.as_str())
     } else if let Command::SetPriority(set) = command {
-        ("another priority for", "调整优先级：", set.job.as_str())
+        ("another priority for $", "调整优先级：$", set.job.as_str())
     } else if let Command::UpdateQuota(update) = command {
-        ("other settings for", "调整设置：", update.quota.as_str())
+        ("other settings for $", "调整设置：$", update.quota.as_str())
     } else {
         ("the next line", "下一行", "")
     };
-    format!("{} {name}", language.pick(en, zh))
+    language.say(en, zh, &[name])
 }
 
 /// What happens while a scenario is played to its end.
@@ -128,8 +119,8 @@ impl Story {
     #[must_use]
     pub fn new(scenario: &Scenario, language: Language) -> Self {
         let mut story = Self { language, from: scenario.base.from, lines: Vec::new(), left_out: 0 };
-        for reason in &scenario.refused {
-            story.add("refused", &escape(reason));
+        for rejection in &scenario.refused {
+            story.add("refused", &reason::refusal(rejection, language));
         }
         story
     }
@@ -161,56 +152,65 @@ impl Story {
     #[must_use]
     pub fn told(mut self, run: &Run) -> String {
         for refusal in &run.refused {
-            self.add("refused", &escape(&refusal.rejection.to_string()));
+            self.add("refused", &reason::refusal(&refusal.rejection, self.language));
         }
         if self.lines.is_empty() {
-            return format!("<p>{}</p>", self.language.pick("Nothing happens.", "什么也不会发生。"));
+            return format!("<p>{}</p>", self.language.pick("Nothing happens.", "什么也不会发生。")) + &self.waits(run);
         }
         let mut text = format!("<ul>{}", self.lines.concat());
-        let left_out = self.left_out;
-        let _ = match self.language {
-            _ if left_out == 0 => Ok(()),
-            Language::En => write!(text, "<li>and {left_out} more</li>"),
-            Language::Zh => write!(text, "<li>另有 {left_out} 项</li>"),
-        };
-        text + "</ul>"
+        if self.left_out > 0 {
+            text += &self.language.say("<li>and $ more</li>", "<li>另有 $ 项</li>", &[&self.left_out.to_string()]);
+        }
+        text + "</ul>" + &self.waits(run)
+    }
+
+    /// Who waits at the end, each with the reason.
+    fn waits(&self, run: &Run) -> String {
+        let state = run.state();
+        let mut text = String::new();
+        for (no, job) in state.jobs.iter().filter(|(_, job)| job.is_queued()).take(WAITING_MAX) {
+            if let Some(reason) = reason::wait(state, no, run.now(), self.language) {
+                let name = escape(job.spec.id.as_str());
+                let (en, zh) = ("<li><b>$</b> waits: $</li>", "<li><b>$</b> 等待：$</li>");
+                text += &self.language.say(en, zh, &[&name, &reason]);
+            }
+        }
+        if text.is_empty() { text } else { format!("<ul class=\"waits\">{text}</ul>") }
     }
 }
 
 /// What an event means to people, with its class; nothing for what they see in the picture or do not ask for.
 fn line(state: &State, event: &Event, language: Language) -> Option<(&'static str, String)> {
-    let name = |job| Some(format!("<b>{}</b>", escape(state.jobs.get(job)?.spec.id.as_str())));
-    let told = |class, en: String, zh: String| Some((class, if language == Language::En { en } else { zh }));
+    let name = |job| Some(escape(state.jobs.get(job)?.spec.id.as_str()));
+    let told = |class, en, zh, values: &[&str]| Some((class, language.say(en, zh, values)));
     if let Event::Started { job, .. } = event {
-        let (name, gpus) = (name(*job)?, language.gpus(state.cluster.gpus(&state.held_by(*job))));
-        return told("starts", format!("{name} starts on {gpus}"), format!("{name} 在 {gpus} 上启动"));
+        let gpus = language.gpus(state.cluster.gpus(&state.held_by(*job)));
+        return told("starts", "<b>$</b> starts on $", "<b>$</b> 在 $ 上启动", &[&name(*job)?, &gpus]);
     }
     if let Event::Granted { job, .. } = event {
-        let name = name(*job)?;
-        let en = format!("{name} starts as soon as its victims have stopped");
-        return told("starts", en, format!("{name} 在被抢占作业停止后启动"));
+        let (en, zh) = ("<b>$</b> starts as soon as its victims have stopped", "<b>$</b> 在被抢占作业停止后启动");
+        return told("starts", en, zh, &[&name(*job)?]);
     }
     if let Event::Evicted { job, cause, lost_gpu_ms, .. } = event {
-        let (name, rule, lost) = (name(*job)?, language.rule(cause), language.work(*lost_gpu_ms));
-        let en = format!("{name} is evicted: {rule}; {lost} lost");
-        return told("evicted", en, format!("{name} 被抢占：{rule}；损失 {lost}"));
+        let (rule, lost) = (language.rule(cause), language.work(*lost_gpu_ms));
+        let (en, zh) = ("<b>$</b> is evicted: $; $ lost", "<b>$</b> 被抢占：$；损失 $");
+        return told("evicted", en, zh, &[&name(*job)?, rule, &lost]);
     }
     if let Event::Priced { no, price, .. } = event {
         let (offer, price) = (escape(state.market.offers.get(no.at())?.id.as_str()), quantity::price(*price));
-        let en = format!("<b>{offer}</b> costs {price} an instance-minute");
-        return told("price", en, format!("<b>{offer}</b> 每实例分钟 {price}"));
+        return told("price", "<b>$</b> costs $ an instance-minute", "<b>$</b> 每实例分钟 $", &[&offer, &price]);
     }
     if let Event::Ended { job, outcome: Ending::Succeeded, .. } = event {
-        let name = name(*job)?;
-        return told("ends", format!("{name} finishes"), format!("{name} 完成"));
+        return told("ends", "<b>$</b> finishes", "<b>$</b> 完成", &[&name(*job)?]);
     }
     None
 }
 
-/// The result: a sentence, and a table of quotas and offers.
+/// The result of two runs that are over: a sentence, and a table of quotas and offers.
 #[must_use]
-pub fn result(was: &Outcome, is: &Outcome, difference: &Difference, language: Language) -> String {
-    let mut text = format!("<p class=\"verdict\">{}</p>", sentence(was, is, difference, language));
+pub fn result(before: &Run, after: &Run, language: Language) -> String {
+    let (was, is) = (PartyOutcome::all(before), PartyOutcome::all(after));
+    let mut text = format!("<p class=\"verdict\">{}</p>", sentence((before, &was), (after, &is), language));
     let head: [(&str, &str); 6] = [
         ("Quota", "配额"),
         ("Wait, half of the jobs", "等待（中位数）"),
@@ -225,10 +225,9 @@ pub fn result(was: &Outcome, is: &Outcome, difference: &Difference, language: La
         let _ = write!(text, "<th scope=\"col\">{}</th>", language.pick(en, zh));
     }
     text.push_str("</tr></thead><tbody>");
-    for party in &difference.parties {
-        let of =
-            |outcome: &Outcome| outcome.parties.iter().find(|known| known.name == party.name).map(|known| known.waits);
-        let (before, after) = (of(was).unwrap_or_default(), of(is).unwrap_or_default());
+    for party in difference::parties(before, after) {
+        let of = |parties: &[PartyOutcome]| parties.iter().find(|known| known.name == party.name).map(|it| it.waits);
+        let (before, after) = (of(&was).unwrap_or_default(), of(&is).unwrap_or_default());
         let _ = write!(text, "<tr class=\"{}\"><th scope=\"row\">{}</th>", class(party.verdict), escape(&party.name));
         cell(&mut text, &language.period(before.p50), &language.period(after.p50));
         cell(&mut text, &language.period(before.p95), &language.period(after.p95));
@@ -256,22 +255,24 @@ fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-fn sentence(was: &Outcome, is: &Outcome, difference: &Difference, language: Language) -> String {
-    let Difference { winners, losers, .. } = difference;
-    let used = |outcome: &Outcome| percent(outcome.all.used_gpu_ms, outcome.offered_gpu_ms);
-    let (length, before, after) = (language.period(Millis((is.until - is.from).0)), used(was), used(is));
-    match language {
-        Language::En => format!(
-            "In {length}: {winners} better off, {losers} worse off (jobs); GPU use {before} % → {after} %; {} → {} evictions.",
-            was.all.evictions, is.all.evictions
-        ),
-        Language::Zh => format!(
-            "{length}内：{winners} 个作业受益，{losers} 个受损；GPU 使用率 {before} % → {after} %；抢占 {} → {} 次。",
-            was.all.evictions, is.all.evictions
-        ),
-    }
+fn sentence(was: (&Run, &[PartyOutcome]), is: (&Run, &[PartyOutcome]), language: Language) -> String {
+    let changed = difference::changed(was.0, is.0);
+    let count = |wanted: Verdict| changed.iter().filter(|(.., verdict)| *verdict == wanted).count() as u64;
+    let used = |(run, parties): (&Run, &[PartyOutcome])| {
+        let used = parties.iter().map(|party| i128::from(party.account.used_gpu_ms)).sum();
+        percent(used, run.tally.offered_gpu_ms)
+    };
+    let evictions = |parties: &[PartyOutcome]| parties.iter().map(|party| party.account.evictions).sum::<u64>();
+    let counts = [count(Verdict::Wins), count(Verdict::Loses), used(was), used(is), evictions(was.1), evictions(is.1)];
+    let length = language.period(is.0.now() - is.0.tally.from);
+    let [winners, losers, before, after, evicted, evicts] = &counts.map(|number| number.to_string());
+    language.say(
+        "In $: $ better off, $ worse off (jobs); GPU use $ % → $ %; $ → $ evictions.",
+        "$内：$ 个作业受益，$ 个受损；GPU 使用率 $ % → $ %；抢占 $ → $ 次。",
+        &[&length, winners, losers, before, after, evicted, evicts],
+    )
 }
 
-fn percent(part: i64, whole: i64) -> i64 {
-    i64::try_from(i128::from(part) * 100 / i128::from(whole.max(1))).unwrap_or(0)
+fn percent(part: i128, whole: i64) -> u64 {
+    u64::try_from(part * 100 / i128::from(whole.max(1))).unwrap_or(0)
 }

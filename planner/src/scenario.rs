@@ -7,6 +7,7 @@ use engine::message::command::Command;
 use engine::message::command::market::PublishPrice;
 use engine::message::plan::Change;
 use engine::message::plan::Variant;
+use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use script::line;
@@ -36,10 +37,10 @@ pub struct Scenario {
     pub acts: Vec<Change>,
     /// When the last of its lines is over.
     pub end: Timestamp,
-    /// What a reader can move.
+    /// What a reader can move: a control for each of the first acts.
     pub controls: Vec<Control>,
     /// What the engine refuses of the scene.
-    pub refused: Vec<String>,
+    pub refused: Vec<Rejection>,
 }
 
 impl Scenario {
@@ -80,14 +81,11 @@ impl Scenario {
     /// What happens with the controls at these values; a control without a value stays where it is.
     #[must_use]
     pub fn variant(&self, values: &[i64]) -> Variant {
-        let mut changes: Vec<Option<Change>> = self.acts.iter().cloned().map(Some).collect();
-        for (at, control) in self.controls.iter().enumerate() {
-            let value = values.get(at).copied().unwrap_or(control.value);
-            if let Some(act) = changes.get_mut(control.act) {
-                *act = act.take().and_then(|change| control.apply(change, value));
-            }
-        }
-        Variant { name: String::new(), changes: changes.into_iter().flatten().collect() }
+        let change = |(at, act): (usize, &Change)| match self.controls.get(at) {
+            Some(control) => control.apply(act, values.get(at).copied().unwrap_or(control.value)),
+            None => Some(act.clone()),
+        };
+        Variant { name: String::new(), changes: self.acts.iter().enumerate().filter_map(change).collect() }
     }
 }
 
@@ -96,7 +94,7 @@ struct Reader {
     stage: Stage,
     acts: Vec<Change>,
     now: Timestamp,
-    refused: Vec<String>,
+    refused: Vec<Rejection>,
     is_empty: bool,
 }
 
@@ -116,7 +114,7 @@ impl Reader {
                 self.is_empty = false;
                 match self.stage.set(&scene) {
                     Ok(()) => {}
-                    Err(Trouble::Refused(rejection)) => self.refused.push(rejection.to_string()),
+                    Err(Trouble::Refused(rejection)) => self.refused.push(rejection),
                     Err(Trouble::Impossible(reason)) => return Err(reason),
                 }
             }

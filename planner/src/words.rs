@@ -24,28 +24,33 @@ impl Language {
         }
     }
 
+    /// One of two sentences, with a value for each `$` in it.
+    #[must_use]
+    pub fn say(self, en: &str, zh: &str, values: &[&str]) -> String {
+        let mut parts = self.pick(en, zh).split('$');
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for (part, value) in parts.zip(values) {
+            text.push_str(value);
+            text.push_str(part);
+        }
+        text
+    }
+
     /// An amount of GPUs, given in thousandths: `48`, `0.5`.
     #[must_use]
     pub fn gpus(self, thousandths: i64) -> String {
-        let number = number(thousandths, 1000);
-        match self {
-            Self::En if thousandths == 1000 => format!("{number} GPU"),
-            Self::En => format!("{number} GPUs"),
-            Self::Zh => format!("{number} 个 GPU"),
-        }
+        let en = if thousandths == 1000 { "$ GPU" } else { "$ GPUs" };
+        self.say(en, "$ 个 GPU", &[&number(thousandths, 1000)])
     }
 
     /// A time: `0`, `12 min`, `3.5 h`.
     #[must_use]
     pub fn period(self, period: Millis) -> String {
-        match (self, period.0) {
-            (_, 0) => "0".to_owned(),
-            (Self::En, ..60_000) => "< 1 min".to_owned(),
-            (Self::Zh, ..60_000) => "< 1 分钟".to_owned(),
-            (Self::En, ms @ ..7_200_000) => format!("{} min", ms / 60_000),
-            (Self::Zh, ms @ ..7_200_000) => format!("{} 分钟", ms / 60_000),
-            (Self::En, ms) => format!("{} h", number(ms / 36_000, 100)),
-            (Self::Zh, ms) => format!("{} 小时", number(ms / 36_000, 100)),
+        match period.0 {
+            0 => "0".to_owned(),
+            ..60_000 => self.pick("< 1 min", "< 1 分钟").to_owned(),
+            ms @ ..7_200_000 => self.say("$ min", "$ 分钟", &[&(ms / 60_000).to_string()]),
+            ms => self.say("$ h", "$ 小时", &[&number(ms / 36_000, 100)]),
         }
     }
 
@@ -55,21 +60,13 @@ impl Language {
         if period < Millis::MINUTE {
             return String::new();
         }
-        let period = self.period(period);
-        match self {
-            Self::En => format!("after {period}: "),
-            Self::Zh => format!("{period}后："),
-        }
+        self.say("after $: ", "$后：", &[&self.period(period)])
     }
 
     /// Work, in GPU-hours.
     #[must_use]
     pub fn work(self, gpu_ms: i64) -> String {
-        let hours = number(gpu_ms / 3_600, 1000);
-        match self {
-            Self::En => format!("{hours} GPU-hours"),
-            Self::Zh => format!("{hours} GPU 小时"),
-        }
+        self.say("$ GPU-hours", "$ GPU 小时", &[&number(gpu_ms / 3_600, 1000)])
     }
 
     /// Who wins and who loses.
@@ -82,10 +79,7 @@ impl Language {
             Verdict::New => ("new", "新增"),
             Verdict::Gone => ("gone", "已无"),
         };
-        match self {
-            Self::En => en,
-            Self::Zh => zh,
-        }
+        self.pick(en, zh)
     }
 
     /// The rule by which a job is evicted.
@@ -102,10 +96,7 @@ impl Language {
             Cause::Outbid { .. } => ("it was outbid", "被更高出价取代"),
             Cause::InventoryShrunk { .. } => ("the inventory has shrunk", "库存减少"),
         };
-        match self {
-            Self::En => en,
-            Self::Zh => zh,
-        }
+        self.pick(en, zh)
     }
 }
 

@@ -205,7 +205,8 @@ fn gpus_go_from_one_team_to_the_other() {
     assert!(events.contains("after 1 min: <b>more-b</b> starts on 8 GPUs"), "{events}");
     let (picture, events, _) = run(&mut desk, 1, &[8_000, 48_000]);
     assert!(picture.contains("80 GPUs") && picture.contains("waits: more-b"), "{picture}");
-    assert_eq!(events, "<p>Nothing happens.</p>");
+    let waits = "<li><b>more-b</b> waits: it asks for 8 GPUs; Quota1.1 has 0 GPUs free</li>";
+    assert_eq!(events, format!("<p>Nothing happens.</p><ul class=\"waits\">{waits}</ul>"));
 }
 
 #[test]
