@@ -3,6 +3,9 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 
 const [from, to, embed] = process.argv.slice(2);
+const { Desk, initSync } = await import(new URL(`../${embed}/engine.js`, import.meta.url));
+initSync({ module: readFileSync(`${embed}/engine_bg.wasm`) });
+const desk = new Desk();
 const scenarios = readdirSync("scenarios").map((file) => file.replace(/\.md$/, ""));
 const shown = new Set();
 
@@ -32,7 +35,7 @@ function scenario(name, file) {
   return `## ${title}
 ${prose.trimEnd()}
 
-<tidegate-planner scenario="${name}" height="${height(lines, picture)}"><img src="../embed/scenarios/${name}.svg" alt="How it begins; the scenario below says it in words" width="640" height="${picture}"></tidegate-planner>
+<tidegate-planner scenario="${name}" height="${height(block, picture)}"><img src="../embed/scenarios/${name}.svg" alt="How it begins; the scenario below says it in words" width="640" height="${picture}"></tidegate-planner>
 
 <details><summary>The scenario, and what the engine says</summary>
 
@@ -44,13 +47,29 @@ ${lines.join("\n")}
 `;
 }
 
-// Room for the picture, the controls, what happens and the comparison, so that nobody has to scroll inside.
-function height(lines, picture) {
-  const count = (pattern, most) => Math.min(most, lines.filter((line) => pattern.test(line)).length);
-  const sliders = count(/^(submit|bid|scale|price|inventory) /, 8);
-  const events = count(/^> .*(started on|preempted|released|finished|costs|refused)/, 12);
-  const parties = count(/^(quota|offer) /, 24);
-  return Math.round(picture * 1.1 + sliders * 52 + count(/^(cancel|priority|update) /, 8) * 26 + events * 22 + parties * 30 + 175);
+// Room for all that the planner shows of it, so that nobody has to scroll inside.
+function height(text, picture) {
+  const opened = told(desk.open(1, text, false));
+  const lines = Object.values(played()).reduce((html, news) => html + (news.events ?? news.result ?? ""), opened.controls);
+  const count = (tag) => lines.split(tag).length - 1;
+  return Math.round(picture * 1.1 + count('class="range"') * 52 + count('class="switch"') * 26 + count("<li") * 22 + count("<tr") * 30 + 145);
+}
+
+// What it comes to as it is written.
+function played() {
+  told(desk.run(1, new Float64Array()) ?? "{}");
+  const news = {};
+  while (desk.is_busy()) {
+    const one = told(desk.work(10_000));
+    news[one.kind] = one;
+  }
+  return news;
+}
+
+function told(text) {
+  const news = JSON.parse(text);
+  if (news.kind === "failed") throw new Error(news.message);
+  return news;
 }
 
 function element() {
