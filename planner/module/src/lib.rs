@@ -7,6 +7,10 @@ use planner::message::Tell;
 use planner::words::Language;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
+
 /// The plans of one page.
 #[wasm_bindgen]
 #[derive(Default)]
