@@ -10,9 +10,13 @@ const FULL: usize = 64;
 /// Neighbours that together have no more than this become one.
 const FEW: usize = FULL / 4;
 
-/// Values in short pieces, none of which is empty.
+/// Values in short pieces. Most lists have one: it stands here, and keeps its room when it has been emptied.
 #[derive(Clone)]
-pub(super) struct Pieces<T>(Vec<Vec<T>>);
+pub(super) struct Pieces<T> {
+    first: Vec<T>,
+    /// None of them is empty; while there are any, the first is not empty either.
+    more: Vec<Vec<T>>,
+}
 
 /// Where a value stands, or would stand.
 #[derive(Clone, Copy)]
@@ -23,120 +27,140 @@ pub(super) struct Place {
 
 impl<T> Default for Pieces<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self::new()
     }
 }
 
 impl<T> Pieces<T> {
     pub(super) const fn new() -> Self {
-        Self(Vec::new())
+        Self { first: Vec::new(), more: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.first.is_empty()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.iter().map(Vec::len).sum()
+        self.first.len() + self.more.iter().map(Vec::len).sum::<usize>()
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.first.clear();
+        self.more.clear();
+    }
+
+    fn piece(&self, piece: usize) -> &[T] {
+        match piece.checked_sub(1) {
+            None => &self.first,
+            Some(at) => self.more.get(at).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    fn piece_mut(&mut self, piece: usize) -> &mut Vec<T> {
+        match piece.checked_sub(1) {
+            None => &mut self.first,
+            Some(at) => &mut self.more[at],
+        }
     }
 
     /// The place of the value that is equal, or where it would stand; `compare` says how a value compares with it.
     pub(super) fn find(&self, mut compare: impl FnMut(&T) -> Ordering) -> Result<Place, Place> {
-        let piece = match &self.0[..] {
-            // Most lists are short.
-            [] | [_] => 0,
-            pieces => {
-                let begins_before = |piece: &Vec<T>| piece.first().is_some_and(|first| compare(first).is_le());
-                pieces.partition_point(begins_before).saturating_sub(1)
-            }
+        let piece = if self.more.is_empty() {
+            0
+        } else {
+            self.more.partition_point(|piece| piece.first().is_some_and(|first| compare(first).is_le()))
         };
-        let list = self.0.get(piece).map_or(&[][..], Vec::as_slice);
-        list.binary_search_by(compare).map(|at| Place { piece, at }).map_err(|at| Place { piece, at })
+        let found = self.piece(piece).binary_search_by(compare);
+        found.map(|at| Place { piece, at }).map_err(|at| Place { piece, at })
     }
 
     pub(super) fn get(&self, Place { piece, at }: Place) -> Option<&T> {
-        self.0.get(piece)?.get(at)
+        self.piece(piece).get(at)
     }
 
     pub(super) fn get_mut(&mut self, Place { piece, at }: Place) -> Option<&mut T> {
-        self.0.get_mut(piece)?.get_mut(at)
+        self.piece_mut(piece).get_mut(at)
     }
 
     /// The value that stands there.
     pub(super) fn at(&mut self, Place { piece, at }: Place) -> &mut T {
-        &mut self.0[piece][at]
+        &mut self.piece_mut(piece)[at]
     }
 
     /// Puts a value where it would stand; where it stands now.
     #[inline(never)]
     pub(super) fn insert(&mut self, Place { piece, at }: Place, value: T) -> Place {
-        let Some(list) = self.0.get_mut(piece) else {
-            self.0.push(vec![value]);
-            return Place { piece, at };
-        };
+        let list = self.piece_mut(piece);
         if list.len() < FULL {
             list.insert(at, value);
             return Place { piece, at };
         }
-        // What grows at its end leaves full pieces behind.
-        let half = if at == FULL { FULL } else { FULL / 2 };
+        // What grows at one of its ends leaves full pieces behind.
+        let half = match at {
+            0 => 0,
+            FULL => FULL,
+            _ => FULL / 2,
+        };
         let mut rest = list.split_off(half);
-        let (is_in_rest, at) = if at < half { (false, at) } else { (true, at - half) };
+        let is_in_rest = at > 0 && at >= half;
+        let at = if is_in_rest { at - half } else { at };
         if is_in_rest {
             rest.insert(at, value);
         } else {
             list.insert(at, value);
         }
-        self.0.insert(piece + 1, rest);
+        self.more.insert(piece, rest);
         Place { piece: piece + usize::from(is_in_rest), at }
     }
 
     /// Takes a value out that stands there.
     #[inline(never)]
     pub(super) fn remove(&mut self, Place { piece, at }: Place) -> T {
-        let value = self.0[piece].remove(at);
-        let left = self.0[piece].len();
-        let of_next = self.0.get(piece + 1).map_or(FULL, Vec::len);
-        if left == 0 {
-            self.0.remove(piece);
-        } else if left + of_next <= FEW {
-            let mut next = self.0.remove(piece + 1);
-            self.0[piece].append(&mut next);
+        let list = self.piece_mut(piece);
+        let value = list.remove(at);
+        let left = list.len();
+        // The next piece is the one with this number among the others.
+        if self.more.get(piece).is_some_and(|next| left == 0 || left + next.len() <= FEW) {
+            let mut next = self.more.remove(piece);
+            self.piece_mut(piece).append(&mut next);
+        } else if left == 0 && piece > 0 {
+            self.more.remove(piece - 1);
         }
         value
     }
 
     /// Keeps what passes.
     pub(super) fn retain(&mut self, mut passes: impl FnMut(&mut T) -> bool) {
-        for piece in &mut self.0 {
+        self.first.retain_mut(&mut passes);
+        for piece in &mut self.more {
             piece.retain_mut(&mut passes);
         }
-        self.0.retain(|piece| !piece.is_empty());
+        self.more.retain(|piece| !piece.is_empty());
+        if self.first.is_empty() && !self.more.is_empty() {
+            self.first = self.more.remove(0);
+        }
     }
 
     pub(super) fn iter(&self) -> Iter<'_, T> {
-        Iter { front: [].iter(), middle: self.0.iter(), back: [].iter() }
+        Iter { front: self.first.iter(), middle: self.more.iter(), back: [].iter() }
     }
 
     /// The values from this place on.
     pub(super) fn range_from(&self, Place { piece, at }: Place) -> Iter<'_, T> {
-        let front = self.0.get(piece).and_then(|list| list.get(at..)).unwrap_or(&[]);
-        Iter { front: front.iter(), middle: self.0.get(piece + 1..).unwrap_or(&[]).iter(), back: [].iter() }
+        let front = self.piece(piece).get(at..).unwrap_or(&[]);
+        Iter { front: front.iter(), middle: self.more.get(piece..).unwrap_or(&[]).iter(), back: [].iter() }
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.0.iter_mut().flatten()
+        self.first.iter_mut().chain(self.more.iter_mut().flatten())
     }
 
     /// All values in one list.
     pub(super) fn into_list(self) -> Vec<T> {
-        let mut pieces = self.0.into_iter();
-        let mut list = pieces.next().unwrap_or_default();
-        pieces.for_each(|mut piece| list.append(&mut piece));
+        let mut list = self.first;
+        for mut piece in self.more {
+            list.append(&mut piece);
+        }
         list
     }
 }
