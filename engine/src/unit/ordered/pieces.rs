@@ -16,6 +16,8 @@ pub(super) struct Pieces<T> {
     first: Vec<T>,
     /// None of them is empty; while there are any, the first is not empty either.
     more: Vec<Vec<T>>,
+    /// How many values there are in all of them.
+    len: usize,
 }
 
 /// Where a value stands, or would stand.
@@ -33,7 +35,7 @@ impl<T> Default for Pieces<T> {
 
 impl<T> Pieces<T> {
     pub(super) const fn new() -> Self {
-        Self { first: Vec::new(), more: Vec::new() }
+        Self { first: Vec::new(), more: Vec::new(), len: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -41,12 +43,13 @@ impl<T> Pieces<T> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.first.len() + self.more.iter().map(Vec::len).sum::<usize>()
+        self.len
     }
 
     pub(super) fn clear(&mut self) {
         self.first.clear();
         self.more.clear();
+        self.len = 0;
     }
 
     fn piece(&self, piece: usize) -> &[T] {
@@ -90,6 +93,7 @@ impl<T> Pieces<T> {
     /// Puts a value where it would stand; where it stands now.
     #[inline(never)]
     pub(super) fn insert(&mut self, Place { piece, at }: Place, value: T) -> Place {
+        self.len += 1;
         let list = self.piece_mut(piece);
         if list.len() < FULL {
             list.insert(at, value);
@@ -116,6 +120,7 @@ impl<T> Pieces<T> {
     /// Takes a value out that stands there.
     #[inline(never)]
     pub(super) fn remove(&mut self, Place { piece, at }: Place) -> T {
+        self.len -= 1;
         let list = self.piece_mut(piece);
         let value = list.remove(at);
         let left = list.len();
@@ -136,6 +141,7 @@ impl<T> Pieces<T> {
             piece.retain_mut(&mut passes);
         }
         self.more.retain(|piece| !piece.is_empty());
+        self.len = self.first.len() + self.more.iter().map(Vec::len).sum::<usize>();
         if self.first.is_empty() && !self.more.is_empty() {
             self.first = self.more.remove(0);
         }
