@@ -58,6 +58,27 @@ test("the whole past can be read from any moment on, although the log has droppe
   }
 });
 
+test("the audit is read in parts, and each command comes once", async () => {
+  const cluster = await server.cluster("parts").found();
+  await cluster.submit("one");
+  // Most of them change nothing, and have the revision of the one before.
+  for (let turn = 0; turn < 12; turn += 1) {
+    const answer = await cluster.send(`turn-${turn}`, { set_priority: { job: "job-one", priority: turn < 7 ? 5 : 6 } });
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  }
+  const all = (await cluster.entries()).map((entry) => entry.envelope.id).reverse();
+  assert.equal(all.length, 16);
+  for (const count of [1, 2, 3, 5, 16]) {
+    const read = [];
+    for (let query = `audit?count=${count}`; ; query = `audit?count=${count}&before=${read.at(-1).revision}`) {
+      const { body } = await cluster.get(query);
+      if (body.length === 0) break;
+      read.push(...body);
+    }
+    assert.deepEqual(read.map((entry) => entry.envelope.id), all, `${count} at once`);
+  }
+});
+
 test("only administrators read further back than the log goes", async () => {
   const people = await People.of(server, "veiled");
   await live(people.cluster, "developer-job", 1);

@@ -238,6 +238,11 @@ impl<S: LogStore> Cluster<S> {
         self.store.records(after, through)
     }
 
+    /// The last row up to a revision, if the log still has one.
+    pub fn last_within(&self, revision: u64) -> Result<Option<u64>, Fault> {
+        self.store.last_within(revision)
+    }
+
     /// The row that led to a revision, if the log still has it. A row without events leaves the revision as it was;
     /// the one that reached it comes first.
     pub fn record_of(&mut self, revision: u64) -> Result<Option<Record>, Fault> {

@@ -1,4 +1,4 @@
-//! Reading what was published: the newest state, and entries of the past. Old data is possible, wrong data is not:
+//! Reading what was published: the newest state, and the newest entries. Old data is possible, wrong data is not:
 //! each object is checked against its name, and segments must follow each other.
 
 use engine::message::envelope::Entry;
@@ -102,40 +102,10 @@ pub async fn fold(kv: &impl KvStore, head: &Head, known: Option<Folded>) -> Resu
     Ok(Folded { head: head.clone(), state })
 }
 
-/// The newest `count` entries that are wanted, by their numbers and what they are, the newest first; at most `pages_max`
-/// pages are searched.
-pub async fn find(
-    kv: &impl KvStore,
-    head: &Head,
-    count: usize,
-    pages_max: usize,
-    is_wanted: impl Fn(u64, &Entry) -> bool,
-) -> Result<Vec<Entry>, Fault> {
-    let mut found = Vec::new();
-    for reference in segments_back(kv, head, pages_max, |_| true).await? {
-        if found.len() >= count {
-            break;
-        }
-        let entries = segment(kv, &reference).await?.into_iter().rev();
-        found.extend(entries.filter(|(seq, entry)| is_wanted(*seq, entry)).map(|(_, entry)| entry));
-    }
-    found.truncate(count);
-    Ok(found)
-}
-
 /// Whether an entry contains a round.
 #[must_use]
 pub fn is_round(entry: &Entry) -> bool {
     entry.events.iter().any(|event| matches!(event, Event::Rounded { .. }))
-}
-
-/// The entry that led to a revision.
-pub async fn entry_at(kv: &impl KvStore, head: &Head, revision: u64, pages_max: usize) -> Result<Option<Entry>, Fault> {
-    let candidates = segments_back(kv, head, pages_max, |segment| segment.revision >= revision).await?;
-    let Some(reference) = candidates.last() else { return Ok(None) };
-    let entries = segment(kv, reference).await?;
-    // An entry without events leaves the revision as it was; the one that reached it comes first.
-    Ok(entries.into_iter().map(|(_, entry)| entry).find(|entry| entry.revision == revision))
 }
 
 /// Entries after a revision with their numbers, in order; none if more than `pages_max` pages would have to be read.
@@ -154,54 +124,6 @@ pub async fn entries_after(
     };
     entries.retain(|(_, entry)| entry.revision > revision);
     Ok(is_complete.then_some(entries))
-}
-
-/// Entries in order, with their numbers, and whether there are none before them.
-pub type Numbered = (Vec<(u64, Entry)>, bool);
-
-/// The newest entries up to a revision, as many as `pages_max` pages have.
-pub async fn newest(kv: &impl KvStore, head: &Head, before: u64, pages_max: usize) -> Result<Numbered, Fault> {
-    let mut wanted: Vec<SegmentRef> = Vec::new();
-    let mut segments = head.segments.clone();
-    let mut next = head.history.clone();
-    let mut pages = 0;
-    loop {
-        for segment in segments.into_iter().rev() {
-            // What a segment begins with is known by the one before it.
-            if segment.revision >= before {
-                wanted.clear();
-            }
-            wanted.push(segment);
-        }
-        let is_reached = wanted.last().is_some_and(|segment| segment.revision < before);
-        pages += usize::from(is_reached);
-        let Some(key) = next.filter(|_| pages < pages_max) else { break };
-        let page: Page = decode(&key, &object(kv, &key).await?)?;
-        (segments, next) = (page.segments, page.previous);
-    }
-    wanted.reverse();
-    let is_whole = wanted.first().is_none_or(|segment| segment.first == 1);
-    let mut entries = self::segments(kv, &wanted).await?;
-    entries.retain(|(_, entry)| entry.revision <= before);
-    Ok((entries, is_whole))
-}
-
-/// The newest entries up to a revision of who has the log: its `own` entries, and of those that it has dropped as many
-/// as `pages_max` pages have.
-pub async fn newest_with(
-    kv: &impl KvStore,
-    head: Option<&Head>,
-    mut own: Vec<(u64, Entry)>,
-    before: u64,
-    pages_max: usize,
-) -> Result<Numbered, Fault> {
-    let (first, revision) = own.first().map_or((u64::MAX, u64::MAX), |(seq, entry)| (*seq, entry.revision));
-    own.retain(|(_, entry)| entry.revision <= before);
-    let Some(head) = head.filter(|_| first > 1) else { return Ok((own, true)) };
-    let (mut entries, is_whole) = newest(kv, head, before.min(revision).min(head.revision), pages_max).await?;
-    entries.retain(|(seq, _)| *seq < first);
-    entries.append(&mut own);
-    Ok((entries, is_whole))
 }
 
 /// The revision before an entry's events.

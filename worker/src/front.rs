@@ -16,6 +16,7 @@ use protocol::name::ClusterName;
 use protocol::past;
 use protocol::past::Kept;
 use protocol::past::Moment;
+use protocol::past::Search;
 use worker::Env;
 use worker::Headers;
 use worker::Method;
@@ -152,7 +153,7 @@ async fn market(
         MarketCall::Offers => Default::default(),
         MarketCall::History(_) | MarketCall::Bills => {
             let before: u64 = query.value("before")?.unwrap_or(head.revision);
-            history::newest(kv, head, before, market::PAGES_MAX).await?
+            at_hand(past::newest(kv, head, before, market::PAGES_MAX).await?)?
         }
     };
     let entries: Vec<_> = entries.into_iter().map(|(_, entry)| entry).collect();
@@ -185,11 +186,13 @@ async fn text(
         }
         Call::Past => Some(at_hand(past::snapshot(kv, head, moment(query)?).await?)?.map_or_else(beginning, Ok)?),
         Call::Rounds => {
-            Some(encode(&history::find(kv, head, count(query)?, 1, |_, entry| history::is_round(entry)).await?)?)
+            let mut rounds = Search::new(count(query)?, u64::MAX, history::is_round);
+            at_hand(past::find(kv, head, u64::MAX, 1, &mut rounds).await?)?;
+            Some(encode(&rounds.found())?)
         }
         Call::RoundAt(revision) if *revision > head.revision => None,
         Call::RoundAt(revision) => {
-            let entry = history::entry_at(kv, head, *revision, PAGES_MAX).await?;
+            let entry = at_hand(past::entry_at(kv, head, *revision).await?)?;
             Some(encode(&entry.ok_or(Problem::Gone)?)?)
         }
         Call::Command

@@ -7,6 +7,8 @@ use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
 use protocol::history;
 use protocol::log::decode;
+use protocol::past;
+use protocol::past::Search;
 use protocol::profile::Profile;
 use protocol::publish;
 use protocol::restore;
@@ -16,6 +18,7 @@ use serde_json::json;
 use crate::air;
 use crate::air::Air;
 use crate::disk::Disk;
+use crate::past::at_hand;
 use crate::world::envelope;
 use crate::world::founding;
 use crate::world::name;
@@ -145,17 +148,17 @@ fn the_past_is_whole_although_the_log_has_dropped_some() {
     let own = || records.iter().map(|record| (record.seq, entry(&record.entry))).collect::<Vec<_>>();
     let submitted = |entry: &Entry| entry.envelope.id.as_str().starts_with("command-");
     for before in [0, sent[0].1, sent[10].1, records[0].revision, head.revision, u64::MAX] {
-        let newest = history::newest_with(&air, Some(&head), own(), before, 100);
-        let (entries, is_whole) = air::run(newest).expect("reading works");
+        let newest = past::newest_with(&air, Some(&head), own(), before, 100);
+        let (entries, is_whole) = at_hand(air::run(newest).expect("reading works"));
         let seen: Vec<_> = entries.iter().map(|(_, entry)| entry).filter(|entry| submitted(entry)).collect();
         let seen: Vec<_> = seen.iter().map(|entry| (entry.envelope.id.to_string(), entry.revision)).collect();
         let due: Vec<_> = sent.iter().filter(|(_, revision)| *revision <= before).cloned().collect();
         assert_eq!((seen, is_whole), (due, true), "up to revision {before}");
         assert!(entries.iter().zip(1..).all(|((seq, _), due)| *seq == due), "each entry once, in order");
     }
-    let dropped = |seq, entry: &Entry| seq < records[0].seq && submitted(entry);
-    let found = air::run(history::find(&air, &head, 3, 100, dropped)).expect("reading works");
-    let found: Vec<_> = found.iter().map(|entry| entry.revision).collect();
+    let mut search = Search::new(3, u64::MAX, submitted);
+    at_hand(air::run(past::find(&air, &head, records[0].seq - 1, 100, &mut search)).expect("reading works"));
+    let found: Vec<_> = search.found().iter().map(|entry| entry.revision).collect();
     let due = sent.iter().rev().map(|(_, revision)| *revision).filter(|revision| *revision < records[0].revision);
     assert_eq!(found, due.take(3).collect::<Vec<_>>(), "the newest ones first");
 }

@@ -14,6 +14,7 @@ use protocol::history;
 use protocol::past;
 use protocol::past::Kept;
 use protocol::past::Moment;
+use protocol::past::Search;
 use protocol::past::onward;
 use protocol::profile::Profile;
 use serde_json::json;
@@ -30,7 +31,7 @@ use crate::world::envelope;
 use crate::world::name;
 use crate::world::sender;
 
-fn at_hand<T>(kept: Kept<T>) -> T {
+pub(crate) fn at_hand<T>(kept: Kept<T>) -> T {
     match kept {
         Kept::Yes(kept) => kept,
         Kept::Since(revision) => panic!("only what is since revision {revision} is kept"),
@@ -118,6 +119,58 @@ fn a_moment_long_ago_is_a_few_reads_away() {
         at_hand(air::run(past::entries(&air, &head, state.revision, 1)).expect("reading works"));
         let n_read = air.n_reads() - n_read;
         assert!(n_read <= 10, "{n_read} reads to minute {minute} of 3000");
+    }
+}
+
+#[test]
+fn what_led_to_a_moment_long_ago_is_a_few_reads_away() {
+    let (air, head) = lived(3_000);
+    for before in [0, 5, 600, 1_500, 2_999, head.revision, u64::MAX] {
+        let n_read = air.n_reads();
+        let (entries, is_whole) = at_hand(air::run(past::newest(&air, &head, before, 2)).expect("reading works"));
+        let n_read = air.n_reads() - n_read;
+        assert!(n_read <= 40, "{n_read} reads to revision {before} of {}", head.revision);
+        let revisions: Vec<u64> = entries.iter().map(|(_, entry)| entry.revision).collect();
+        assert_eq!(revisions.last().copied().unwrap_or(0), before.min(head.revision));
+        assert!(revisions.windows(2).all(|pair| pair[1] == pair[0] + 1), "without gaps: {revisions:?}");
+        assert!(is_whole == (before <= 20) && (is_whole || revisions.len() >= 20), "{} entries", revisions.len());
+        if let Some((_, last)) = entries.last().filter(|(_, last)| last.revision > 0) {
+            let found = at_hand(air::run(past::entry_at(&air, &head, last.revision)).expect("reading works"));
+            assert_eq!(found.as_ref(), Some(last));
+        }
+    }
+}
+
+#[test]
+fn a_search_in_parts_finds_each_entry_once() {
+    let profile = Profile { snapshot_every: 10, entries_kept: 4, object_bytes_max: 200, ..Profile::default() };
+    let (mut cluster, air): (Cluster<Disk>, Air) = (founded(profile), Air::new(1));
+    cluster.submit(&submission(0), &sender(), START).expect("it is accepted");
+    let mut sent = Vec::new();
+    for number in 0..120 {
+        // Most of them change nothing, so that several have the revision of the one before.
+        let command = json!({ "set_priority": { "job": "job-0", "priority": 1 + number / 7 % 2 } });
+        let done = cluster.submit(&envelope(&format!("turn-{number}"), &command), &sender(), START);
+        sent.push(done.expect("it is accepted").receipt.id.to_string());
+        if number % 10 == 0 {
+            publish(&mut cluster, &air, START);
+        }
+    }
+    publish(&mut cluster, &air, START);
+    let head = cluster.published().expect("reading works").expect("there is a head");
+    sent.reverse();
+    for count in 1..10 {
+        let (mut found, mut before): (Vec<String>, u64) = (Vec::new(), u64::MAX);
+        loop {
+            let mut search = Search::new(count, before, |entry| entry.envelope.id.as_str().starts_with("turn-"));
+            at_hand(air::run(past::find(&air, &head, u64::MAX, 100, &mut search)).expect("reading works"));
+            let part = search.found();
+            let Some(last) = part.last() else { break };
+            assert!(part.len() < count + 7, "{} of {count}", part.len());
+            before = last.revision;
+            found.extend(part.iter().map(|entry| entry.envelope.id.to_string()));
+        }
+        assert_eq!(found, sent, "{count} at once");
     }
 }
 

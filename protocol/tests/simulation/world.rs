@@ -387,7 +387,8 @@ impl World {
     fn check_parts(&self, head: &Head) {
         let (mut before, mut events) = (head.revision, Vec::new());
         loop {
-            let (entries, is_whole) = air::run(history::newest(&self.air, head, before, 1)).expect("reading works");
+            let newest = air::run(protocol::past::newest(&self.air, head, before, 1)).expect("reading works");
+            let (entries, is_whole) = past::at_hand(newest);
             before = entries.first().map_or(0, |(_, entry)| entry.revision - entry.events.len() as u64);
             let part: Vec<Event> = entries.into_iter().flat_map(|(_, entry)| entry.events).collect();
             events.splice(0..0, part);

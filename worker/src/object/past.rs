@@ -3,11 +3,11 @@
 use engine::message::envelope::Entry;
 use protocol::cluster::Cluster;
 use protocol::fault::Fault;
-use protocol::history;
 use protocol::log::Record;
 use protocol::log::decode;
 use protocol::past;
 use protocol::past::Moment;
+use protocol::past::Search;
 
 use crate::answer::Problem;
 use crate::bindings::Kv;
@@ -23,31 +23,33 @@ pub(super) async fn newest(core: &Core, before: u64) -> Result<(Vec<Entry>, bool
     let own = core.with(|cluster| cluster.records(0, u64::MAX))?;
     let own = own.iter().map(|record| Ok((record.seq, decoded(record)?))).collect::<Result<_, Fault>>()?;
     let head = core.with(Cluster::published)?;
-    let (entries, is_whole) = history::newest_with(&Kv::of(&core.env)?, head.as_ref(), own, before, PAGES_MAX).await?;
+    let newest = past::newest_with(&Kv::of(&core.env)?, head.as_ref(), own, before, PAGES_MAX).await?;
+    let (entries, is_whole) = front::at_hand(newest)?;
     Ok((entries.into_iter().map(|(_, entry)| entry).collect(), is_whole))
 }
 
-/// The newest `count` entries that are wanted, the newest first.
-pub(super) async fn find(core: &Core, count: usize, is_wanted: impl Fn(&Entry) -> bool) -> Result<Vec<Entry>, Problem> {
-    let mut found: Vec<Entry> = Vec::new();
-    let mut first = core.with(Cluster::mark)?.seq + 1;
-    while found.len() < count {
-        let records = core.with(|cluster| cluster.records(first.saturating_sub(ROWS_AT_ONCE + 1), first - 1))?;
+/// What a search finds, the newest first: in the log, and in KV what the log has dropped.
+pub(super) async fn find(core: &Core, mut search: Search<impl Fn(&Entry) -> bool>) -> Result<Vec<Entry>, Problem> {
+    let newest = core.with(|cluster| cluster.last_within(search.newest()))?;
+    let mut last = newest.unwrap_or(0);
+    while !search.is_over() {
+        let records = core.with(|cluster| cluster.records(last.saturating_sub(ROWS_AT_ONCE), last))?;
         // Rows have no gaps: before these there are no others.
         let Some(oldest) = records.first() else { break };
-        first = oldest.seq;
-        let entries = records.iter().rev().map(decoded).collect::<Result<Vec<_>, _>>()?;
-        found.extend(entries.into_iter().filter(&is_wanted));
+        last = oldest.seq - 1;
+        for record in records.iter().rev() {
+            search.look_at(decoded(record)?);
+        }
     }
-    if found.len() < count
-        && first > 1
+    // Where the log has none of them any more, all are older than what it has.
+    let last = newest.map_or(u64::MAX, |_| last);
+    if last > 0
+        && !search.is_over()
         && let Some(head) = core.with(Cluster::published)?
     {
-        let is_older = |seq, entry: &Entry| seq < first && is_wanted(entry);
-        found.extend(history::find(&Kv::of(&core.env)?, &head, count - found.len(), PAGES_MAX, is_older).await?);
+        front::at_hand(past::find(&Kv::of(&core.env)?, &head, last, PAGES_MAX, &mut search).await?)?;
     }
-    found.truncate(count);
-    Ok(found)
+    Ok(search.found())
 }
 
 /// The entry that led to a revision.
@@ -56,7 +58,7 @@ pub(super) async fn entry_at(core: &Core, revision: u64) -> Result<Entry, Proble
         return Ok(decoded(&record)?);
     }
     let head = core.with(Cluster::published)?.ok_or(Problem::Gone)?;
-    history::entry_at(&Kv::of(&core.env)?, &head, revision, PAGES_MAX).await?.ok_or(Problem::Gone)
+    front::at_hand(past::entry_at(&Kv::of(&core.env)?, &head, revision).await?)?.ok_or(Problem::Gone)
 }
 
 /// At most `count` entries after a revision that the log has dropped.

@@ -10,6 +10,7 @@ use protocol::cluster::Position;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
+use protocol::past::Search;
 use serde_json::json;
 
 use crate::answer;
@@ -57,7 +58,10 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, call: &Call, quer
             }
         }
         Call::Past => past::snapshot(core, front::moment(query)?).await?,
-        Call::Rounds => as_seen(core, sender, &past::find(core, front::count(query)?, history::is_round).await?)?,
+        Call::Rounds => {
+            let rounds = Search::new(front::count(query)?, u64::MAX, history::is_round);
+            as_seen(core, sender, &past::find(core, rounds).await?)?
+        }
         Call::Audit => audit(core, sender, query).await?,
         Call::RoundAt(revision) => {
             let entry = past::entry_at(core, *revision).await?;
@@ -110,10 +114,9 @@ async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Pr
     let before: u64 = query.value("before")?.unwrap_or(u64::MAX);
     let is_shown =
         |entry: &Entry| core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).shows_command(entry)));
-    let is_wanted = |entry: &Entry| {
-        entry.revision < before && entry.envelope.by.is_some() && is_shown(entry).is_ok_and(|is_shown| is_shown)
-    };
-    as_seen(core, sender, &past::find(core, front::count(query)?, is_wanted).await?)
+    let is_wanted = |entry: &Entry| entry.envelope.by.is_some() && is_shown(entry).is_ok_and(|is_shown| is_shown);
+    let deeds = Search::new(front::count(query)?, before, is_wanted);
+    as_seen(core, sender, &past::find(core, deeds).await?)
 }
 
 pub(super) fn unknown_cluster(cluster: &ClusterName) -> Problem {
