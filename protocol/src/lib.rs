@@ -32,4 +32,5 @@ pub mod publish;
 pub mod history;
 pub mod market;
 pub mod past;
+pub mod ready;
 pub mod restore;
