@@ -100,6 +100,24 @@ test("a request is accepted once, about now, with its own key and secret", async
   assert.equal(await code({ ...list(), method: "GET", target: "/api/v1/nothing", headers: { host: client.host } }), "400 MissingAuthorization");
 });
 
+test("who signs wrongly again and again is told to wait, and nobody else is", async () => {
+  const [own, other] = [await accessKey(server.cluster("pai"), "own"), await accessKey(server.cluster("pai"), "other")];
+  const list = (key, secret, address) => {
+    const parts = { method: "GET", target: "/api/v1/workspaces", version: AIWORKSPACE, action: "ListWorkspaces", host: client.host, key: { ...key, secret } };
+    return send(server.url, { ...parts, headers: { ...signed(parts), "cf-connecting-ip": address } });
+  };
+  const codes = [];
+  while (codes.length < 2_000 && !codes.includes("Throttling")) {
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => list(own, "wrong", `2001:db8:0:1::${at + 1}`)));
+    codes.push(...answers.map(({ body }) => body.Code));
+    const refused = answers.find(({ status }) => status === 429);
+    if (refused) assert.ok(Number(refused.headers["x-acs-retry-after"]) > 0);
+  }
+  assert.ok(codes.includes("Throttling") && codes.filter((code) => code === "SignatureDoesNotMatch").length >= 400, `${codes.length} wrong signatures`);
+  assert.equal((await list(own, own.secret, "2001:db8:0:2::1")).status, 200, "the owner comes from elsewhere");
+  assert.equal((await list(other, other.secret, "2001:db8:0:1::1")).status, 200, "somebody else of that network");
+});
+
 test("a nonce is remembered after a power failure", async () => {
   const once = client.request(AIWORKSPACE, "ListWorkspaces", "GET", "/api/v1/workspaces");
   assert.equal((await send(server.url, once)).status, 200);

@@ -17,7 +17,7 @@ pub struct Rate {
 
 /// Requests of one key.
 pub const REQUESTS: Rate = Rate { per_second: 50, burst: 1_000 };
-/// Wrong secrets from one network. Nobody guesses a secret; this is what looking at them may cost.
+/// Wrong secrets from one network, or wrong signatures. Nobody guesses a secret; this is what looking at them may cost.
 pub const FAILURES: Rate = Rate { per_second: 5, burst: 500 };
 
 /// How many buckets are kept before those that are as good as new ones are forgotten.

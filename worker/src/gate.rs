@@ -76,7 +76,7 @@ fn concerns(proof: &Proof, route: &Route) -> bool {
 }
 
 /// The network that a request comes from, if the runtime says so.
-pub(crate) fn network(request: &Request) -> Result<Option<String>, Problem> {
+pub(crate) fn network(request: &Request) -> worker::Result<Option<String>> {
     Ok(request.headers().get(ADDRESS_HEADER)?.map(|address| rate::network(&address)))
 }
 

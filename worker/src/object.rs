@@ -93,7 +93,7 @@ struct Core {
     cluster: RefCell<Option<Cluster<SqlLog>>>,
     /// How fast each key goes.
     rates: RefCell<Buckets<KeyId>>,
-    /// How many wrong secrets each network shows.
+    /// How many wrong secrets each network shows, and how many wrong signatures with each key.
     failures: RefCell<Buckets<String>>,
     /// When the use of a key was last noted.
     noted: RefCell<BTreeMap<KeyId, Timestamp>>,

@@ -28,6 +28,7 @@ use worker::js_sys::Uint8Array;
 use crate::answer;
 use crate::bindings;
 use crate::body;
+use crate::gate;
 
 /// Where an object takes such a request.
 pub(crate) const PATH: &str = "/pai";
@@ -36,6 +37,8 @@ pub(crate) const PATH: &str = "/pai";
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) cluster: String,
+    /// The network that it comes from, if the runtime says so.
+    pub(crate) network: Option<String>,
     pub(crate) method: String,
     pub(crate) target: String,
     pub(crate) headers: Vec<(String, String)>,
@@ -56,6 +59,7 @@ pub(crate) fn is_asked(request: &Request) -> bool {
 pub(crate) async fn serve(mut request: Request, env: &Env) -> worker::Result<Response> {
     let mut head = Head {
         cluster: String::new(),
+        network: gate::network(&request)?,
         method: request.inner().method(),
         target: target(&request.inner().url()).to_owned(),
         headers: request.headers().entries().collect(),

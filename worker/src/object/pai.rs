@@ -1,8 +1,10 @@
 //! The PAI surface at the object: who sends a request is proved here, and what it asks for is done.
 
+use ::pai::key::Accepted;
 use ::pai::key::accepted;
 use ::pai::nonce;
 use ::pai::nonce::NONCES_MAX;
+use ::pai::nonce::Nonce;
 use ::pai::problem::Problem;
 use ::pai::request::Request as Wire;
 use ::pai::service;
@@ -14,6 +16,7 @@ use ::pai::session::Session;
 use ::pai::signature;
 use ::pai::signature::Credential;
 use ::pai::signature::Refused;
+use ::pai::signature::Signed;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::state::world::State;
@@ -91,7 +94,7 @@ fn sender(core: &Core, head: &Head, wire: &Wire, now: Timestamp) -> Result<Resul
     let Some(key) = core.with(|cluster| cluster.with_state(|state| state.keys.get(&id).cloned()))? else {
         return Ok(Err(unknown()));
     };
-    let nonce = match signed.verify(&accepted(&bindings::master(&core.env)?, &id, &key, now), now) {
+    let nonce = match verify(core, head, &signed, &accepted(&bindings::master(&core.env)?, &id, &key, now), now)? {
         Ok(nonce) => nonce,
         Err(refused) => return Ok(Err(refused)),
     };
@@ -99,6 +102,26 @@ fn sender(core: &Core, head: &Head, wire: &Wire, now: Timestamp) -> Result<Resul
     keys::admit(core, &principal)?;
     let mut nonces = OfKey { sql: core.state.storage().sql(), key: id.as_str() };
     Ok(nonce::admit(&mut nonces, &nonce, NONCES_MAX, now)?.map(|()| principal.sender))
+}
+
+/// Proves a signature. Wrong ones are counted by the network and the key that they name: looking at one takes as long as
+/// its body is, and a program with an old secret keeps nobody out but itself.
+fn verify(
+    core: &Core,
+    head: &Head,
+    signed: &Signed,
+    accepted: &[Accepted],
+    now: Timestamp,
+) -> Result<Result<Nonce, Refused>, answer::Problem> {
+    let sender = head.network.as_ref().map(|network| format!("{network} {}", signed.key_id()));
+    if let Some(sender) = &sender {
+        core.failures.borrow().check(sender, now).map_err(answer::Problem::TooMany)?;
+    }
+    let verified = signed.verify(accepted, now);
+    if let (Err(_), Some(sender)) = (&verified, sender) {
+        core.failures.borrow_mut().take(sender, now).map_err(answer::Problem::TooMany)?;
+    }
+    Ok(verified)
 }
 
 /// Who sends a request with a session's token. The front has read it too; whether its key still serves is known here.
