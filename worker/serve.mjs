@@ -22,11 +22,12 @@ const STATE = join(ROOT, ".wrangler/state/v3");
 const EXAMPLE = join(ROOT, "public/examples/three-teams.jsonl");
 
 // The entry comes first; bindgen adds snippets of its own under names that change.
-function modules() {
+function modules(entry) {
   const generated = readdirSync(join(ROOT, "build/worker"), { recursive: true })
     .filter((file) => file.endsWith(".js") && file !== "shim.js")
     .map((file) => ({ type: "ESModule", path: `build/worker/${file}` }));
   return [
+    ...(entry === undefined ? [] : [{ type: "ESModule", path: "build/worker/entry.js", contents: entry }]),
     { type: "ESModule", path: "build/worker/shim.js" },
     ...generated,
     { type: "CompiledWasm", path: "build/worker/edge_bg.wasm" },
@@ -34,7 +35,7 @@ function modules() {
 }
 
 // What wrangler.toml says, in the words of the local runtime. Nothing here connects to another computer.
-function options({ port, state, adminKey, masterSecret, variables, log }) {
+function options({ port, state, adminKey, masterSecret, variables, entry, log }) {
   return {
     host: "127.0.0.1",
     port,
@@ -47,7 +48,7 @@ function options({ port, state, adminKey, masterSecret, variables, log }) {
     compatibilityDate: "2026-04-01",
     rootPath: ROOT,
     modulesRoot: "build/worker",
-    modules: modules(),
+    modules: modules(entry),
     bindings: { ADMIN_KEY: adminKey, MASTER_SECRET: masterSecret, ...variables },
     kvNamespaces: { CLUSTERS: "CLUSTERS" },
     durableObjects: { CLUSTER: { className: "ClusterObject", useSQLite: true } },
@@ -62,13 +63,16 @@ function options({ port, state, adminKey, masterSecret, variables, log }) {
   };
 }
 
-/** Starts a runtime. Without `state`, in a new directory that `stop` removes. `variables` are those of wrangler.toml. */
-export async function start({ port = 0, state, adminKey = secret(), masterSecret = secret(), variables = {}, log = false } = {}) {
+/**
+ * Starts a runtime. Without `state`, in a new directory that `stop` removes. `variables` are those of wrangler.toml; `entry` is
+ * the text of a module around the Worker's own.
+ */
+export async function start({ port = 0, state, adminKey = secret(), masterSecret = secret(), variables = {}, entry, log = false } = {}) {
   const missing = BUILT.filter((path) => !existsSync(join(ROOT, path)));
   if (missing.length > 0) throw new Error(`${missing.join(", ")} missing: run \`cargo xtask build --dev\` first`);
 
   const own = state === undefined ? mkdtempSync(join(tmpdir(), "tidegate-")) : undefined;
-  const settings = options({ port, state: own ?? state, adminKey, masterSecret, variables, log });
+  const settings = options({ port, state: own ?? state, adminKey, masterSecret, variables, entry, log });
   let miniflare = new Miniflare(settings);
   let url = (await miniflare.ready).origin;
 
@@ -90,7 +94,7 @@ export async function start({ port = 0, state, adminKey = secret(), masterSecret
       url = (await miniflare.ready).origin;
     },
     /** Takes up a new build; what is stored stays. */
-    reload: () => miniflare.setOptions({ ...settings, modules: modules(), port: Number(new URL(url).port) }),
+    reload: () => miniflare.setOptions({ ...settings, modules: modules(entry), port: Number(new URL(url).port) }),
     async stop() {
       await miniflare.dispose();
       if (own) rmSync(own, { recursive: true, force: true });

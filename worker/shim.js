@@ -6,8 +6,10 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import * as wasm from "./edge.js";
 
+/** How often a call looks whether its instance is still there. */
+const LOOK_EVERY_MS = 200;
+
 const instance = wasm.__worker_init_state();
-const inProgress = new Set();
 let lastLoss;
 
 function renew() {
@@ -23,8 +25,6 @@ function note(error) {
   lastLoss = error;
   console.error("the Wasm instance is lost", error);
   instance.criticalError = true;
-  for (const fail of inProgress) fail(error);
-  inProgress.clear();
 }
 
 // A panic after the first `await` of a call surfaces only here, and leaves the call's promise pending for ever.
@@ -32,22 +32,41 @@ addEventListener("error", (event) => note(event.error));
 
 async function guarded(call) {
   renew();
-  let fail;
-  const lost = new Promise((_, reject) => (fail = reject));
-  inProgress.add(fail);
+  const { instanceId } = instance;
+  let timer;
+  // Each call looks for itself: the runtime does not wake a call whose promise another one has settled.
+  const lost = new Promise((_, reject) => {
+    timer = setInterval(() => {
+      const isLost = instance.criticalError || instance.instanceId !== instanceId;
+      if (isLost) reject(lastLoss ?? new Error("the Wasm instance is lost"));
+    }, LOOK_EVERY_MS);
+  });
   try {
     return await Promise.race([call(), lost]);
   } catch (error) {
     note(error);
     throw error;
   } finally {
-    inProgress.delete(fail);
+    clearInterval(timer);
   }
+}
+
+// What a client is told whose call has been lost: as in answer.rs, and on PAI's interface as in pai.rs.
+function lost(request, error) {
+  if (error !== lastLoss) console.error(error);
+  const { pathname } = new URL(request.url);
+  if (pathname.startsWith("/api/")) {
+    const Message = "something failed here; send the request anew";
+    const RequestId = crypto.randomUUID().toUpperCase();
+    return Response.json({ RequestId, Code: "ServiceUnavailable", Message }, { status: 503 });
+  }
+  const message = "something failed here; sending the same again is safe";
+  return Response.json({ code: "internal", message, rejection: null }, { status: 500 });
 }
 
 export default class extends WorkerEntrypoint {
   fetch(request) {
-    return guarded(() => wasm.fetch(request, this.env, this.ctx));
+    return guarded(() => wasm.fetch(request, this.env, this.ctx)).catch((error) => lost(request, error));
   }
   scheduled(event) {
     return guarded(() => wasm.scheduled(event, this.env, this.ctx));
