@@ -107,16 +107,23 @@ impl<'s> Sale<'s> {
         i64::from(self.state.jobs[job].spec.shape.gang_pods())
     }
 
-    /// Everybody who bids, the highest first; among equals who runs, then who was submitted earlier.
+    /// Everybody who bids, the highest first; among equals who runs, then who was submitted earlier. Whom the average of
+    /// Lingjun keeps out has no bid while it does.
     fn clear(&self) -> Clearing {
-        let mut running: Vec<(i64, JobNo)> = self.desk.running.iter().copied().collect();
+        let average = self.lingjun_average();
+        let is_below = |limit: i64| average.is_some_and(|average| average.exceeds(limit));
+        let is_kept_out = |limit: i64, no: JobNo| is_below(limit) && self.state.jobs[no].progress.evictions > 0;
+        let is_released = |limit: i64, no: JobNo| is_below(limit) && !self.is_protected(no);
+        let running = self.desk.running.iter().copied();
+        let mut running: Vec<(i64, JobNo)> = running.filter(|(limit, no)| !is_released(*limit, *no)).collect();
         let order = |(limit, no): &(i64, JobNo)| {
             let job = &self.state.jobs[*no];
             (Reverse(*limit), job.submitted, &job.spec.id)
         };
         sort::by(&mut running, |a, b| order(a).cmp(&order(b)));
         let mut running = running.into_iter().peekable();
-        let mut waiting = self.desk.waiting.iter().map(|(limit, _, _, job)| (limit.0, *job)).peekable();
+        let waiting = self.desk.waiting.iter().map(|(limit, _, _, job)| (limit.0, *job));
+        let mut waiting = waiting.filter(|(limit, no)| !is_kept_out(*limit, *no)).peekable();
         let bidders = std::iter::from_fn(|| match (running.peek(), waiting.peek()) {
             (Some((runs, _)), Some((waits, _))) if runs < waits => waiting.next(),
             (Some(_), _) => running.next(),
@@ -151,22 +158,27 @@ impl<'s> Sale<'s> {
         self.decisions.push(Decision::Release { victims: vec![Victim::Job(job)], cause });
     }
 
+    /// What the bids of released jobs, and of those that run, are compared with on Lingjun.
+    fn lingjun_average(&self) -> Option<Average> {
+        let offer = self.quote.offer;
+        match offer.resource_type {
+            ResourceType::Lingjun => Some(offer.course.average(self.quote.now, offer.terms.window)),
+            ResourceType::General => None,
+        }
+    }
+
     fn end_below_reference(&mut self) {
         let offer = self.quote.offer;
-        let (average, window) = (offer.course.average(self.quote.now, offer.terms.window), offer.terms.window);
-        let reference = match offer.resource_type {
-            ResourceType::Lingjun => average,
-            ResourceType::General => Average::exactly(self.quote.price),
-        };
+        let average = self.lingjun_average();
+        let reference = average.unwrap_or_else(|| Average::exactly(self.quote.price));
         let below = self.desk.running.iter().copied().take_while(|(limit, _)| reference.exceeds(*limit));
         let below: Vec<(i64, JobNo)> = below.filter(|(_, job)| !self.is_protected(*job)).collect();
         for (bid, job) in below {
             let (id, original, price) = (offer.id.clone(), offer.terms.original_price, self.quote.price);
-            let cause = match offer.resource_type {
-                ResourceType::Lingjun => {
-                    Cause::BelowAverage { offer: id, bid, average: average.rounded_up(), window, original }
-                }
-                ResourceType::General => Cause::BelowPrice { offer: id, bid, price, original },
+            let window = offer.terms.window;
+            let cause = match average.map(Average::rounded_up) {
+                Some(average) => Cause::BelowAverage { offer: id, bid, average, window, original },
+                None => Cause::BelowPrice { offer: id, bid, price, original },
             };
             self.release(job, cause);
         }

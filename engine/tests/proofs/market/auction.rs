@@ -16,10 +16,12 @@ use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use engine::unit::id::OfferNo;
 use engine::unit::priority::Priority;
+use engine::unit::resource::ResourceType;
 use engine::unit::time::Timestamp;
 
 use crate::market::books::Bidder;
 use crate::market::books::Books;
+use crate::market::books::Place;
 use crate::market::play::Fault;
 use crate::market::play::Round;
 use crate::market::play::each_round;
@@ -131,10 +133,23 @@ fn whoever_goes_is_the_cheapest_of_all_sets() {
     }
 }
 
-/// Everybody who bids in an auction, first in line first; nothing if they are too many.
-fn line(books: &Books, no: OfferNo) -> Option<Vec<(JobNo, &Bidder)>> {
-    let is_auction = books.offers[no.at()].terms.price_source == PriceSource::Auction;
+/// Everybody who bids in an auction, first in line first; nothing if they are too many. Whom the average releases, or
+/// keeps waiting after a release, has no bid.
+fn line(books: &Books, no: OfferNo, now: Timestamp) -> Option<Vec<(JobNo, &Bidder)>> {
+    let offer = &books.offers[no.at()];
+    let is_auction = offer.terms.price_source == PriceSource::Auction;
+    let is_exposed = |bidder: &Bidder| match &bidder.place {
+        Place::Running(grant) => now >= grant.protected_until,
+        Place::Waiting => bidder.releases > 0,
+        Place::Leaving(_) | Place::Gone => false,
+    };
+    let is_out = |bidder: &Bidder| {
+        offer.resource_type == ResourceType::Lingjun
+            && is_exposed(bidder)
+            && offer.is_above_average(books.limit(bidder), now)
+    };
     let mut line: Vec<_> = books.on(no, |bidder| bidder.is_running() || bidder.is_waiting()).collect();
+    line.retain(|(_, bidder)| !is_out(bidder));
     line.sort_by_key(|(_, bidder)| {
         (Reverse(books.limit(bidder)), !bidder.is_running(), bidder.submitted, bidder.id.clone())
     });
@@ -153,7 +168,7 @@ fn the_price_of_an_auction_follows_its_lowest_winning_bid() {
     let mut n_moved = 0;
     each_round(|round| {
         round.before.numbers().find_map(|no| {
-            let (_, step) = winners(round.before, no, &line(round.before, no)?);
+            let (_, step) = winners(round.before, no, &line(round.before, no, round.now)?);
             let [before, after] = [round.before, round.after].map(|books| &books.offers[no.at()]);
             let original = before.terms.original_price;
             let target = price_at(original, step);
@@ -233,7 +248,7 @@ fn check_outbid(round: &Round<'_>, no: OfferNo, outbid: &[JobNo]) -> Fault {
     if outbid.is_empty() || !is_at_once {
         return None;
     }
-    let line = line(books, no)?;
+    let line = line(books, no, round.now)?;
     let (winners, _) = winners(books, no, &line);
     let limit = |job: &JobNo| books.limit(&books.bidders[job]);
     if let Some(loser) = outbid.iter().find(|job| winners.contains(job)) {
