@@ -20,18 +20,17 @@ pub(crate) fn Choice(
     /// Called with every change.
     change: Callback<String>,
 ) -> impl IntoView {
-    let items = move || {
-        let chosen = value.get();
-        let items = options.get().into_iter().map(|(option, words)| {
-            let is_chosen = option == chosen;
-            view! { <option value=option selected=is_chosen>{words}</option> }
-        });
-        items.collect_view()
+    // An option stays as long as there is one: what is chosen later is set on the whole, and a new one may be it already.
+    let item = move |(option, words): (String, String)| {
+        let is_chosen = value.with_untracked(|value| *value == option);
+        view! { <option value=option selected=is_chosen>{words}</option> }
     };
     view! {
         <div class="field">
             <label for=id.clone()>{label}</label>
-            <select id=id prop:value=value on:change=move |event| change.run(event_target_value(&event))>{items}</select>
+            <select id=id prop:value=value on:change=move |event| change.run(event_target_value(&event))>
+                <For each=move || options.get() key=Clone::clone children=item />
+            </select>
         </div>
     }
 }
