@@ -94,3 +94,25 @@ test("the reading of a long log tells how far it is, and can be given up", async
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await expect(row(page, /^Jobs finished/).nth(1)).toHaveText(/^\d+/, { timeout: 20_000 });
 });
+
+test("a beginning that is refused leaves the choice on what is open, and can be chosen again", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  // Quotas, and no job yet.
+  await cluster.loadExample(5);
+  await cluster.open("planner");
+  const beginning = page.getByLabel("Begin with");
+  await expect(page.getByText(/as it is, revision \d+/)).toBeVisible({ timeout: 20_000 });
+  for (let turn = 0; turn < 2; turn++) {
+    await beginning.selectOption("What happened");
+    await expect(page.getByRole("alert")).toContainText("no job has been submitted since");
+    await expect(beginning).toHaveValue("live");
+    await expect(page.getByText(/as it is, revision \d+/)).toBeVisible();
+  }
+  await replayed(cluster);
+  await beginning.selectOption("What happened");
+  await expect(page.getByText(/^What happened in .*: 3 quotas, 0 jobs, \d+ more to come\.$/)).toBeVisible({ timeout: 20_000 });
+  await expect(beginning).toHaveValue("past");
+  // It is some seconds long by now, and says so.
+  await expect(page.getByLabel("Look ahead").getByRole("option", { name: "0 hours" })).toHaveCount(0);
+  await expect(page.getByLabel("Look ahead").locator("option:checked")).toHaveText(/^\d+ (s|min|h)/);
+});

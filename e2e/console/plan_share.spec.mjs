@@ -32,6 +32,19 @@ test("two variants are compared, and a link shows the same to somebody without a
   expect(await cells(stranger)).toEqual(shown);
   await stranger.getByRole("radio", { name: "Variant B" }).check();
   await expect(stranger.getByText("Quota1.1 48 → 56 GPUs, Quota1.2 80 → 72 GPUs")).toBeVisible();
+  // How far somebody asks to look goes before how far the plan does.
+  const further = await (await browser.newContext()).newPage();
+  await further.goto(link.replace("#", "?look=72#"));
+  await expect(further.getByLabel("Look ahead")).toHaveValue("72", { timeout: 20_000 });
+  await further.context().close();
+
+  // A file holds the same as the link.
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as a file" }).click();
+  expect((await saved).suggestedFilename()).toBe("plan.json");
+  await stranger.getByLabel("Or open files").setInputFiles(await (await saved).path());
+  await expect(stranger.getByLabel("Begin with")).toHaveValue("files");
+  expect(await cells(stranger)).toEqual(shown);
   // Who has no cluster open has nothing to apply a plan to.
   await expect(stranger.getByRole("button", { name: "Apply to the cluster" })).toHaveCount(0);
   await stranger.context().close();

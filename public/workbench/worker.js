@@ -2,9 +2,12 @@
 import load, { Bench } from "./engine.js";
 
 const PORTION_MS = 12;
+// How far it has come is told as often as somebody can read it.
+const TELL_MS = 100;
 const bench = load().then(() => new Bench());
 let isWorking = false;
 let isGathering = false;
+let told = 0;
 let newest = 0;
 
 onmessage = async ({ data: { plan, ask, files = [], key } }) => {
@@ -16,6 +19,9 @@ onmessage = async ({ data: { plan, ask, files = [], key } }) => {
     if (known.length > 0 && plan < newest) return;
     for (const [name, bytes] of known) ready.attach(name, bytes);
     tell(ready.ask(ask));
+    const file = ready.file();
+    // The page is handed a file without holding its text.
+    if (file !== undefined) postMessage(new Blob([file], { type: "application/json" }));
     start(ready);
     if (!isGathering) gather(ready, key);
   } catch (error) {
@@ -66,6 +72,7 @@ function tell(list) {
 function start(ready) {
   if (isWorking || !ready.is_busy()) return;
   isWorking = true;
+  told = 0;
   work(ready);
 }
 
@@ -75,8 +82,11 @@ function work(ready) {
   try {
     do tell(ready.work(200));
     while (ready.is_busy() && performance.now() < end);
-    tell(ready.progress());
     isWorking = ready.is_busy();
+    if (isWorking && end - told >= TELL_MS) {
+      told = end;
+      tell(ready.progress());
+    }
   } catch (error) {
     fail(error);
   }

@@ -9,8 +9,6 @@ use engine::host::plan::apply::application;
 use engine::host::plan::base::Base;
 use engine::host::plan::difference::Difference;
 use engine::host::plan::goal::Goal;
-use engine::host::plan::outcome::Outcome;
-use engine::host::plan::outcome::Timeline;
 use engine::host::plan::run::Horizon;
 use engine::host::plan::run::Run;
 use engine::host::plan::run::Sent;
@@ -18,31 +16,27 @@ use engine::host::plan::search::Family;
 use engine::host::plan::search::Search;
 use engine::message::plan::Change;
 use engine::message::plan::Variant;
-use engine::message::snapshot::Snapshot;
 use engine::unit::time::Millis;
 use planner::picture;
 use planner::words::Language;
 
-use crate::example::Example;
+use crate::course::Courses;
 use crate::facts::Facts;
-use crate::facts::Place;
+use crate::finished::Finished;
 use crate::found;
-use crate::gantt;
-use crate::import;
-use crate::import::Imported;
 use crate::message::Ask;
-use crate::message::Ended;
 use crate::message::Line;
-use crate::message::Source;
+use crate::message::LookAhead;
 use crate::message::Tell;
 use crate::past::Past;
 use crate::past::Reading;
 use crate::sheet::Sheet;
+use crate::source;
+use crate::source::Read;
+use crate::whose::Whose;
 
 /// Jobs whose difference is told.
 const JOBS_TOLD: usize = 100;
-/// Stretches of the timeline that are told.
-const SPANS_TOLD: usize = 400;
 /// Consequences that are told one by one.
 const LINES_TOLD: usize = 12;
 
@@ -50,6 +44,8 @@ const LINES_TOLD: usize = 12;
 #[derive(Default)]
 pub struct Bench {
     files: Vec<(String, Vec<u8>)>,
+    /// The text of a file that was asked for.
+    saved: Option<String>,
     plan: Option<Plan>,
     /// A log that is being read, with the number of the plan that begins with it.
     reading: Option<(u32, Reading)>,
@@ -67,6 +63,8 @@ struct Plan {
     is_wanted: bool,
     /// What is under way, by variant, each with its ticket.
     runs: BTreeMap<u32, (u32, Box<Run>)>,
+    /// What is over, by variant; the base has none.
+    finished: BTreeMap<Option<u32>, Finished>,
     search: Option<Box<Search>>,
     /// Events of runs that are over.
     events: u64,
@@ -86,9 +84,9 @@ impl Bench {
                 self.reading = Some((plan, Reading::new(cluster, since, length, now)));
                 Vec::new()
             }
-            Ask::Open { plan, source, length } => {
+            Ask::Open { plan, source, look } => {
                 self.reading = None;
-                self.open(plan, read(source, &files, length))
+                self.open(plan, look, source::read(source, &files))
             }
             Ask::Look { plan, length } => self.with(plan, |open| {
                 open.look(length);
@@ -99,6 +97,7 @@ impl Bench {
             }
             Ask::Forget { plan, variant } => self.with(plan, |open| {
                 open.runs.remove(&variant);
+                open.finished.remove(&Some(variant));
                 Vec::new()
             }),
             Ask::Search { plan, changes, goal, family } => self.with(plan, |open| open.look_for(changes, goal, family)),
@@ -117,14 +116,33 @@ impl Bench {
                 let Application { envelope, later } = application(&open.base, &variant, id);
                 vec![Tell::Application { plan, envelope: Box::new(envelope), later: later.len() as u64 }]
             }),
-            Ask::Link { plan, variants } => self.with(plan, |open| vec![open.link(variants)]),
+            Ask::Link { plan, variants } => {
+                self.with(plan, |open| vec![Tell::Linked { plan, link: open.sheet(variants).link() }])
+            }
+            Ask::File { plan, variants } => {
+                self.saved = self.plan_of(plan).map(|open| open.sheet(variants).text());
+                Vec::new()
+            }
+            Ask::Courses { plan, variant, whose } => self.with(plan, |open| {
+                let courses = open.courses(variant, whose.as_ref()).map(Box::new);
+                vec![Tell::Courses { plan, courses }]
+            }),
+            Ask::Timeline { plan, variant, frame } => self.with(plan, |open| {
+                let view = open.finished.get(&variant).map(|run| Box::new(run.timeline(&frame)));
+                vec![Tell::Timeline { plan, view }]
+            }),
         }
     }
 
-    fn open(&mut self, plan: u32, read: Result<Read, String>) -> Vec<Tell> {
+    /// The text of the file that was asked for last; it is given once.
+    pub fn file(&mut self) -> Option<String> {
+        self.saved.take()
+    }
+
+    fn open(&mut self, plan: u32, look: LookAhead, read: Result<Read, String>) -> Vec<Tell> {
         match read {
             Ok(read) => {
-                let (opened, tell) = Plan::open(plan, read);
+                let (opened, tell) = Plan::open(plan, look, read);
                 self.plan = Some(opened);
                 vec![tell]
             }
@@ -153,11 +171,11 @@ impl Bench {
                 base,
                 title,
                 place: None,
-                length: Some(length),
+                usual: Some(length),
                 variants: Vec::new(),
                 remarks,
             });
-            return self.open(plan, read);
+            return self.open(plan, LookAhead::Usual, read);
         }
         let ((done, at), entries) = (reading.progress(), reading.entries);
         self.reading = Some((plan, reading));
@@ -165,8 +183,12 @@ impl Bench {
     }
 
     fn with(&mut self, plan: u32, act: impl FnOnce(&mut Plan) -> Vec<Tell>) -> Vec<Tell> {
-        // What is asked of a plan that has been left is of no interest any more.
-        self.plan.as_mut().filter(|open| open.number == plan).map(act).unwrap_or_default()
+        self.plan_of(plan).map(act).unwrap_or_default()
+    }
+
+    /// What is asked of a plan that has been left is of no interest any more.
+    fn plan_of(&mut self, plan: u32) -> Option<&mut Plan> {
+        self.plan.as_mut().filter(|open| open.number == plan)
     }
 
     /// Whether there is work left.
@@ -187,64 +209,15 @@ impl Bench {
     }
 }
 
-/// A plan as it is read: its base, what people call it, its cluster, its length and its variants.
-struct Read {
-    base: Base,
-    title: String,
-    place: Option<Place>,
-    length: Option<Millis>,
-    variants: Vec<Variant>,
-    remarks: Vec<String>,
-}
-
-impl From<Sheet> for Result<Read, String> {
-    fn from(sheet: Sheet) -> Self {
-        let base = sheet.base()?;
-        let Sheet { title, place, length, variants, .. } = sheet;
-        Ok(Read { base, title, place, length, variants, remarks: Vec::new() })
-    }
-}
-
-fn read(source: Source, files: &[(String, Vec<u8>)], length: Option<Millis>) -> Result<Read, String> {
-    let text = || {
-        let (name, bytes) = files.first().ok_or("no file has come with the question")?;
-        std::str::from_utf8(bytes).map_err(|error| format!("{name} is no text: {error}"))
-    };
-    match source {
-        Source::Live { cluster, at } => {
-            let snapshot: Snapshot = serde_json::from_str(text()?)
-                .map_err(|error| format!("the state of {cluster} cannot be read: {error}; reload the page"))?;
-            let state = snapshot
-                .restore()
-                .map_err(|rejection| format!("the state of {cluster} does not fit together: {rejection}"))?;
-            let place = Some(Place { cluster: cluster.clone(), revision: state.revision });
-            let base = Base::new(state, at, Vec::new()).map_err(|rejection| rejection.to_string())?;
-            let title = format!("{cluster} as it is");
-            Ok(Read { base, title, place, length, variants: Vec::new(), remarks: Vec::new() })
-        }
-        Source::Example => {
-            let example = Example::read(text()?)?;
-            let (base, length, title) = (example.base()?, Some(example.length), example.title);
-            Ok(Read { base, title, place: None, length, variants: Vec::new(), remarks: Vec::new() })
-        }
-        Source::Link(link) => Sheet::read_link(&link)?.into(),
-        Source::Files if import::is_plan(files) => Sheet::read(text()?)?.into(),
-        Source::Files => {
-            let Imported { base, title, remarks } = import::tables(files)?;
-            // A trace is run to its end.
-            Ok(Read { base, title, place: None, length: None, variants: Vec::new(), remarks })
-        }
-    }
-}
-
 impl Plan {
-    fn open(number: u32, read: Read) -> (Self, Tell) {
-        let Read { base, title, place, length, variants, remarks } = read;
+    fn open(number: u32, look: LookAhead, read: Read) -> (Self, Tell) {
+        let Read { base, title, place, usual, variants, remarks } = read;
+        let length = look.length(usual);
         let facts = Facts::of(&base, title, place, remarks);
-        let told = Tell::Opened { plan: number, facts: Box::new(facts.clone()), length, variants };
+        let told = Tell::Opened { plan: number, facts: Box::new(facts.clone()), length, usual, variants };
         let baseline = fresh(&base, length);
-        let (runs, search) = (BTreeMap::new(), None);
-        (Self { number, facts, base, length, baseline, is_wanted: true, runs, search, events: 0 }, told)
+        let (runs, finished, search) = (BTreeMap::new(), BTreeMap::new(), None);
+        (Self { number, facts, base, length, baseline, is_wanted: true, runs, finished, search, events: 0 }, told)
     }
 
     fn look(&mut self, length: Option<Millis>) {
@@ -252,6 +225,7 @@ impl Plan {
         self.baseline = fresh(&self.base, length);
         self.is_wanted = true;
         self.runs.clear();
+        self.finished.clear();
         self.search = None;
         self.events = 0;
     }
@@ -307,10 +281,14 @@ impl Plan {
         }
     }
 
-    fn link(&self, variants: Vec<Variant>) -> Tell {
+    fn sheet(&self, variants: Vec<Variant>) -> Sheet {
         let Facts { title, place, .. } = &self.facts;
-        let sheet = Sheet::of(&self.base, title.clone(), place.clone(), self.length, variants);
-        Tell::Linked { plan: self.number, link: sheet.link(), text: sheet.text() }
+        Sheet::of(&self.base, title.clone(), place.clone(), self.length, variants)
+    }
+
+    fn courses(&self, variant: u32, whose: Option<&Whose>) -> Option<Courses> {
+        let base = self.finished.get(&None)?;
+        Some(self.finished.get(&Some(variant))?.courses(base, whose))
     }
 
     fn is_busy(&self) -> bool {
@@ -321,7 +299,7 @@ impl Plan {
     fn work(&mut self, events: u64) -> Vec<Tell> {
         if self.is_wanted && !self.baseline.is_over() {
             self.baseline.advance(events);
-            return if self.baseline.is_over() { vec![self.ran(None, 0, &self.baseline)] } else { Vec::new() };
+            return if self.baseline.is_over() { vec![self.base_ran()] } else { Vec::new() };
         }
         if let Some((variant, (ticket, mut run))) = self.runs.pop_first() {
             run.compare_with(&self.baseline);
@@ -331,7 +309,7 @@ impl Plan {
                 return Vec::new();
             }
             self.events += run.tally.events;
-            return vec![self.ran(Some(variant), ticket, &run)];
+            return self.ran(variant, ticket, &run).into_iter().collect();
         }
         let Some(search) = &mut self.search else { return Vec::new() };
         search.advance(events);
@@ -341,13 +319,18 @@ impl Plan {
         vec![Tell::Searched { plan: self.number, command: found::command(found).map(Box::new), words }]
     }
 
-    fn ran(&self, variant: Option<u32>, ticket: u32, run: &Run) -> Tell {
-        let outcome = Outcome::of(run);
-        let difference = variant.map(|_| Difference::of(&self.baseline, run, JOBS_TOLD));
-        let timeline = Timeline::of(run, SPANS_TOLD);
-        let picture = gantt::svg(&timeline, outcome.from, outcome.until);
-        let ended = Box::new(Ended { outcome, difference, timeline, picture });
-        Tell::Ran { plan: self.number, variant, ticket, ended }
+    fn base_ran(&mut self) -> Tell {
+        let base = Finished::of(&self.baseline);
+        let ended = Box::new(base.base());
+        self.finished.insert(None, base);
+        Tell::Ran { plan: self.number, variant: None, ticket: 0, ended }
+    }
+
+    fn ran(&mut self, variant: u32, ticket: u32, run: &Run) -> Option<Tell> {
+        let (finished, difference) = (Finished::of(run), Difference::of(&self.baseline, run, JOBS_TOLD));
+        let ended = Box::new(finished.variant(self.finished.get(&None)?, &difference));
+        self.finished.insert(Some(variant), finished);
+        Some(Tell::Ran { plan: self.number, variant: Some(variant), ticket, ended })
     }
 
     fn progress(&self) -> Tell {

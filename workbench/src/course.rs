@@ -8,6 +8,10 @@ use engine::host::plan::outcome::CourseOutcome;
 use engine::host::plan::outcome::Outcome;
 use engine::unit::time::Millis;
 use planner::words::Language;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::whose::Whose;
 
 /// What of a course is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +33,39 @@ impl Part {
 
 /// The averages of a quota or an offer, or of all together where nobody is named.
 #[must_use]
-pub fn averages<'a>(outcome: &'a Outcome, party: &str, part: Part) -> &'a [i64] {
-    let named = || outcome.courses.iter().find(|course| course.name == party);
-    let course = if party.is_empty() { Some(&outcome.course) } else { named() };
+pub fn averages<'a>(outcome: &'a Outcome, whose: Option<&Whose>, part: Part) -> &'a [i64] {
+    let is_of = |course: &&CourseOutcome, whose: &Whose| course.name == whose.name && course.is_offer == whose.is_offer;
+    let course = match whose {
+        None => Some(&outcome.course),
+        Some(whose) => outcome.courses.iter().find(|course| is_of(course, whose)),
+    };
     course.map(|course| part.of(course)).unwrap_or_default()
 }
 
-/// The base and a variant in one chart.
+/// What is seen of them: two charts, and a table beside them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Courses {
+    /// GPUs that jobs held.
+    pub used: Chart,
+    /// GPUs that jobs waited for.
+    pub waited: Chart,
+    /// The same numbers, in [`COLUMNS`].
+    pub rows: Vec<[String; 5]>,
+}
+
+/// The courses of a quota or an offer, or of all together.
 #[must_use]
-pub fn chart(base: &Outcome, variant: &Outcome, party: &str, part: Part) -> Chart {
+pub fn courses(base: &Outcome, variant: &Outcome, whose: Option<&Whose>) -> Courses {
+    let chart = |part: Part| chart(base, variant, whose, part);
+    Courses { used: chart(Part::Used), waited: chart(Part::Waited), rows: rows(base, variant, whose) }
+}
+
+/// The base and a variant in one chart.
+fn chart(base: &Outcome, variant: &Outcome, whose: Option<&Whose>, part: Part) -> Chart {
     let points = |outcome: &Outcome| -> Vec<(i64, i64)> {
         let times = (0..).map(|at: i64| outcome.from.0 + at * outcome.interval.0);
-        times.zip(averages(outcome, party, part).iter().copied()).collect()
+        times.zip(averages(outcome, whose, part).iter().copied()).collect()
     };
     let (was, is) = (points(base), points(variant));
     let highest = was.iter().chain(&is).map(|(_, gpus)| *gpus).max().unwrap_or(0);
@@ -55,13 +80,12 @@ pub const COLUMNS: [&str; 5] =
     ["From", "GPUs used, base", "GPUs used, variant", "GPUs waited for, base", "GPUs waited for, variant"];
 
 /// The same numbers as the charts have.
-#[must_use]
-pub fn rows(base: &Outcome, variant: &Outcome, party: &str) -> Vec<[String; 5]> {
+fn rows(base: &Outcome, variant: &Outcome, whose: Option<&Whose>) -> Vec<[String; 5]> {
     // A longer run has longer intervals; the table has those of the longer one.
     let interval = base.interval.max(variant.interval);
     let column = |outcome: &Outcome, part: Part| {
         let each = usize::try_from(interval.0 / outcome.interval.0.max(1)).unwrap_or(1).max(1);
-        let averages = averages(outcome, party, part);
+        let averages = averages(outcome, whose, part);
         let told = averages.chunks(each).map(|chunk| {
             let count = i64::try_from(chunk.len()).unwrap_or(1);
             Language::En.gpus(chunk.iter().sum::<i64>() / count / 100 * 100)
@@ -87,15 +111,19 @@ pub fn rows(base: &Outcome, variant: &Outcome, party: &str) -> Vec<[String; 5]> 
 
 /// Who has a course: those with the most work. Where not everybody has one, those who have one in both runs.
 #[must_use]
-pub fn parties(base: &Outcome, variant: &Outcome) -> Vec<String> {
-    let has = |outcome: &Outcome, name: &str| {
-        outcome.courses.len() < COURSES_MAX || outcome.courses.iter().any(|course| course.name == name)
-    };
-    let mut names: Vec<String> = Vec::new();
-    for CourseOutcome { name, .. } in base.courses.iter().chain(&variant.courses) {
-        if !names.contains(name) && has(base, name) && has(variant, name) {
-            names.push(name.clone());
+pub fn parties(base: &Outcome, variant: &Outcome) -> Vec<Whose> {
+    let all = |outcome: &Outcome| outcome.courses.iter().map(whose).collect::<Vec<Whose>>();
+    let (was, is) = (all(base), all(variant));
+    let has = |known: &[Whose], whose: &Whose| known.len() < COURSES_MAX || known.contains(whose);
+    let mut parties: Vec<Whose> = Vec::new();
+    for whose in was.iter().chain(&is) {
+        if !parties.contains(whose) && has(&was, whose) && has(&is, whose) {
+            parties.push(whose.clone());
         }
     }
-    names
+    parties
+}
+
+fn whose(course: &CourseOutcome) -> Whose {
+    Whose { name: course.name.clone(), is_offer: course.is_offer }
 }

@@ -8,6 +8,7 @@ pub mod import;
 pub mod link;
 pub mod past;
 pub mod sheet;
+pub(crate) mod source;
 
 pub mod chooser;
 pub mod edit;
@@ -15,9 +16,12 @@ pub mod lever;
 pub mod wish;
 
 pub mod bench;
+pub(crate) mod finished;
 pub mod found;
 pub mod message;
 
 pub mod course;
-pub mod gantt;
+pub mod lanes;
 pub mod table;
+pub mod timeline;
+pub mod whose;

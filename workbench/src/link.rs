@@ -1,22 +1,75 @@
 //! A document in a link: the version that all links of planners begin with, and the document compressed. The
 //! compressed part carries a checksum, so that a link that was cut off or changed is noticed.
 
-use miniz_oxide::deflate::compress_to_vec_zlib;
+use std::io;
+use std::io::BufWriter;
+use std::io::Write;
+
+use miniz_oxide::DataFormat;
+use miniz_oxide::MZFlush;
+use miniz_oxide::MZStatus;
+use miniz_oxide::StreamResult;
+use miniz_oxide::deflate::CompressionLevel;
+use miniz_oxide::deflate::core::CompressorOxide;
+use miniz_oxide::deflate::stream::deflate;
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 use planner::address;
 use planner::address::AddressFault;
 use planner::base64;
+use serde::Serialize;
 
 /// The largest document that is read, in bytes.
 pub const BYTES_MAX: usize = 8 << 20;
 /// Links are made once and read often.
-const LEVEL: u8 = 9;
+const LEVEL: CompressionLevel = CompressionLevel::BestCompression;
 
-/// The link of any JSON text: what stands behind `#plan=`.
+/// The link of a document, what stands behind `#plan=`, if it has at most so many letters. A document that is too large
+/// for that is neither written nor packed to its end.
 #[must_use]
-pub fn pack(json: &[u8]) -> String {
-    format!("{}.{}", address::VERSION, base64::encode(&compress_to_vec_zlib(json, LEVEL)))
+pub fn pack<T: Serialize>(document: &T, letters_max: usize) -> Option<String> {
+    let head = format!("{}.", address::VERSION);
+    let mut packer = BufWriter::new(Packer::new(letters_max.saturating_sub(head.len()) / 4 * 3));
+    serde_json::to_writer(&mut packer, document).ok()?;
+    let bytes = packer.into_inner().ok()?.finish()?;
+    Some(head + &base64::encode(&bytes))
+}
+
+/// Packs what is written to it, as long as there is room.
+struct Packer {
+    compressor: Box<CompressorOxide>,
+    room: Vec<u8>,
+    written: usize,
+}
+
+impl Packer {
+    fn new(room: usize) -> Self {
+        let compressor = Box::new(CompressorOxide::with_format_and_level(DataFormat::Zlib, LEVEL));
+        Self { compressor, room: vec![0; room], written: 0 }
+    }
+
+    fn step(&mut self, bytes: &[u8], flush: MZFlush) -> StreamResult {
+        let result = deflate(&mut self.compressor, bytes, &mut self.room[self.written..], flush);
+        self.written += result.bytes_written;
+        result
+    }
+
+    fn finish(mut self) -> Option<Vec<u8>> {
+        let is_whole = self.step(&[], MZFlush::Finish).status == Ok(MZStatus::StreamEnd);
+        self.room.truncate(self.written);
+        is_whole.then_some(self.room)
+    }
+}
+
+impl Write for Packer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let StreamResult { status, bytes_consumed, .. } = self.step(bytes, MZFlush::None);
+        status.map(|_| bytes_consumed).map_err(|_| io::ErrorKind::WriteZero.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The JSON text of a link.

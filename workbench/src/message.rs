@@ -1,10 +1,7 @@
 //! What the page asks of the bench and what it is told, as JSON. Each plan has a number, so that what is still on its
 //! way for an older one is known as that; each run of a variant has a ticket for the same reason.
 
-use engine::host::plan::difference::Difference;
 use engine::host::plan::goal::Goal;
-use engine::host::plan::outcome::Outcome;
-use engine::host::plan::outcome::Timeline;
 use engine::host::plan::search::Family;
 use engine::message::command::Command;
 use engine::message::envelope::Envelope;
@@ -16,7 +13,12 @@ use engine::unit::time::Timestamp;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::course::Courses;
 use crate::facts::Facts;
+use crate::table::Figure;
+use crate::timeline::Frame;
+use crate::timeline::View;
+use crate::whose::Whose;
 
 /// A moment of the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +49,31 @@ pub enum Source {
     Files,
 }
 
+/// How far somebody asks to look ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LookAhead {
+    /// As far as the source says itself, or else as far as is usual.
+    #[default]
+    Usual,
+    /// Until nothing happens any more.
+    End,
+    /// So far.
+    For(Millis),
+}
+
+impl LookAhead {
+    /// The length that it comes to; nothing: until nothing happens any more.
+    #[must_use]
+    pub fn length(self, usual: Option<Millis>) -> Option<Millis> {
+        match self {
+            Self::Usual => usual,
+            Self::End => None,
+            Self::For(length) => Some(length),
+        }
+    }
+}
+
 /// What the page asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -57,8 +84,8 @@ pub enum Ask {
         plan: u32,
         /// Where it comes from.
         source: Source,
-        /// How far to look, unless the source says so itself; nothing: until nothing happens any more.
-        length: Option<Millis>,
+        /// How far to look.
+        look: LookAhead,
     },
     /// Opens a plan that begins with what happened in a cluster since a moment, or since its first job if that was later.
     /// Its log is asked for a portion at a time.
@@ -131,6 +158,31 @@ pub enum Ask {
         /// Its variants.
         variants: Vec<Variant>,
     },
+    /// Makes a file of the plan, which [`crate::bench::Bench::file`] then has.
+    File {
+        /// The plan.
+        plan: u32,
+        /// Its variants.
+        variants: Vec<Variant>,
+    },
+    /// Looks at how use and waiting go in a variant that has been run.
+    Courses {
+        /// The plan.
+        plan: u32,
+        /// The variant.
+        variant: u32,
+        /// Whose; nothing: all together.
+        whose: Option<Whose>,
+    },
+    /// Looks at a part of the timeline of what has been run.
+    Timeline {
+        /// The plan.
+        plan: u32,
+        /// The variant; nothing for the base.
+        variant: Option<u32>,
+        /// What of it.
+        frame: Frame,
+    },
 }
 
 /// Something that happens at once.
@@ -143,18 +195,26 @@ pub struct Line {
     pub is_loss: bool,
 }
 
-/// How a run ends.
+/// What a run comes to. What is only seen when somebody looks there is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ended {
-    /// How everybody fares.
-    pub outcome: Outcome,
-    /// What is different from the base; nothing for the base.
-    pub difference: Option<Difference>,
-    /// Who ran when.
-    pub timeline: Timeline,
-    /// The same as a picture.
-    pub picture: String,
+    /// When it began.
+    pub from: Timestamp,
+    /// How far it has come.
+    pub until: Timestamp,
+    /// In figures.
+    pub figures: Vec<Figure>,
+    /// How many jobs are better off than in the base, and how many are worse off; nothing for the base.
+    pub fortunes: Option<(u64, u64)>,
+    /// What was refused, as sentences.
+    pub refusals: Vec<String>,
+    /// Lines of the quotas and offers, in [`crate::table::PARTY_COLUMNS`].
+    pub parties: Vec<[String; 9]>,
+    /// Lines of the jobs that fare the most differently, in [`crate::table::JOB_COLUMNS`].
+    pub jobs: Vec<[String; 6]>,
+    /// Whose courses there are.
+    pub whose: Vec<Whose>,
 }
 
 /// What the page is told.
@@ -169,6 +229,8 @@ pub enum Tell {
         facts: Box<Facts>,
         /// How far it looks.
         length: Option<Millis>,
+        /// How far it would look if nobody asked for anything else.
+        usual: Option<Millis>,
         /// The variants that came with it.
         variants: Vec<Variant>,
     },
@@ -249,8 +311,20 @@ pub enum Tell {
         plan: u32,
         /// What stands behind `#plan=`; nothing if it would be too long.
         link: Option<String>,
-        /// The same as a file.
-        text: String,
+    },
+    /// How use and waiting go.
+    Courses {
+        /// The plan.
+        plan: u32,
+        /// What is seen; nothing if that has not been run.
+        courses: Option<Box<Courses>>,
+    },
+    /// A part of the timeline.
+    Timeline {
+        /// The plan.
+        plan: u32,
+        /// What is seen; nothing if that has not been run.
+        view: Option<Box<View>>,
     },
     /// Something is wrong; what was there before is still there.
     Failed {

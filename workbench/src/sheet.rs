@@ -154,7 +154,7 @@ impl Sheet {
     /// As what stands behind `#plan=`; nothing if it would be too long.
     #[must_use]
     pub fn link(&self) -> Option<String> {
-        Some(link::pack(self.text().as_bytes())).filter(|link| link.len() <= LINK_MAX)
+        link::pack(self, LINK_MAX)
     }
 
     /// As the text of a file.

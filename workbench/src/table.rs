@@ -9,16 +9,23 @@ use engine::host::plan::difference::JobFate;
 use engine::host::plan::difference::PartyDifference;
 use engine::host::plan::outcome::Outcome;
 use engine::host::plan::outcome::SpanOutcome;
-use engine::host::plan::outcome::Timeline;
+use engine::unit::ordered::Map;
 use engine::unit::quantity;
+use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use planner::words::Language;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::timeline::after;
+use crate::whose;
 
 /// A figure of a run, and whether more of it is better; nothing if it is neither.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Figure {
     /// What it is.
-    pub label: &'static str,
+    pub label: String,
     /// As people read it.
     pub text: String,
     /// As it is compared.
@@ -28,7 +35,8 @@ pub struct Figure {
 }
 
 /// Which way is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Better {
     /// More.
     More,
@@ -71,38 +79,31 @@ pub fn figures(outcome: &Outcome) -> Vec<Figure> {
     let Outcome { all, waits, offered_gpu_ms, fairness, .. } = outcome;
     let say = Language::En;
     let count = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-    let number = |label, value: u64, better| Figure { label, text: value.to_string(), value: count(value), better };
-    let period = |label, value: engine::unit::time::Millis| Figure {
-        label,
-        text: say.period(value),
-        value: value.0,
-        better: Some(Better::Less),
+    let figure = |label: &str, text: String, value: i64, better| Figure {
+        label: label.to_owned(),
+        text,
+        value,
+        better: Some(better),
     };
-    let work = |label, value: i64, better| Figure { label, text: hours(value), value, better: Some(better) };
+    let number = |label, value: u64, better| figure(label, value.to_string(), count(value), better);
+    let period = |label, value: Millis| figure(label, say.period(value), value.0, Better::Less);
+    let work = |label, value: i64, better| figure(label, hours(value), value, better);
     let used = share(all.used_gpu_ms, *offered_gpu_ms);
+    let cost = quantity::price(all.cost_micros / 10_000 * 10_000);
+    let index = fairness.map_or_else(|| "–".to_owned(), |index| format!("{}.{:03}", index / 1000, index % 1000));
     vec![
         period("Wait, half of the jobs at most", waits.p50),
         period("Wait, 95 of 100 at most", waits.p95),
         period("Longest wait", waits.longest),
-        number("Jobs started", all.started, Some(Better::More)),
-        number("Jobs waiting at the end", all.waiting, Some(Better::Less)),
-        number("Jobs finished", all.finished, Some(Better::More)),
-        Figure { label: "GPU use", text: tenths(used, " %"), value: used, better: Some(Better::More) },
-        number("Evictions", all.evictions, Some(Better::Less)),
+        number("Jobs started", all.started, Better::More),
+        number("Jobs waiting at the end", all.waiting, Better::Less),
+        number("Jobs finished", all.finished, Better::More),
+        figure("GPU use", tenths(used, " %"), used, Better::More),
+        number("Evictions", all.evictions, Better::Less),
         work("GPU-hours lost", all.lost_gpu_ms, Better::Less),
         work("GPU-hours saved by checkpoints", all.saved_gpu_ms, Better::More),
-        Figure {
-            label: "Cost on the market",
-            text: quantity::price(all.cost_micros / 10_000 * 10_000),
-            value: all.cost_micros,
-            better: Some(Better::Less),
-        },
-        Figure {
-            label: "Fairness (1 is all alike)",
-            text: fairness.map_or_else(|| "–".to_owned(), |index| format!("{}.{:03}", index / 1000, index % 1000)),
-            value: fairness.unwrap_or(1000),
-            better: Some(Better::More),
-        },
+        figure("Cost on the market", cost, all.cost_micros, Better::Less),
+        figure("Fairness (1 is all alike)", index, fairness.unwrap_or(1000), Better::More),
     ]
 }
 
@@ -122,15 +123,14 @@ pub const PARTY_COLUMNS: [&str; 9] = [
 /// How each quota and offer fares.
 #[must_use]
 pub fn parties(was: &Outcome, is: &Outcome, difference: &Difference) -> Vec<[String; 9]> {
+    let (before, after) = (waits(was), waits(is));
     let line = |party: &PartyDifference| {
-        let waits = |outcome: &Outcome| {
-            outcome.parties.iter().find(|known| known.name == party.name).map(|known| known.waits).unwrap_or_default()
-        };
-        let (before, after): (Waits, Waits) = (waits(was), waits(is));
+        let waits = |known: &Map<(&str, bool), Waits>| known.get(&(party.name.as_str(), party.is_offer)).copied();
+        let (before, after) = (waits(&before).unwrap_or_default(), waits(&after).unwrap_or_default());
         let (a, b) = (&party.before, &party.after);
         let say = Language::En;
         [
-            party.name.clone(),
+            whose::label(&party.name, party.is_offer),
             verdict(say.verdict(party.verdict)),
             both(&say.period(before.p50), &say.period(after.p50)),
             both(&say.period(before.p95), &say.period(after.p95)),
@@ -142,6 +142,10 @@ pub fn parties(was: &Outcome, is: &Outcome, difference: &Difference) -> Vec<[Str
         ]
     };
     difference.parties.iter().map(line).collect()
+}
+
+fn waits(outcome: &Outcome) -> Map<(&str, bool), Waits> {
+    outcome.parties.iter().map(|party| ((party.name.as_str(), party.is_offer), party.waits)).collect()
 }
 
 /// The columns of a job's line.
@@ -159,7 +163,7 @@ pub fn jobs(difference: &Difference) -> Vec<[String; 6]> {
             |part: fn(&Account) -> String| both(&told(job.before.as_ref(), part), &told(job.after.as_ref(), part));
         [
             job.job.to_string(),
-            job.party.clone(),
+            whose::label(&job.party, job.is_offer),
             verdict(say.verdict(job.verdict)),
             cell(|account| Language::En.period(account.waited)),
             cell(|account| account.evictions.to_string()),
@@ -189,36 +193,21 @@ pub fn refusals(outcome: &Outcome) -> Vec<String> {
 /// The columns of the timeline's table.
 pub const SPAN_COLUMNS: [&str; 6] = ["Job", "Draws on", "GPUs", "From", "For", "Then"];
 
-/// Who runs when, by beginning.
+/// A stretch of a run that began at a time.
 #[must_use]
-pub fn spans(timeline: &Timeline, from: Timestamp) -> Vec<[String; 6]> {
-    let line = |span: &SpanOutcome| {
-        let begins = span.from - from;
-        [
-            span.job.to_string(),
-            span.party.clone(),
-            Language::En.gpus(span.gpus),
-            if begins.0 <= 0 { "the start".to_owned() } else { format!("+{}", Language::En.period(begins)) },
-            Language::En.period(span.until - span.from),
-            match &span.evicted {
-                Some(cause) => format!("evicted: {}", Language::En.rule(cause)),
-                None if span.is_open => "goes on".to_owned(),
-                None => "ends, or changes".to_owned(),
-            },
-        ]
-    };
-    timeline.spans.iter().map(line).collect()
-}
-
-/// What the timeline shows, for who does not see it.
-#[must_use]
-pub fn of_timeline(timeline: &Timeline) -> String {
-    let evicted = timeline.spans.iter().filter(|span| span.evicted.is_some()).count();
-    let more = match timeline.left_out {
-        0 => String::new(),
-        count => format!(" The picture ends with them: {count} later ones are counted in the figures only."),
-    };
-    format!("{} stretches of running, {evicted} of them ended by an eviction.{more}", timeline.spans.len())
+pub fn span(span: &SpanOutcome, from: Timestamp) -> [String; 6] {
+    [
+        span.job.to_string(),
+        whose::label(&span.party, span.is_offer),
+        Language::En.gpus(span.gpus),
+        after(span.from - from),
+        Language::En.period(span.until - span.from),
+        match &span.evicted {
+            Some(cause) => format!("evicted: {}", Language::En.rule(cause)),
+            None if span.is_open => "goes on".to_owned(),
+            None => "ends, or changes".to_owned(),
+        },
+    ]
 }
 
 /// A sign and a word, so that colour is not needed.

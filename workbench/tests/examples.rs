@@ -1,10 +1,13 @@
 //! The examples that plans begin with, and links to plans.
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
+use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
+use serde::Serialize;
+use serde::Serializer;
 use workbench::example::Example;
 use workbench::link;
 
@@ -51,18 +54,54 @@ fn a_base_that_does_not_add_up_says_which_command() {
     assert_eq!(told, "command 3 of the plan is refused: Root would need 16 GPUs, resource group pool has 15 left");
 }
 
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn packed(name: &str) -> String {
+    link::pack(&json(&text(name)), 2_000).unwrap_or_else(|| panic!("{name}"))
+}
+
 #[test]
-fn a_link_holds_the_whole_text() {
+fn a_link_holds_the_whole_document() {
     for name in names() {
-        let link = link::pack(text(&name).as_bytes());
-        assert!(link.len() < 2000, "{name}: {}", link.len());
-        assert_eq!(link::unpack(&link), Ok(text(&name)), "{name}");
+        assert_eq!(json(&link::unpack(&packed(&name)).unwrap()), json(&text(&name)), "{name}");
     }
 }
 
 #[test]
+fn a_link_is_as_long_as_it_may_be_or_there_is_none() {
+    let (document, length) = (json(&text("idle")), packed("idle").len());
+    assert_eq!(link::pack(&document, length + 4), Some(packed("idle")));
+    for letters_max in [0, 1, 2, 10, length / 2, length - 4] {
+        assert_eq!(link::pack(&document, letters_max), None, "{letters_max} of {length}");
+    }
+}
+
+/// A list that counts how much of itself is written.
+struct Endless<'a>(&'a Cell<u64>);
+
+impl Serialize for Endless<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let numbers = (0..1_000_000_u64).map(|number| {
+            self.0.set(number);
+            number.wrapping_mul(6_364_136_223_846_793_005)
+        });
+        serializer.collect_seq(numbers)
+    }
+}
+
+#[test]
+fn what_is_too_large_is_not_packed_to_its_end() {
+    let written = Cell::new(0);
+    assert_eq!(link::pack(&Endless(&written), 30_000), None);
+    // 22 KB of digits that hardly pack, and what is under way.
+    assert!(written.get() < 20_000, "{}", written.get());
+}
+
+#[test]
 fn a_link_that_was_cut_off_says_so() {
-    let link = link::pack(text("idle").as_bytes());
+    let link = packed("idle");
     for length in 2..link.len() {
         assert_eq!(link::unpack(&link[..length]), Err(CUT_OFF.to_owned()), "{length} of {}", link.len());
     }
@@ -70,7 +109,7 @@ fn a_link_that_was_cut_off_says_so() {
 
 #[test]
 fn a_link_of_another_kind_says_so() {
-    let link = link::pack(text("idle").as_bytes());
+    let link = packed("idle");
     for foreign in ["", "https://example.org/a.html", &link.replacen('1', "0", 1)] {
         let told = link::unpack(foreign).unwrap_err();
         assert!(told.starts_with("this is no link to a plan"), "{told}");
@@ -85,6 +124,6 @@ fn a_link_of_another_kind_says_so() {
 
 #[test]
 fn a_link_to_what_is_too_large_says_so() {
-    let link = link::pack(&vec![b' '; link::BYTES_MAX + 1]);
+    let link = link::pack(&" ".repeat(link::BYTES_MAX + 1), 30_000).unwrap();
     assert_eq!(link::unpack(&link), Err("the link holds a plan of more than 8 MiB, which is not read".to_owned()));
 }

@@ -22,10 +22,11 @@ use workbench::facts::Facts;
 use workbench::lever;
 use workbench::link;
 use workbench::message::Ask;
+use workbench::message::Ended;
+use workbench::message::LookAhead;
 use workbench::message::Source;
 use workbench::message::Tell;
 use workbench::sheet::Sheet;
-use workbench::table;
 use workbench::wish::Wish;
 
 const NOW: Timestamp = Timestamp(600_000);
@@ -44,7 +45,7 @@ fn state() -> State {
 fn open(bench: &mut Bench, state: &State) -> Facts {
     bench.attach("state".to_owned(), Snapshot::of(state).to_bytes());
     let source = Source::Live { cluster: "demo".to_owned(), at: NOW };
-    opened(&bench.ask(Ask::Open { plan: 1, source, length: Some(DAY) }))
+    opened(&bench.ask(Ask::Open { plan: 1, source, look: LookAhead::Usual }))
 }
 
 fn opened(tells: &[Tell]) -> Facts {
@@ -141,10 +142,10 @@ fn a_variant_is_told_at_once_and_compared_at_its_end() {
     else {
         panic!("{told:?}")
     };
-    let difference = ended.difference.as_ref().unwrap();
-    assert_eq!(table::figures(&ended.outcome).len(), table::figures(&base.outcome).len());
-    assert!(table::jobs(difference).iter().any(|line| line[0] == "planned-1" && line[2] == "new"), "{difference:?}");
-    assert!(ended.picture.contains("planned-1"));
+    let labels = |ended: &Ended| ended.figures.iter().map(|figure| figure.label.clone()).collect::<Vec<_>>();
+    assert_eq!(labels(ended), labels(base));
+    assert!(ended.jobs.iter().any(|line| line[0] == "planned-1" && line[2] == "new"), "{ended:?}");
+    assert_eq!((base.fortunes, base.jobs.len()), (None, 0), "the base is compared with nothing");
 }
 
 #[test]
@@ -167,17 +168,24 @@ fn a_link_opens_the_same_plan() {
     let facts = open(&mut bench, &state);
     let variants = vec![Variant { name: "A".to_owned(), changes: vec![now(scaled(&facts, 56))] }];
     let told = bench.ask(Ask::Link { plan: 1, variants: variants.clone() });
-    let [Tell::Linked { link: Some(link), text, .. }] = told.as_slice() else { panic!("{told:?}") };
+    let [Tell::Linked { link: Some(link), .. }] = told.as_slice() else { panic!("{told:?}") };
     assert!(link.len() < 4_000, "{}", link.len());
-    let mut other = Bench::default();
-    let told = other.ask(Ask::Open { plan: 5, source: Source::Link(link.clone()), length: None });
-    match told.as_slice() {
-        [Tell::Opened { facts: theirs, variants: known, length, .. }] => {
-            assert_eq!((theirs.as_ref(), known, *length), (&facts, &variants, Some(DAY)));
-        }
-        other => panic!("{other:?}"),
-    }
-    assert_eq!(Sheet::read(text), Sheet::read_link(link));
+    let look_of = |look: LookAhead| {
+        let told = Bench::default().ask(Ask::Open { plan: 5, source: Source::Link(link.clone()), look });
+        let [Tell::Opened { facts: theirs, variants: known, length, usual, .. }] = told.as_slice() else {
+            panic!("{told:?}")
+        };
+        assert_eq!((theirs.as_ref(), known, *usual), (&facts, &variants, Some(DAY)));
+        *length
+    };
+    assert_eq!(look_of(LookAhead::Usual), Some(DAY));
+    // Whoever asks for something else gets it.
+    assert_eq!(look_of(LookAhead::For(Millis::HOUR)), Some(Millis::HOUR));
+    assert_eq!(look_of(LookAhead::End), None);
+    assert_eq!(bench.ask(Ask::File { plan: 1, variants }), []);
+    let file = bench.file().unwrap();
+    assert_eq!(Sheet::read(&file), Sheet::read_link(link));
+    assert_eq!(bench.file(), None, "it is given once");
 }
 
 #[test]
@@ -185,11 +193,16 @@ fn a_link_that_cannot_be_opened_says_why_and_leaves_what_is_open() {
     let mut bench = Bench::default();
     let facts = open(&mut bench, &state());
     let told = bench.ask(Ask::Link { plan: 1, variants: Vec::new() });
-    let [Tell::Linked { link: Some(good), text, .. }] = told.as_slice() else { panic!("{told:?}") };
-    let newer = link::pack(text.replacen("\"format\":1", "\"format\":9", 1).as_bytes());
-    let odd = link::pack(text.replacen("\"parent\":0", "\"parent\":77", 1).as_bytes());
+    let [Tell::Linked { link: Some(good), .. }] = told.as_slice() else { panic!("{told:?}") };
+    let text = link::unpack(good).unwrap();
+    let other = |from: &str, to: &str| {
+        let text: serde_json::Value = serde_json::from_str(&text.replacen(from, to, 1)).unwrap();
+        link::pack(&text, 30_000).unwrap()
+    };
+    let (newer, odd) = (other("\"format\":1", "\"format\":9"), other("\"parent\":0", "\"parent\":77"));
     let mut fault = |link: &str| {
-        failed(&bench.ask(Ask::Open { plan: 2, source: Source::Link(link.to_owned()), length: None })).to_owned()
+        let source = Source::Link(link.to_owned());
+        failed(&bench.ask(Ask::Open { plan: 2, source, look: LookAhead::Usual })).to_owned()
     };
     assert_eq!(fault(&good[..good.len() / 2]), "the end of the link is missing; copy it again, all of it");
     assert!(fault(&good.replacen("1.", "2.", 1)).starts_with("the link was made by a newer planner (version 2)"));

@@ -18,6 +18,8 @@ pub mod path;
 pub mod policy_draft;
 pub mod preview;
 pub mod scale_draft;
+pub mod section;
 pub mod spot_draft;
 pub mod tree_rows;
+pub mod turns;
 pub mod window;

@@ -9,6 +9,7 @@ use wasm_bindgen::closure::Closure;
 use workbench::message::Ask;
 use workbench::message::Tell;
 
+use crate::api::browser;
 use crate::api::key;
 
 /// Where the worker's script is.
@@ -23,12 +24,16 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Starts the worker. It is told to `hear` what comes; a worker that does not run at all says so to `fail`.
+    /// Starts the worker. `hear` is told what comes; a file that comes is saved; a worker that does not run at all says so to `fail`.
     pub(crate) fn start(hear: impl Fn(Vec<Tell>) + 'static, fail: impl Fn(String) + 'static) -> Option<Self> {
         let options = web_sys::WorkerOptions::new();
         options.set_type(web_sys::WorkerType::Module);
         let worker = web_sys::Worker::new_with_options(SCRIPT, &options).ok()?;
         let on_message = Closure::new(move |event: web_sys::MessageEvent| {
+            if let Some(file) = event.data().dyn_ref::<web_sys::Blob>() {
+                browser::save("plan.json", file);
+                return;
+            }
             let text = event.data().as_string().unwrap_or_default();
             // The worker is of the same build; what cannot be read came from somewhere else.
             if let Ok(tells) = serde_json::from_str(&text) {

@@ -54,13 +54,9 @@ pub(crate) fn fragment(name: &str) -> Option<String> {
     hash.strip_prefix('#')?.strip_prefix(name)?.strip_prefix('=').map(str::to_owned)
 }
 
-/// Lets the reader save a text under a name.
-pub(crate) fn save(name: &str, text: &str) {
-    let parts = js_sys::Array::of1(&text.into());
-    let options = web_sys::BlobPropertyBag::new();
-    options.set_type("application/json");
-    let Ok(blob) = web_sys::Blob::new_with_str_sequence_and_options(&parts, &options) else { return };
-    let Ok(url) = web_sys::Url::create_object_url_with_blob(&blob) else { return };
+/// Lets the reader save a file under a name.
+pub(crate) fn save(name: &str, file: &web_sys::Blob) {
+    let Ok(url) = web_sys::Url::create_object_url_with_blob(file) else { return };
     let anchor = web_sys::window()
         .and_then(|window| window.document())
         .and_then(|document| document.create_element("a").ok())

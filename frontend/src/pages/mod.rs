@@ -14,6 +14,7 @@ pub(crate) mod market;
 pub(crate) mod plan_apply;
 pub(crate) mod plan_base;
 mod plan_past;
+mod plan_result;
 pub(crate) mod plan_variants;
 pub(crate) mod planner;
 pub(crate) mod quota;

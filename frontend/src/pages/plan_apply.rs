@@ -84,7 +84,7 @@ fn Apply(plan: Plan, session: Session) -> impl IntoView {
                 Applied::Done(words) => view! { <p class="help">{words}</p> }.into_any(),
                 Applied::Refused(words) => view! {
                     <p class="warning">{words}</p>
-                    <button type="button" on:click=move |_| open_live(plan, session)>"Plan from the newest state"</button>
+                    <button type="button" on:click=move |_| open_live(plan, session, plan.as_far())>"Plan from the newest state"</button>
                 }.into_any(),
             })}
         </div>
@@ -112,11 +112,6 @@ fn Share(plan: Plan) -> impl IntoView {
         })
     };
     let copy = Callback::new(move |()| address());
-    let save = move |_| {
-        if let Some(text) = plan.shared.with_untracked(|shared| shared.as_ref().map(|shared| shared.text.clone())) {
-            browser::save("plan.json", &text);
-        }
-    };
     let shown = move || {
         plan.shared.with(Option::is_some).then(|| {
             let link = match address() {
@@ -130,7 +125,7 @@ fn Share(plan: Plan) -> impl IntoView {
             view! {
                 <p class="hint">"It holds the quotas and jobs of the plan's beginning: whoever has it sees them, with or without a key."</p>
                 {link}
-                <button type="button" class="quiet" on:click=save>"Save as a file"</button>
+                <button type="button" class="quiet" on:click=move |_| plan.save()>"Save as a file"</button>
             }
         })
     };

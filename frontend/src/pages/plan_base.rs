@@ -1,8 +1,10 @@
 //! Where a plan begins, and how far it looks.
 
+use engine::unit::limit;
 use engine::unit::time::Millis;
 use js_sys::Array;
 use leptos::prelude::*;
+use workbench::message::LookAhead;
 use workbench::message::Source;
 
 use crate::api::bench::remote;
@@ -31,28 +33,58 @@ const LENGTHS: [(&str, &str); 6] =
 const TO_THE_END: &str = "end";
 
 /// How far the address asks to look.
-fn asked_length(look: &str, is_past: bool) -> Option<Millis> {
-    let usual = if is_past { plan_past::USUAL } else { Millis::DAY };
-    match look {
-        "" => Some(usual),
-        hours => hours.parse().ok().map(|hours: i64| Millis(hours.saturating_mul(Millis::HOUR.0))),
+fn asked(look: &str) -> LookAhead {
+    if look == TO_THE_END {
+        return LookAhead::End;
     }
+    let hours = look.parse::<i64>().ok().filter(|hours| *hours > 0);
+    let length = hours.map(|hours| hours.saturating_mul(Millis::HOUR.0).min(limit::PLAN_MS_MAX));
+    length.map_or(LookAhead::Usual, |length| LookAhead::For(Millis(length)))
 }
 
 /// How far a plan may look, and how far this one does.
-fn lengths(plan: Plan) -> (Signal<Vec<(String, String)>>, Signal<String>) {
-    let length = Signal::derive(move || {
-        plan.length.get().map(|length| (length.0 / Millis::HOUR.0).to_string()).unwrap_or_default()
-    });
-    let lengths = Signal::derive(move || {
+fn lengths(plan: Plan) -> (Memo<Vec<(String, String)>>, Memo<String>) {
+    let is = move || plan.length.get().is;
+    let value = move |length: Option<Millis>| match length {
+        None => String::new(),
+        Some(length) if length.0 % Millis::HOUR.0 == 0 => (length.0 / Millis::HOUR.0).to_string(),
+        Some(length) => engine::explain::period(length),
+    };
+    let lengths = Memo::new(move |_| {
         let mut lengths = LENGTHS.map(|(hours, words)| (hours.to_owned(), words.to_owned())).to_vec();
-        let length = length.get();
-        if !lengths.iter().any(|(hours, _)| *hours == length) {
-            lengths.push((length.clone(), format!("{length} hours")));
-        }
+        let own = is().map(|length| (value(Some(length)), engine::explain::period(length)));
+        lengths.extend(own.filter(|(own, _)| !lengths.iter().any(|(known, _)| known == own)));
         lengths
     });
-    (lengths, length)
+    (lengths, Memo::new(move |_| value(is())))
+}
+
+/// Where a plan may begin: what has no address of its own is there while it is asked for or open.
+fn beginnings(plan: Plan, own: RwSignal<Option<&'static str>>, has_cluster: bool) -> Memo<Vec<(String, String)>> {
+    Memo::new(move |_| {
+        let of_cluster = [("live", "The cluster as it is"), ("past", "What happened")];
+        let unnamed = [("link", "A shared plan"), ("files", "Files of this computer")];
+        let is_open = |name: &str| plan.beginning.with(|beginning| beginning.open == name);
+        let of_cluster = of_cluster.into_iter().filter(|_| has_cluster);
+        let unnamed = unnamed.into_iter().filter(|(name, _)| own.get() == Some(name) || is_open(name));
+        let all = of_cluster.chain(EXAMPLES).chain(unnamed);
+        all.map(|(name, words)| (name.to_owned(), words.to_owned())).collect()
+    })
+}
+
+/// Asks for the beginning of this name.
+fn open_named(plan: Plan, session: Option<Session>, (name, since): (&str, &str), look: LookAhead) {
+    match (name, session) {
+        ("link" | "files", _) => {}
+        ("live", Some(session)) => open_live(plan, session, look),
+        ("past", Some(session)) => {
+            plan.open_past(session.name().to_string(), plan_past::read(since), look.length(Some(plan_past::USUAL)));
+        }
+        (example, _) => {
+            let file = remote(&format!("/workbench/plans/{example}.json"));
+            plan.open(example, Source::Example, &file, look);
+        }
+    }
 }
 
 /// The choice.
@@ -72,28 +104,26 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
     let open_link = move || {
         let Some(link) = browser::fragment("plan") else { return };
         own.set(Some("link"));
-        set_look.run(String::new());
-        plan.open(Source::Link(link), &Array::new());
+        plan.open("link", Source::Link(link), &Array::new(), asked(&look.get_untracked()));
     };
     open_link();
     let anew = RwSignal::new(0);
     Effect::new(move |before: Option<(String, String, i32)>| {
         let place = (chosen.get(), since.get(), anew.get());
         let is_past = place.0 == "past";
-        let length = asked_length(&look.get(), is_past);
+        let look = asked(&look.get());
         // The log of the past has been read only as far as was looked.
         if before.as_ref() == Some(&place) && !is_past {
-            plan.look(length);
+            plan.look(look);
             return place;
         }
-        plan.length.set(length);
-        untrack(|| match (place.0.as_str(), session) {
-            ("link" | "files", _) => {}
-            ("live", Some(session)) => open_live(plan, session),
-            ("past", Some(session)) => plan.open_past(session.name().to_string(), plan_past::read(&place.1)),
-            (example, _) => plan.open(Source::Example, &remote(&format!("/workbench/plans/{example}.json"))),
-        });
+        untrack(|| open_named(plan, session, (&place.0, &place.1), look));
         place
+    });
+    // What cannot be opened is not shown as if it were: it can be chosen again.
+    let shown = Memo::new(move |_| {
+        let open = plan.beginning.with(|beginning| beginning.is_refused.then(|| beginning.open.clone()));
+        open.unwrap_or_else(|| chosen.get())
     });
     let open = Callback::new(move |source: String| {
         own.set(None);
@@ -104,18 +134,7 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
     // A link that is pasted over the address does not load the page anew.
     let pasted = window_event_listener(leptos::ev::hashchange, move |_| open_link());
     on_cleanup(move || pasted.remove());
-    let options = Signal::derive(move || {
-        let mut options = Vec::new();
-        if session.is_some() {
-            options.push(("live".to_owned(), "The cluster as it is".to_owned()));
-            options.push(("past".to_owned(), "What happened".to_owned()));
-        }
-        options.extend(EXAMPLES.map(|(name, words)| (name.to_owned(), words.to_owned())));
-        let unnamed = [("link", "A shared plan"), ("files", "Files of this computer")];
-        let unnamed = unnamed.into_iter().filter(|(name, _)| own.get() == Some(name));
-        options.extend(unnamed.map(|(name, words)| (name.to_owned(), words.to_owned())));
-        options
-    });
+    let options = beginnings(plan, own, session.is_some());
     let (lengths, length) = lengths(plan);
     let is_past = Memo::new(move |_| chosen.with(|chosen| chosen == "past"));
     let look =
@@ -124,7 +143,7 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
         let Some(files) = files.filter(|files| files.length() > 0) else { return };
         own.set(Some("files"));
         set_look.run(String::new());
-        plan.open(Source::Files, &Array::from(&files));
+        plan.open("files", Source::Files, &Array::from(&files), LookAhead::Usual);
     };
     let is_over = RwSignal::new(false);
     view! {
@@ -144,7 +163,7 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
             }
         >
             <div class="form-row">
-                <Choice id="plan-from" label="Begin with" options=options value=chosen change=open />
+                <Choice id="plan-from" label="Begin with" options=options value=shown change=open />
                 <Choice id="plan-length" label="Look ahead" options=lengths value=length change=look />
                 <div class="field">
                     <label for="plan-files">"Or open files (or drop them here)"</label>
@@ -198,9 +217,9 @@ fn Facts(plan: Plan, session: Option<Session>, renew: Callback<()>) -> impl Into
 }
 
 /// The state as it is known here, or newer, with the changes that there are.
-pub(crate) fn open_live(plan: Plan, session: Session) {
+pub(crate) fn open_live(plan: Plan, session: Session, look: LookAhead) {
     let name = session.name();
     let revision = link::confirmed(session).unwrap_or_default();
     let url = path::api(&name, &format!("snapshot?min_revision={revision}"));
-    plan.open(Source::Live { cluster: name.to_string(), at: browser::now() }, &remote(&url));
+    plan.open("live", Source::Live { cluster: name.to_string(), at: browser::now() }, &remote(&url), look);
 }

@@ -10,6 +10,7 @@ pub(crate) mod link;
 pub(crate) mod may;
 pub(crate) mod notices;
 pub(crate) mod plan;
+mod plan_told;
 pub(crate) mod send;
 pub(crate) mod theme;
 pub(crate) mod under_way;

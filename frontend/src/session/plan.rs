@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use console_model::turns::Turns;
 use engine::host::plan::goal::Goal;
 use engine::host::plan::search::Family;
 use engine::message::command::Command;
@@ -14,40 +15,64 @@ use engine::unit::id::CommandId;
 use engine::unit::time::Millis;
 use js_sys::Array;
 use leptos::prelude::*;
+use workbench::course::Courses;
 use workbench::facts::Facts;
 use workbench::message::Ask;
 use workbench::message::Ended;
+use workbench::message::LookAhead;
 use workbench::message::Since;
 use workbench::message::Source;
-use workbench::message::Tell;
 use workbench::sheet::VARIANTS_MAX;
+use workbench::timeline::Frame;
+use workbench::timeline::View;
+use workbench::whose::Whose;
 
 use crate::api::bench::Bench;
 use crate::api::browser;
 use crate::session::draft::Draft;
 use crate::session::draft::Item;
-use crate::session::draft::Moment;
 use crate::session::draft::changes;
 use crate::session::draft::variant;
-use crate::session::under_way::Progress;
+use crate::session::under_way::Going;
+use crate::session::under_way::Length;
 use crate::session::under_way::Reading;
+
+/// What was asked to be opened last, and what is open, by the names of the choices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Beginning {
+    /// What was asked for.
+    pub(crate) asked: String,
+    /// What is open; empty while nothing is.
+    pub(crate) open: String,
+    /// Whether what was asked for could not be opened.
+    pub(crate) is_refused: bool,
+}
 
 /// What is to be shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shared {
     /// The link, unless it would be too long.
     pub(crate) link: Option<String>,
-    /// The same as a file.
-    pub(crate) text: String,
+}
+
+/// What of the results somebody looks at. The bench has all of it; the page is told what it shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Views {
+    /// How use and waiting go.
+    pub(crate) courses: RwSignal<Option<Arc<Courses>>>,
+    /// A part of the timeline.
+    pub(crate) timeline: RwSignal<Option<Arc<View>>>,
+    pub(super) course_turns: StoredValue<Turns<Ask>>,
+    pub(super) timeline_turns: StoredValue<Turns<Ask>>,
 }
 
 /// Which numbers are taken.
 #[derive(Clone, Copy)]
-struct Numbers {
+pub(super) struct Numbers {
     /// The plan that is open.
-    open: u32,
+    pub(super) open: u32,
     /// The plan that was asked for last.
-    asked: u32,
+    pub(super) asked: u32,
     /// The next variant.
     fresh: u32,
 }
@@ -58,11 +83,11 @@ pub(crate) struct Plan {
     // What is added on a part of the page lasts as long as the plan, and not as long as that part.
     owner: StoredValue<Owner>,
     bench: StoredValue<Option<Bench>, LocalStorage>,
-    numbers: StoredValue<Numbers>,
+    pub(super) numbers: StoredValue<Numbers>,
     /// Where it begins; nothing while it is on its way.
     pub(crate) facts: RwSignal<Option<Arc<Facts>>>,
     /// How far it looks.
-    pub(crate) length: RwSignal<Option<Millis>>,
+    pub(crate) length: RwSignal<Length>,
     /// The variants.
     pub(crate) variants: RwSignal<Vec<Draft>>,
     /// The one that is edited.
@@ -71,20 +96,19 @@ pub(crate) struct Plan {
     pub(crate) base: RwSignal<Option<Arc<Ended>>>,
     /// The log that is being read for another beginning.
     pub(crate) reading: RwSignal<Option<Reading>>,
-    /// What is under way.
-    pub(crate) progress: RwSignal<Option<Progress>>,
-    /// The pace of what was run last: events, and milliseconds.
-    pub(crate) pace: RwSignal<Option<(u64, i64)>>,
-    /// Whether what was under way has been given up.
-    pub(crate) is_cancelled: RwSignal<bool>,
+    /// Where its runs are.
+    pub(crate) going: RwSignal<Going>,
     /// What is wrong.
     pub(crate) failed: RwSignal<Option<String>>,
+    /// What was asked to be opened, and what is open.
+    pub(crate) beginning: RwSignal<Beginning>,
     /// What the last search has found.
     pub(crate) found: RwSignal<Option<(String, Option<Command>)>>,
     /// The command that makes a variant real, and how many of its changes are for later.
     pub(crate) application: RwSignal<Option<(Envelope, u64)>>,
     /// What can be shared.
     pub(crate) shared: RwSignal<Option<Shared>>,
+    views: StoredValue<Views>,
 }
 
 impl Plan {
@@ -95,18 +119,23 @@ impl Plan {
             bench: StoredValue::new_local(None),
             numbers: StoredValue::new(Numbers { open: 0, asked: 0, fresh: 1 }),
             facts: RwSignal::new(None),
-            length: RwSignal::new(Some(Millis(24 * Millis::HOUR.0))),
+            length: RwSignal::new(Length { is: Some(Millis::DAY), usual: Some(Millis::DAY) }),
             variants: RwSignal::new(Vec::new()),
             chosen: RwSignal::new(0),
             base: RwSignal::new(None),
             reading: RwSignal::new(None),
-            progress: RwSignal::new(None),
-            pace: RwSignal::new(None),
-            is_cancelled: RwSignal::new(false),
+            going: RwSignal::new(Going::NotYet),
             failed: RwSignal::new(None),
+            beginning: RwSignal::new(Beginning::default()),
             found: RwSignal::new(None),
             application: RwSignal::new(None),
             shared: RwSignal::new(None),
+            views: StoredValue::new(Views {
+                courses: RwSignal::new(None),
+                timeline: RwSignal::new(None),
+                course_turns: StoredValue::default(),
+                timeline_turns: StoredValue::default(),
+            }),
         };
         let bench = Bench::start(
             move |tells| tells.into_iter().for_each(|tell| plan.take(tell)),
@@ -123,8 +152,13 @@ impl Plan {
         self.numbers.get_value().open
     }
 
+    /// What of the results somebody looks at.
+    pub(crate) fn views(&self) -> Views {
+        self.views.get_value()
+    }
+
     /// Asks for something about the open plan.
-    fn ask(&self, ask: &Ask) {
+    pub(super) fn ask(&self, ask: &Ask) {
         self.ask_about(self.number(), ask, &Array::new());
     }
 
@@ -142,15 +176,15 @@ impl Plan {
     }
 
     /// Opens another plan. What is open stays until it is there.
-    pub(crate) fn open(&self, source: Source, files: &Array) {
-        let (plan, length) = (self.next(), self.length.get_untracked());
+    pub(crate) fn open(&self, name: &str, source: Source, files: &Array, look: LookAhead) {
+        let plan = self.next(name);
         self.reading.set(None);
-        self.ask_about(plan, &Ask::Open { plan, source, length }, files);
+        self.ask_about(plan, &Ask::Open { plan, source, look }, files);
     }
 
     /// Opens another plan with what happened in a cluster. Its log is read first, which can be given up.
-    pub(crate) fn open_past(&self, cluster: String, since: Since) {
-        let (plan, length) = (self.next(), self.length.get_untracked());
+    pub(crate) fn open_past(&self, cluster: String, since: Since, length: Option<Millis>) {
+        let plan = self.next("past");
         self.reading.set(Some(Reading { done: 0, entries: 0, at: None }));
         self.ask_about(plan, &Ask::OpenPast { plan, cluster, since, length, now: browser::now() }, &Array::new());
     }
@@ -162,18 +196,25 @@ impl Plan {
     }
 
     /// The number of the plan that is asked for.
-    fn next(&self) -> u32 {
+    fn next(&self, name: &str) -> u32 {
         self.numbers.update_value(|numbers| numbers.asked += 1);
         self.failed.set(None);
+        self.beginning.set(Beginning { asked: name.to_owned(), is_refused: false, ..self.beginning.get_untracked() });
         self.shared.set(None);
         self.numbers.get_value().asked
     }
 
+    /// How far it looks now, as something that can be asked for.
+    pub(crate) fn as_far(&self) -> LookAhead {
+        self.length.with_untracked(|length| length.is.map_or(LookAhead::End, LookAhead::For))
+    }
+
     /// Looks further, or less far.
-    pub(crate) fn look(&self, length: Option<Millis>) {
-        self.length.set(length);
+    pub(crate) fn look(&self, look: LookAhead) {
+        self.length.update(|length| length.is = look.length(length.usual));
+        let length = self.length.with_untracked(|length| length.is);
         self.base.set(None);
-        self.progress.set(None);
+        self.going.set(Going::NotYet);
         self.ask(&Ask::Look { plan: self.number(), length });
         for draft in self.variants.get_untracked() {
             draft.ended.set(None);
@@ -231,8 +272,8 @@ impl Plan {
     pub(crate) fn run(&self, draft: Draft) {
         self.shared.set(None);
         self.found.set(None);
-        if self.is_cancelled.get_untracked() {
-            self.is_cancelled.set(false);
+        if self.going.get_untracked() == Going::GivenUp {
+            self.going.set(Going::NotYet);
             let others = self.variants.get_untracked().into_iter().filter(|other| other.id != draft.id);
             others.filter(|other| !other.is_done()).for_each(|other| self.run(other));
         }
@@ -267,124 +308,37 @@ impl Plan {
 
     /// Asks for something to share.
     pub(crate) fn share(&self) {
-        let variants = self.variants.get_untracked().into_iter().map(variant).collect();
-        self.ask(&Ask::Link { plan: self.number(), variants });
+        self.ask(&Ask::Link { plan: self.number(), variants: self.all_variants() });
     }
 
-    /// Takes in what the bench tells.
-    fn take(&self, tell: Tell) {
-        // The page may have been left meanwhile, or the plan.
-        let Some(Numbers { open: number, asked, .. }) = self.numbers.try_get_value() else { return };
-        match tell {
-            Tell::Opened { plan, facts, length, variants } if plan == asked => {
-                self.numbers.update_value(|numbers| numbers.open = plan);
-                self.opened(*facts, length, variants);
-            }
-            Tell::Began { plan, variant, ticket, lines, left_out, refused, picture } if plan == number => {
-                let Some(draft) = self.find(variant, ticket) else { return };
-                draft.is_waiting.set_value(false);
-                draft.moment.set(Some(Arc::new(Moment { lines, left_out, refused, picture })));
-                if draft.is_behind.get_value() {
-                    self.run(draft);
-                }
-            }
-            Tell::Progress { plan, done, events } if plan == number => {
-                let now = browser::now();
-                let since = self.progress.get_untracked().map_or(now, |progress| progress.since);
-                self.progress.set(Some(Progress { done, events, since, now }));
-            }
-            Tell::Ran { plan, variant: None, ended, .. } if plan == number => {
-                self.base.set(Some(Arc::new(*ended)));
-                self.pause();
-            }
-            Tell::Ran { plan, variant: Some(variant), ticket, ended } if plan == number => {
-                if let Some(draft) = self.find(variant, ticket) {
-                    draft.done.set_value(ticket);
-                    draft.ended.set(Some(Arc::new(*ended)));
-                }
-                self.pause();
-            }
-            Tell::Searched { plan, command, words } if plan == number => {
-                // Who has left the question is not told the answer.
-                if self.found.with_untracked(Option::is_some) {
-                    self.found.set(Some((words, command.map(|command| *command))));
-                }
-                self.pause();
-            }
-            Tell::Application { plan, envelope, later } if plan == number => {
-                self.application.set(Some((*envelope, later)));
-            }
-            Tell::Reading { plan, done, entries, at } if plan == asked => {
-                self.reading.set(Some(Reading { done, entries, at }));
-            }
-            Tell::Cancelled { plan } if plan == asked && plan != number => {
-                self.reading.set(None);
-                self.failed.set(Some("The reading of the log has been given up.".to_owned()));
-            }
-            Tell::Cancelled { plan } if plan == number => {
-                self.progress.set(None);
-                self.found.set(None);
-                for draft in self.variants.get_untracked().into_iter().filter(|draft| !draft.is_done()) {
-                    draft.is_waiting.set_value(false);
-                    draft.ended.set(None);
-                }
-                self.is_cancelled.set(true);
-            }
-            Tell::Linked { plan, link, text } if plan == number => self.shared.set(Some(Shared { link, text })),
-            Tell::Failed { plan, message } if plan == number || plan == asked => {
-                self.found.set(None);
-                self.reading.set(None);
-                self.failed.set(Some(message));
-            }
-            Tell::Opened { .. }
-            | Tell::Reading { .. }
-            | Tell::Began { .. }
-            | Tell::Progress { .. }
-            | Tell::Ran { .. }
-            | Tell::Searched { .. }
-            | Tell::Application { .. }
-            | Tell::Cancelled { .. }
-            | Tell::Linked { .. }
-            | Tell::Failed { .. } => {}
-        }
+    /// Asks for a file to keep.
+    pub(crate) fn save(&self) {
+        self.ask(&Ask::File { plan: self.number(), variants: self.all_variants() });
     }
 
-    fn opened(&self, facts: Facts, length: Option<Millis>, variants: Vec<Variant>) {
-        let kept: Vec<Variant> = self.variants.get_untracked().into_iter().map(variant).collect();
-        let same_place = self.facts.with_untracked(|known| {
-            let cluster = |facts: &Facts| facts.place.as_ref().map(|place| place.cluster.clone());
-            known.as_ref().is_some_and(|known| cluster(known).is_some() && cluster(known) == cluster(&facts))
-        });
-        self.facts.set(Some(Arc::new(facts)));
-        self.length.set(length);
-        self.reading.set(None);
-        self.base.set(None);
-        self.progress.set(None);
-        self.found.set(None);
-        self.variants.set(Vec::new());
-        // The newest state of the same cluster is planned with the same changes.
-        let variants = if variants.is_empty() && same_place { kept } else { variants };
-        if variants.is_empty() {
-            self.add("Variant A", Vec::new());
-        }
-        for Variant { name, changes } in variants {
-            self.add(&name, changes);
-        }
-        let first = self.variants.with_untracked(|variants| variants.first().map(|draft| draft.id));
-        self.chosen.set(first.unwrap_or(0));
+    pub(super) fn all_variants(&self) -> Vec<Variant> {
+        self.variants.get_untracked().into_iter().map(variant).collect()
     }
 
-    fn find(&self, variant: u32, ticket: u32) -> Option<Draft> {
-        let draft = self.variants.with_untracked(|variants| variants.iter().find(|draft| draft.id == variant).copied());
-        draft.filter(|draft| draft.ticket.get_value() == ticket)
+    /// Looks at how use and waiting go in a variant.
+    pub(crate) fn look_at_courses(&self, variant: u32, whose: Option<Whose>) {
+        let question = Ask::Courses { plan: self.number(), variant, whose };
+        self.ask_in_turn(self.views().course_turns, |turns| turns.come(question));
     }
 
-    /// Nothing is shown as under way once all is there.
-    fn pause(&self) {
-        let all = self.base.with_untracked(Option::is_some) && self.variants.get_untracked().iter().all(Draft::is_done);
-        if let Some(Progress { events, since, .. }) = self.progress.get_untracked().filter(|_| all) {
-            self.pace.set(Some((events, (browser::now() - since).0.max(1))));
-            self.progress.set(None);
+    /// Looks at a part of the timeline of a variant, or of the base.
+    pub(crate) fn look_at_timeline(&self, variant: Option<u32>, frame: Frame) {
+        let question = Ask::Timeline { plan: self.number(), variant, frame };
+        self.ask_in_turn(self.views().timeline_turns, |turns| turns.come(question));
+    }
+
+    pub(super) fn ask_in_turn(
+        &self,
+        turns: StoredValue<Turns<Ask>>,
+        turn: impl FnOnce(&mut Turns<Ask>) -> Option<Ask>,
+    ) {
+        if let Some(Some(ask)) = turns.try_update_value(turn) {
+            self.ask(&ask);
         }
     }
 }

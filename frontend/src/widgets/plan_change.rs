@@ -10,14 +10,14 @@ use engine::unit::time::Timestamp;
 use leptos::prelude::*;
 use leptos::web_sys::HtmlInputElement;
 use workbench::chooser;
-use workbench::chooser::Chooser;
+use workbench::chooser::List;
 use workbench::edit;
 use workbench::edit::Subject;
 use workbench::facts::Facts;
 use workbench::lever;
 use workbench::lever::Lever;
 
-use crate::widgets::choice::Choice;
+use crate::widgets::plan_pick::PlanPick;
 use crate::widgets::policy_fields::PolicyFields;
 use console_model::duration;
 use console_model::explained::PolicyText;
@@ -54,22 +54,17 @@ pub(crate) fn PlanChange(
         change.update(|change| change.command = command);
         changed.run(());
     });
+    let levers =
+        Memo::new(move |_| change.with(|change| facts.with_value(|facts| lever::levers(&change.command, facts))));
     // What there is to control; where it stands is read by each control, so that a lever stays while it is dragged.
-    let levers = Memo::new(move |_| {
-        let known = change.with(|change| facts.with_value(|facts| lever::levers(&change.command, facts)));
-        known.into_iter().map(|lever| Lever { value: 0, ..lever }).collect::<Vec<_>>()
+    let known_levers = Memo::new(move |_| {
+        let at_rest = |lever: &Lever| Lever { value: 0, ..lever.clone() };
+        levers.with(|levers| levers.iter().map(at_rest).collect::<Vec<_>>())
     });
-    let chooser_of = move |at: usize| {
-        change.with(|change| facts.with_value(|facts| chooser::choosers(&change.command, facts))).into_iter().nth(at)
-    };
-    let n_choosers = Memo::new(move |_| {
-        change.with(|change| facts.with_value(|facts| chooser::choosers(&change.command, facts).len()))
-    });
+    let choosers = Memo::new(move |_| change.with(|change| chooser::choosers(&change.command)));
+    let n_choosers = Memo::new(move |_| choosers.with(Vec::len));
     let lever_row = move |(at, known): (usize, Lever)| {
-        let value = Memo::new(move |_| {
-            let levers = change.with(|change| facts.with_value(|facts| lever::levers(&change.command, facts)));
-            levers.get(at).map_or(0, |lever| lever.value)
-        });
+        let value = Memo::new(move |_| levers.with(|levers| levers.get(at).map_or(0, |lever| lever.value)));
         let pull = Callback::new(move |value: i64| {
             let pulled = change
                 .with_untracked(|change| facts.with_value(|facts| lever::pulled(&change.command, facts, at, value)));
@@ -79,9 +74,13 @@ pub(crate) fn PlanChange(
     };
     let fault = RwSignal::new(None::<String>);
     let chooser_row = move |at: usize| {
-        let known = untrack(|| chooser_of(at))?;
-        let options = Memo::new(move |_| chooser_of(at).map(|chooser| chooser.options).unwrap_or_default());
-        let value = Memo::new(move |_| chooser_of(at).map(|chooser| chooser.chosen).unwrap_or_default());
+        let label = choosers.with_untracked(|choosers| choosers.get(at).map(|chooser| chooser.label))?;
+        let list = Memo::new(move |_| {
+            choosers.with(|choosers| choosers.get(at).map_or(List::Typed, |chooser| chooser.list.clone()))
+        });
+        let value = Memo::new(move |_| {
+            choosers.with(|choosers| choosers.get(at).map(|chooser| chooser.chosen.clone()).unwrap_or_default())
+        });
         let choose = Callback::new(move |value: String| {
             let chosen = change
                 .with_untracked(|change| facts.with_value(|facts| chooser::chosen(&change.command, facts, at, &value)));
@@ -91,7 +90,7 @@ pub(crate) fn PlanChange(
             }
         });
         let id = format!("chooser-{key}-{at}");
-        Some(view! { <ChooserControl id=id chooser=known options=options value=value choose=choose /> })
+        Some(view! { <PlanPick id=id label=label list=list facts=facts value=value choose=choose /> })
     };
     let button = move |sign: &'static str, words: &'static str, to: Go| {
         view! {
@@ -125,7 +124,7 @@ pub(crate) fn PlanChange(
                 </span>
             </div>
             {move || refused.get().map(|reason| view! { <p class="fault">{reason}</p> })}
-            {move || levers.get().into_iter().enumerate().map(lever_row).collect_view()}
+            {move || known_levers.get().into_iter().enumerate().map(lever_row).collect_view()}
             <div class="plan-choices">
                 {move || (0..n_choosers.get()).filter_map(chooser_row).collect_view()}
                 <When id=format!("when-{key}") change=change from=from changed=changed />
@@ -173,32 +172,6 @@ fn LeverControl(id: String, lever: Lever, value: Memo<i64>, pull: Callback<i64>)
             <span class="unit" aria-hidden="true">{unit}</span>
         </div>
     }
-}
-
-/// One of several, or a name.
-#[component]
-fn ChooserControl(
-    id: String,
-    chooser: Chooser,
-    options: Memo<Vec<(String, String)>>,
-    value: Memo<String>,
-    choose: Callback<String>,
-) -> impl IntoView {
-    let Chooser { label, is_free, .. } = chooser;
-    if is_free {
-        let list = format!("{id}-list");
-        let items =
-            move || options.get().into_iter().map(|(value, _)| view! { <option value=value></option> }).collect_view();
-        return view! {
-            <div class="field">
-                <label for=id.clone()>{label}</label>
-                <input type="text" id=id list=list.clone() autocomplete="off" spellcheck="false" prop:value=value on:change=move |event| choose.run(event_target_value(&event)) />
-                <datalist id=list>{items}</datalist>
-            </div>
-        }
-        .into_any();
-    }
-    view! { <Choice id=id label=label options=options value=value change=choose /> }.into_any()
 }
 
 /// When the change is made.

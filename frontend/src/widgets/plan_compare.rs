@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use workbench::message::Ended;
-use workbench::table;
 use workbench::table::Change;
 use workbench::table::Figure;
 
@@ -25,7 +24,7 @@ pub(crate) fn PlanCompare(
 ) -> impl IntoView {
     let known = Memo::new(move |_| {
         let told = columns.get().into_iter().map(|column| {
-            let figures = column.ended.as_ref().map(|ended| (table::figures(&ended.outcome), fortunes(ended)));
+            let figures = column.ended.as_ref().map(|ended| (ended.figures.clone(), fortunes(ended)));
             (column.name, figures)
         });
         told.collect::<Vec<_>>()
@@ -38,7 +37,7 @@ pub(crate) fn PlanCompare(
             let cells = known
                 .iter()
                 .map(|(_, figures)| cell(figures.as_ref().and_then(|(figures, _)| figures.get(at)), figure));
-            view! { <tr><th scope="row">{figure.label}</th>{cells.collect_view()}</tr> }.into_any()
+            view! { <tr><th scope="row">{figure.label.clone()}</th>{cells.collect_view()}</tr> }.into_any()
         };
         let mut lines: Vec<AnyView> = base.iter().enumerate().map(line).collect();
         let fortunes = known.iter().map(|(_, figures)| {
@@ -63,10 +62,7 @@ pub(crate) fn PlanCompare(
 }
 
 fn fortunes(ended: &Ended) -> String {
-    ended
-        .difference
-        .as_ref()
-        .map_or_else(|| "–".to_owned(), |difference| format!("{} / {}", difference.winners, difference.losers))
+    ended.fortunes.map_or_else(|| "–".to_owned(), |(winners, losers)| format!("{winners} / {losers}"))
 }
 
 /// Better and worse have a sign and a word, so that colour is not needed.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use console_model::chart::Chart as Drawing;
 use leptos::prelude::*;
 use workbench::course;
-use workbench::course::Part;
-use workbench::message::Ended;
+use workbench::course::Courses;
+use workbench::whose::Whose;
 
 use crate::widgets::chart::Chart;
 use crate::widgets::choice::Choice;
@@ -16,40 +17,44 @@ use crate::widgets::plain_table::PlainTable;
 /// The charts.
 #[component]
 pub(crate) fn PlanCourses(
-    /// The base and the variant, once both are known.
-    pair: Signal<Option<(Arc<Ended>, Arc<Ended>)>>,
+    /// What they show, once it is known.
+    courses: Signal<Option<Arc<Courses>>>,
+    /// Whose courses there are.
+    known: Memo<Vec<Whose>>,
+    /// Whose are shown, as addresses have it; nothing: those of all together.
+    whose: Signal<String>,
+    /// Chooses somebody else.
+    choose: Callback<String>,
 ) -> impl IntoView {
-    let party = RwSignal::new(String::new());
-    let options = Signal::derive(move || {
+    let options = Memo::new(move |_| {
         let mut options = vec![(String::new(), "all quotas and offers".to_owned())];
-        let names = pair.with(|pair| pair.as_ref().map(|(base, ended)| course::parties(&base.outcome, &ended.outcome)));
-        options.extend(names.unwrap_or_default().into_iter().map(|name| (name.clone(), name)));
+        options.extend(known.get().into_iter().map(|whose| (whose.key(), whose.label())));
         options
     });
-    let chart = move |part: Part| {
-        Memo::new(move |_| {
-            let party = party.get();
-            pair.with(|pair| {
-                pair.as_ref().map(|(base, ended)| course::chart(&base.outcome, &ended.outcome, &party, part))
-            })
-        })
+    // Who has no course in this plan is in the address only.
+    let chosen = Memo::new(move |_| {
+        let whose = whose.get();
+        options.with(|options| options.iter().find(|(key, _)| *key == whose).cloned()).unwrap_or_default()
+    });
+    let chart = move |part: fn(&Courses) -> &Drawing| {
+        Memo::new(move |_| courses.with(|courses| courses.as_ref().map(|courses| part(courses).clone())))
     };
-    let rows = Signal::derive(move || {
-        let party = party.get();
-        let rows =
-            pair.with(|pair| pair.as_ref().map(|(base, ended)| course::rows(&base.outcome, &ended.outcome, &party)));
+    let rows = Memo::new(move |_| {
+        let rows = courses.with(|courses| courses.as_ref().map(|courses| courses.rows.clone()));
         rows.unwrap_or_default().into_iter().map(|row| row.map(Cell::Number).into()).collect::<Vec<Vec<Cell>>>()
     });
-    let whose =
-        move || party.with(|party| if party.is_empty() { "all quotas and offers".to_owned() } else { party.clone() });
-    let used = Signal::derive(move || format!("GPUs that the jobs of {} use.", whose()));
-    let waited = Signal::derive(move || format!("GPUs that the jobs of {} wait for.", whose()));
+    let whom = move || {
+        let (_, label) = chosen.get();
+        if label.is_empty() { "all quotas and offers".to_owned() } else { label }
+    };
+    let used = Memo::new(move |_| format!("GPUs that the jobs of {} use.", whom()));
+    let waited = Memo::new(move |_| format!("GPUs that the jobs of {} wait for.", whom()));
     let legend = || vec![("base", "Base"), ("variant", "Variant")];
     view! {
-        <Choice id="plan-party" label="Whose jobs" options=options value=party change=Callback::new(move |name| party.set(name)) />
+        <Choice id="plan-party" label="Whose jobs" options=options value=Signal::derive(move || chosen.get().0) change=choose />
         <div class="columns">
-            <Chart chart=chart(Part::Used) sentence=used legend=legend() />
-            <Chart chart=chart(Part::Waited) sentence=waited legend=legend() />
+            <Chart chart=chart(|courses| &courses.used) sentence=used legend=legend() />
+            <Chart chart=chart(|courses| &courses.waited) sentence=waited legend=legend() />
         </div>
         <Fold summary="The numbers of both charts">
             <PlainTable caption="Use and waiting over time" columns=course::COLUMNS.to_vec() rows=rows empty="Nothing to show yet." />

@@ -34,6 +34,11 @@ impl Bench {
         told(&self.0.ask(ask))
     }
 
+    /// The text of a file that was asked for; it is given once.
+    pub fn file(&mut self) -> Option<String> {
+        self.0.file()
+    }
+
     /// The address of what has to be fetched for a plan that is being opened.
     #[must_use]
     pub fn wanted(&self) -> Option<String> {

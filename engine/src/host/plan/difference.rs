@@ -74,6 +74,8 @@ fn burden(account: &Account) -> (Millis, i64, i64) {
 pub struct PartyDifference {
     /// The quota or the offer.
     pub name: String,
+    /// Whether it is an offer of the spot market; a quota may have the same name.
+    pub is_offer: bool,
     /// How it fares.
     pub verdict: Verdict,
     /// In the first run.
@@ -112,6 +114,8 @@ pub struct JobDifference {
     pub job: JobId,
     /// What it draws on.
     pub party: String,
+    /// Whether that is an offer of the spot market; a quota may have the same name.
+    pub is_offer: bool,
     /// How it fares.
     pub verdict: Verdict,
     /// In the first run.
@@ -187,8 +191,9 @@ pub fn parties(before: &Run, after: &Run) -> Vec<PartyDifference> {
             sides[side] = Some(sides[side].unwrap_or_default().plus(&record.account));
         }
     }
-    let told = parties.into_iter().map(|((_, name), [was, is])| PartyDifference {
+    let told = parties.into_iter().map(|((is_offer, name), [was, is])| PartyDifference {
         name: name.to_owned(),
+        is_offer,
         verdict: Verdict::of_party(was.as_ref(), is.as_ref()),
         before: was.unwrap_or_default(),
         after: is.unwrap_or_default(),
@@ -209,6 +214,7 @@ fn job_difference(before: &Run, after: &Run, job: &JobId, pair: Pair<'_>, verdic
     JobDifference {
         job: job.clone(),
         party: party(after, pair.1).or_else(|| party(before, pair.0)).unwrap_or_default(),
+        is_offer: pair.1.or(pair.0).is_some_and(|record| matches!(record.party, Party::Offer(_))),
         verdict,
         before: pair.0.map(|record| JobFate::of(record, before.waits_until())),
         after: pair.1.map(|record| JobFate::of(record, after.waits_until())),

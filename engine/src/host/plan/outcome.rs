@@ -43,6 +43,8 @@ pub struct PartyOutcome {
 pub struct CourseOutcome {
     /// The quota or the offer.
     pub name: String,
+    /// Whether it is an offer of the spot market; a quota may have the same name.
+    pub is_offer: bool,
     /// What its jobs held.
     pub used: Vec<i64>,
     /// What its jobs waited for.
@@ -192,7 +194,8 @@ fn courses(run: &Run, parties: &[Fared], interval: Millis) -> Vec<CourseOutcome>
     order.truncate(COURSES_MAX);
     let told = |(party, _): (Party, i64)| {
         let courses = run.tally.courses.get(&party)?;
-        Some(course(name(run.state(), party), courses.clone(), interval, run.now()))
+        let is_offer = matches!(party, Party::Offer(_));
+        Some(course((name(run.state(), party), is_offer), courses.clone(), interval, run.now()))
     };
     order.into_iter().filter_map(told).collect()
 }
@@ -203,13 +206,14 @@ fn together(run: &Run, interval: Millis) -> CourseOutcome {
         all.used.add_course(used);
         all.waited.add_course(waited);
     }
-    course("", all, interval, run.now())
+    course(("", false), all, interval, run.now())
 }
 
-fn course(name: &str, courses: Courses, interval: Millis, until: Timestamp) -> CourseOutcome {
+fn course((name, is_offer): (&str, bool), courses: Courses, interval: Millis, until: Timestamp) -> CourseOutcome {
     let Courses { used, waited } = courses;
     CourseOutcome {
         name: name.to_owned(),
+        is_offer,
         used: used.averages(interval, until),
         waited: waited.averages(interval, until),
     }
@@ -223,6 +227,8 @@ pub struct SpanOutcome {
     pub job: JobId,
     /// The quota or the offer.
     pub party: String,
+    /// Whether it is an offer of the spot market; a quota may have the same name.
+    pub is_offer: bool,
     /// What it held, in thousandths of GPUs.
     pub gpus: i64,
     /// What it counted against.
@@ -257,6 +263,7 @@ impl Timeline {
             SpanOutcome {
                 job: record.id.clone(),
                 party: name(run.state(), record.party).to_owned(),
+                is_offer: matches!(record.party, Party::Offer(_)),
                 gpus: span.holding.gpus,
                 charge: span.holding.charge,
                 from: span.holding.since,

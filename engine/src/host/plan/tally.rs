@@ -23,7 +23,7 @@ use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// Spans of a timeline that are kept; those that begin later are counted only.
-pub const SPANS_MAX: usize = 4_000;
+pub const SPANS_MAX: usize = 20_000;
 /// Refused commands of the base whose reasons are kept.
 const REFUSALS_KEPT: usize = 20;
 
