@@ -1,4 +1,5 @@
-//! Access keys. Who may is judged before, by [`crate::transition::authorise`].
+//! Access keys. Who may is judged before, by [`crate::transition::authorise`]. Nothing of it is inlined: a module without
+//! people leaves it out by its names.
 
 use crate::message::command::people::CreateKey;
 use crate::message::command::people::RevokeKey;
@@ -13,6 +14,7 @@ use crate::unit::time::Timestamp;
 use crate::workspace::key::AccessKey;
 use crate::workspace::key::KeyId;
 
+#[inline(never)]
 pub(super) fn create(state: &State, command: &CreateKey, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let CreateKey { key: id, user, administers, expires } = command;
     if let Some(known) = state.keys.get(id) {
@@ -50,6 +52,7 @@ fn make_room(state: &State, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     names::within_limit(what, state.keys.len() + 1, limit::KEYS_MAX).map(|()| Vec::new())
 }
 
+#[inline(never)]
 pub(super) fn rotate(state: &State, command: &RotateKey, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let RotateKey { key: id, overlap_ms } = command;
     let key = live(state, id, now)?;
@@ -57,6 +60,7 @@ pub(super) fn rotate(state: &State, command: &RotateKey, now: Timestamp) -> Resu
     Ok(put(id, now, key.rotated(now, *overlap_ms)))
 }
 
+#[inline(never)]
 pub(super) fn revoke(state: &State, command: &RevokeKey, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let RevokeKey { key: id } = command;
     let key = names::key(state, id)?;

@@ -96,6 +96,7 @@ fn check_inventory(id: &OfferId, inventory: i64) -> Result<(), Rejection> {
 }
 
 /// The price has to be one that the new terms allow; grants keep the protection that they were given.
+#[inline(never)]
 pub(super) fn update(state: &State, command: &UpdateOffer) -> Result<Vec<Event>, Rejection> {
     let no = names::offer(state, &command.offer)?;
     let (offer, terms) = (&state.market.offers[no.at()], &command.terms);
@@ -107,6 +108,7 @@ pub(super) fn update(state: &State, command: &UpdateOffer) -> Result<Vec<Event>,
     Ok(vec![Event::OfferUpdated { no, terms: terms.clone() }])
 }
 
+#[inline(never)]
 pub(super) fn delete(state: &State, command: &DeleteOffer) -> Result<Vec<Event>, Rejection> {
     let no = names::offer(state, &command.offer)?;
     let desk = &state.market.desks[no.at()];

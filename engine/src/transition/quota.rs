@@ -125,6 +125,7 @@ pub(super) fn update(state: &State, command: &UpdateQuota) -> Result<Vec<Event>,
     Ok(vec![Event::QuotaUpdated { no, settings: Box::new(command.settings.clone()) }])
 }
 
+#[inline(never)]
 pub(super) fn delete(state: &State, command: &DeleteQuota) -> Result<Vec<Event>, Rejection> {
     let no = names::quota(state, &command.quota)?;
     let refuse = |reason: String| Err(Rejection::NotNow { noun: Noun::Quota, name: command.quota.to_string(), reason });

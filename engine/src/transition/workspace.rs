@@ -1,5 +1,5 @@
 //! Workspaces, their members and their quotas (semantics section 9). Who may is judged before, by
-//! [`crate::transition::authorise`].
+//! [`crate::transition::authorise`]. Nothing of it is inlined: a module without people leaves it out by its names.
 
 use crate::message::command::people::AttachQuota;
 use crate::message::command::people::DeleteWorkspace;
@@ -21,6 +21,7 @@ use crate::workspace::role::Role;
 use crate::workspace::space::Member;
 use crate::workspace::space::Workspace;
 
+#[inline(never)]
 pub(super) fn put(state: &State, command: &PutWorkspace, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let PutWorkspace { workspace: id, name, description } = command;
     for (what, text) in [("name", name), ("description", description)] {
@@ -36,6 +37,7 @@ pub(super) fn put(state: &State, command: &PutWorkspace, now: Timestamp) -> Resu
     Ok(vec![Event::WorkspacePut { workspace: id.clone(), at: now, name, description }])
 }
 
+#[inline(never)]
 pub(super) fn delete(state: &State, command: &DeleteWorkspace) -> Result<Vec<Event>, Rejection> {
     let DeleteWorkspace { workspace: id } = command;
     names::workspace(state, id)?;
@@ -46,6 +48,7 @@ pub(super) fn delete(state: &State, command: &DeleteWorkspace) -> Result<Vec<Eve
     Ok(vec![Event::WorkspaceDeleted { workspace: id.clone() }])
 }
 
+#[inline(never)]
 pub(super) fn attach(state: &State, command: &AttachQuota) -> Result<Vec<Event>, Rejection> {
     let AttachQuota { workspace: id, quota } = command;
     let workspace = names::workspace(state, id)?;
@@ -56,6 +59,7 @@ pub(super) fn attach(state: &State, command: &AttachQuota) -> Result<Vec<Event>,
     Ok(vec![Event::QuotaAttached { workspace: id.clone(), quota: no }])
 }
 
+#[inline(never)]
 pub(super) fn detach(state: &State, command: &DetachQuota) -> Result<Vec<Event>, Rejection> {
     let DetachQuota { workspace: id, quota } = command;
     let workspace = names::workspace(state, id)?;
@@ -77,6 +81,7 @@ fn unfinished<'a>(state: &'a State, id: &WorkspaceId, is_meant: impl Fn(&Job) ->
     state.jobs.iter().map(|(_, job)| job).find(is_one)
 }
 
+#[inline(never)]
 pub(super) fn put_member(state: &State, command: &PutMember, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let PutMember { workspace: id, user, roles } = command;
     let workspace = names::workspace(state, id)?;
@@ -101,6 +106,7 @@ pub(super) fn put_member(state: &State, command: &PutMember, now: Timestamp) -> 
     Ok(vec![Event::MemberPut { workspace: id.clone(), user: user.clone(), at: now, roles: *roles }])
 }
 
+#[inline(never)]
 pub(super) fn remove_member(state: &State, command: &RemoveMember) -> Result<Vec<Event>, Rejection> {
     let RemoveMember { workspace: id, user } = command;
     let workspace = names::workspace(state, id)?;
@@ -111,6 +117,7 @@ pub(super) fn remove_member(state: &State, command: &RemoveMember) -> Result<Vec
 }
 
 /// Whether a workspace's jobs may be submitted to a quota; bids on the spot market have none.
+#[inline(never)]
 pub(super) fn check_submission(state: &State, id: &WorkspaceId, quota: QuotaNo) -> Result<(), Rejection> {
     let workspace = names::workspace(state, id)?;
     if quota == QuotaNo::NONE || workspace.quotas.contains(&quota) {
@@ -121,6 +128,7 @@ pub(super) fn check_submission(state: &State, id: &WorkspaceId, quota: QuotaNo) 
 }
 
 /// Applies what has happened to a workspace.
+#[inline(never)]
 pub(super) fn apply(state: &mut State, event: &Event) {
     match event {
         Event::WorkspacePut { workspace, at, name, description } => {

@@ -205,6 +205,7 @@ pub enum Denied {
 }
 
 impl fmt::Display for Denied {
+    #[inline(never)]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Role { roles, operation, relation, needed } => {
