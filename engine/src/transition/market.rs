@@ -72,11 +72,13 @@ pub(super) fn create(state: &State, command: &CreateOffer, now: Timestamp) -> Re
 
 fn check_terms(id: &OfferId, terms: &OfferTerms) -> Result<(), Rejection> {
     let OfferTerms { original_price, protection, window, grace_period, price_source: _ } = terms;
-    let what = |name: &str| format!("the {name} of offer {id}");
-    names::in_range(what("original price in micro-units"), *original_price, ORIGINAL_MIN, limit::PRICE_MAX)?;
-    names::in_range(what("protection period in milliseconds"), protection.0, 0, limit::PERIOD_MS_MAX)?;
-    names::in_range(what("averaging window in milliseconds"), window.0, 1, limit::WINDOW_MS_MAX)?;
-    names::in_range(what("grace period in milliseconds"), grace_period.0, 0, limit::PERIOD_MS_MAX)
+    let in_range = |name: &str, value: i64, min: i64, max: i64| {
+        names::in_range(format_args!("the {name} of offer {id}"), value, min, max)
+    };
+    in_range("original price in micro-units", *original_price, ORIGINAL_MIN, limit::PRICE_MAX)?;
+    in_range("protection period in milliseconds", protection.0, 0, limit::PERIOD_MS_MAX)?;
+    in_range("averaging window in milliseconds", window.0, 1, limit::WINDOW_MS_MAX)?;
+    in_range("grace period in milliseconds", grace_period.0, 0, limit::PERIOD_MS_MAX)
 }
 
 fn check_price(id: &OfferId, terms: &OfferTerms, price: i64) -> Result<(), Rejection> {

@@ -26,7 +26,7 @@ pub(super) fn put(state: &State, command: &PutWorkspace, now: Timestamp) -> Resu
     let PutWorkspace { workspace: id, name, description } = command;
     for (what, text) in [("name", name), ("description", description)] {
         let bytes = text.as_ref().map_or(0, |text| text.len());
-        names::within_limit(format!("bytes in the {what} of workspace {id}"), bytes, limit::TEXT_BYTES_MAX)?;
+        names::within_limit(format_args!("bytes in the {what} of workspace {id}"), bytes, limit::TEXT_BYTES_MAX)?;
     }
     match state.workspaces.get(id) {
         Some(before) if before.name == *name && before.description == *description => return Ok(Vec::new()),
@@ -99,8 +99,8 @@ pub(super) fn put_member(state: &State, command: &PutMember, now: Timestamp) -> 
         Some(before) if before.roles == *roles => return Ok(Vec::new()),
         Some(_) => {}
         None => {
-            let what = format!("members of workspace {id}");
-            names::within_limit(&what, workspace.members.len() + 1, limit::MEMBERS_MAX)?;
+            let what = format_args!("members of workspace {id}");
+            names::within_limit(what, workspace.members.len() + 1, limit::MEMBERS_MAX)?;
         }
     }
     Ok(vec![Event::MemberPut { workspace: id.clone(), user: user.clone(), at: now, roles: *roles }])
