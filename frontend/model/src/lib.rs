@@ -4,6 +4,7 @@
 
 pub mod books;
 pub mod chart;
+pub mod destination;
 pub mod duration;
 #[cfg(test)]
 pub(crate) mod example;

@@ -9,6 +9,7 @@ use leptos_router::hooks::use_location;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::browser;
+use crate::pages::later;
 use crate::session::Session;
 use crate::widgets::freshness_mark::FreshnessMark;
 use crate::widgets::search_box::SEARCH_ID;
@@ -27,7 +28,8 @@ pub(crate) fn Header() -> impl IntoView {
     let pathname = use_location().pathname;
     let go = Callback::new(move |address: String| navigate(&address, NavigateOptions::default()));
     let search = Callback::new(move |text: String| go.run(found(session, &text)));
-    listen(session, go, keys);
+    let is_palette_open = RwSignal::new(false);
+    listen(session, go, keys, is_palette_open);
     let link = {
         let root = path::cluster(&name);
         move |address: String, words: &'static str| {
@@ -66,6 +68,7 @@ pub(crate) fn Header() -> impl IntoView {
             <button type="button" class="quiet" aria-label="Show the keys" on:click=show_keys>"?"</button>
         </header>
         <Shortcuts element=keys />
+        {move || is_palette_open.get().then(|| later::palette(is_palette_open))}
     }
 }
 
@@ -87,10 +90,15 @@ fn show(keys: NodeRef<Dialog>) {
     }
 }
 
-/// The keys that work everywhere but where people type.
-fn listen(session: Session, go: Callback<String>, keys: NodeRef<Dialog>) {
+/// The keys that work everywhere, all but one only where people do not type.
+fn listen(session: Session, go: Callback<String>, keys: NodeRef<Dialog>, is_palette_open: RwSignal<bool>) {
     let is_after_g = StoredValue::new(false);
     let listener = window_event_listener(leptos::ev::keydown, move |event| {
+        if (event.ctrl_key() || event.meta_key()) && event.key() == "k" {
+            is_palette_open.set(true);
+            event.prevent_default();
+            return;
+        }
         if event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing(&event) {
             return;
         }

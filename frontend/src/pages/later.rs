@@ -21,6 +21,7 @@ use crate::pages::job::JobPage;
 use crate::pages::jobs::JobsPage;
 use crate::pages::keys::KeysPage;
 use crate::pages::market::MarketPage;
+use crate::pages::palette::GoAnywhere;
 use crate::pages::planner::PlannerPage;
 use crate::pages::quota::QuotaPage;
 use crate::pages::rounds::RoundsPage;
@@ -50,6 +51,7 @@ pub(crate) struct Pages {
     pub(crate) workspace: Page,
     pub(crate) keys: Page,
     pub(crate) audit: Page,
+    pub(crate) palette: fn(RwSignal<bool>) -> AnyView,
     pub(crate) follow: Follow,
     pub(crate) load_example: LoadExample,
 }
@@ -79,9 +81,19 @@ pub(crate) fn load() -> Result<Pages, Missing> {
         workspace: || view! { <WorkspacePage /> }.into_any(),
         keys: || view! { <KeysPage /> }.into_any(),
         audit: || view! { <AuditPage /> }.into_any(),
+        palette: |is_open| view! { <GoAnywhere is_open=is_open /> }.into_any(),
         follow: |session, open| Box::pin(follow(session, open)),
         load_example: |session| Box::pin(async move { client::load_example(&session.name()).await }),
     })
+}
+
+/// The palette, as soon as it is there; pages say so when they cannot be loaded.
+pub(crate) fn palette(is_open: RwSignal<bool>) -> impl IntoView {
+    let pages = RwSignal::new(None);
+    spawn_local(async move {
+        pages.try_set(load().await.ok());
+    });
+    move || pages.get().map(|pages| (pages.palette)(is_open))
 }
 
 /// A page, as soon as it is there.

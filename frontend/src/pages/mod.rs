@@ -11,6 +11,7 @@ pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod later;
 pub(crate) mod market;
+pub(crate) mod palette;
 pub(crate) mod plan_apply;
 pub(crate) mod plan_base;
 mod plan_past;

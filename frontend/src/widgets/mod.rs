@@ -15,6 +15,7 @@ pub(crate) mod key_form;
 pub(crate) mod loan_list;
 pub(crate) mod notice_list;
 pub(crate) mod overview;
+pub(crate) mod palette;
 pub(crate) mod pick_set;
 pub(crate) mod plain_table;
 pub(crate) mod plan_change;

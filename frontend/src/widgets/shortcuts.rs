@@ -4,8 +4,9 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 /// What each key does.
-const KEYS: [(&str, &str); 11] = [
+const KEYS: [(&str, &str); 12] = [
     ("/", "Search jobs and quotas"),
+    ("Ctrl K", "Go to anything by a part of its name"),
     ("?", "Show these keys"),
     ("g q", "Go to the quotas"),
     ("g j", "Go to the jobs"),
