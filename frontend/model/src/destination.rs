@@ -1,6 +1,7 @@
 //! Where one can go in a cluster, by a part of its name.
 
 use engine::state::world::State;
+use engine::unit::id::WorkspaceId;
 
 use crate::path;
 
@@ -47,7 +48,7 @@ pub fn found(state: &State, cluster: &str, text: &str) -> Vec<Destination> {
     let is_named = |name: &&str| contains(name, &text);
     let quotas = state.live_quotas().map(|(_, quota)| quota.id.as_str()).filter(is_named);
     let offers = state.market.live_offers().map(|(_, offer)| offer.id.as_str()).filter(is_named);
-    let workspaces = state.workspaces.keys().map(|id| id.as_str()).filter(is_named);
+    let workspaces = state.workspaces.keys().map(WorkspaceId::as_str).filter(is_named);
     let jobs = state.jobs.iter().map(|(_, job)| job.spec.id.as_str()).filter(is_named);
     let things = quotas
         .map(named("Quota", path::quota))
