@@ -154,6 +154,34 @@ fn it_is_read_as_far_as_it_is_looked_at() {
 }
 
 #[test]
+fn reports_are_left_out_and_jobs_of_a_plan_that_was_applied_count() {
+    let (mut state, mut entries) = (State::default(), Vec::new());
+    let lines = include_str!("../../public/examples/three-teams.jsonl").lines();
+    let setting: Vec<Command> = lines
+        .filter(|line| !line.contains("submit_job"))
+        .map(|line| serde_json::from_str::<Envelope>(line).unwrap().command)
+        .collect();
+    let job = r#"{"submit_job":{"job":"first","quota":"Quota1.1","pods":[{"amount":{"gpu":8000}}]}}"#;
+    let applied = format!(r#"{{"apply_plan":{{"commands":[{job}]}}}}"#);
+    let applied: Command = serde_json::from_str(&applied).unwrap();
+    let report: Command = serde_json::from_str(r#"{"report":{"job":"first","observed":"checkpointed"}}"#).unwrap();
+    for (at, command) in (1..).zip(setting.into_iter().chain([applied, report])) {
+        let text = serde_json::json!({ "format": 1, "id": format!("send-{at}"), "command": command });
+        let envelope: Envelope = serde_json::from_value(text).unwrap();
+        let receipt = authority::handle(&mut state, &envelope, Timestamp(at * MINUTE)).unwrap();
+        let (format, revision, events) = (envelope.format, receipt.revision, receipt.events);
+        entries.push(Entry { format, revision, at: Timestamp(at * MINUTE), envelope, events });
+    }
+    let past = read(&entries, 10_000, Since::Time(Timestamp(0)), None).unwrap();
+    // It begins with the first job, which came in a plan.
+    assert_eq!(past.base.ahead.len(), 1);
+    assert!(
+        past.remarks.iter().any(|remark| remark.starts_with("1 reports of what jobs did are left out")),
+        "{past:?}"
+    );
+}
+
+#[test]
 fn what_cannot_be_read_says_why() {
     let (_, entries) = log();
     let nothing = "no job has been submitted since; there is nothing to vary";

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 use engine::host::authority;
+use engine::host::plan::base::Base;
 use engine::message::command::Command;
 use engine::message::envelope::Envelope;
 use engine::message::plan::Change;
@@ -226,6 +227,65 @@ fn what_is_cancelled_is_not_run_and_can_be_run_again() {
 }
 
 #[test]
+fn what_is_asked_of_a_plan_that_has_been_left_is_not_answered() {
+    let (mut bench, state) = (Bench::default(), state());
+    open(&mut bench, &state);
+    let left = 7;
+    assert_eq!(bench.ask(Ask::Run { plan: left, variant: 1, ticket: 1, changes: Vec::new() }), []);
+    assert_eq!(bench.ask(Ask::Cancel { plan: left }), []);
+    assert!(bench.is_busy(), "what is open goes on");
+    bench.ask(Ask::File { plan: left, variants: Vec::new() });
+    assert_eq!(bench.file(), None);
+}
+
+#[test]
+fn a_change_ends_the_search_beside_what_was_before() {
+    let mut state = state();
+    let job = r#"{"submit_job":{"job":"waiting","quota":"Quota1.1","priority":9,"pods":[{"amount":{"gpu":16000}}]}}"#;
+    authority::step(&mut state, &serde_json::from_str(job).unwrap(), Timestamp(120_000)).unwrap();
+    let mut bench = Bench::default();
+    let facts = open(&mut bench, &state);
+    let (goal, family) = Wish::of(&facts).ask(&facts).unwrap();
+    bench.ask(Ask::Search { plan: 1, changes: Vec::new(), goal, family });
+    bench.ask(Ask::Run { plan: 1, variant: 1, ticket: 1, changes: Vec::new() });
+    assert!(finish(&mut bench).iter().all(|tell| matches!(tell, Tell::Ran { .. })));
+}
+
+#[test]
+fn a_shared_plan_names_no_keys() {
+    let mut state = state();
+    let key = r#"{"create_key":{"key":"demo.key","user":"somebody"}}"#;
+    authority::step(&mut state, &serde_json::from_str(key).unwrap(), Timestamp(120_000)).unwrap();
+    assert_eq!(Snapshot::of(&state).keys.len(), 1);
+    let later = key.replace("demo.key", "demo.later");
+    let cancel = r#"{"cancel_job":{"job":"training-a"}}"#;
+    let all = [
+        later.clone(),
+        format!(r#"{{"apply_plan":{{"commands":[{later}]}}}}"#),
+        format!(r#"{{"apply_plan":{{"commands":[{later},{cancel}]}}}}"#),
+    ];
+    let ahead = all.iter().map(|command| (NOW, serde_json::from_str(command).unwrap())).collect();
+    let sheet = Sheet::of(&Base::new(state, NOW, ahead).unwrap(), String::new(), None, None, Vec::new());
+    assert_eq!((sheet.state.keys.len(), sheet.ahead.len()), (0, 1));
+    assert!(!sheet.text().contains("demo."), "{}", sheet.text());
+}
+
+#[test]
+fn a_document_with_too_much_says_what_it_may_have() {
+    let mut bench = Bench::default();
+    open(&mut bench, &state());
+    bench.ask(Ask::File { plan: 1, variants: Vec::new() });
+    let sheet = Sheet::read(&bench.file().unwrap()).unwrap();
+    let fault = |sheet: &Sheet| Sheet::read(&sheet.text()).unwrap_err();
+    let variants = vec![Variant::default(); 9];
+    assert_eq!(fault(&Sheet { variants, ..sheet.clone() }), "the plan has 9 variants, which are more than 8");
+    for length in [0, -5, 367 * DAY.0] {
+        let told = fault(&Sheet { length: Some(Millis(length)), ..sheet.clone() });
+        assert!(told.starts_with(&format!("the plan looks {length} ms ahead; it must be from 1 to ")), "{told}");
+    }
+}
+
+#[test]
 fn a_search_finds_the_smallest_change_and_says_it() {
     let mut state = state();
     let job = r#"{"submit_job":{"job":"waiting","quota":"Quota1.1","priority":9,"pods":[{"amount":{"gpu":16000}}]}}"#;
@@ -278,10 +338,36 @@ fn a_search_finds_the_smallest_change_and_says_it() {
         Wish { within: String::new(), ..wish.clone() }.ask(&facts),
         Err("say within which time, such as 2h".to_owned())
     );
+    let mut without = facts.clone();
+    without.quotas.iter_mut().filter(|quota| quota.quota.as_str() == "Quota1.2").for_each(|quota| quota.min.clear());
+    assert_eq!(
+        wish.ask(&without).unwrap_err(),
+        "Quota1.2 has no whole GPU that Quota1.1 could get; choose somebody else who gives"
+    );
     let (goal, family) = Wish { job: "nobody".to_owned(), ..wish }.ask(&facts).unwrap();
     let told = bench.ask(Ask::Search { plan: 1, changes: Vec::new(), goal, family });
     match told.as_slice() {
         [Tell::Searched { command: None, words, .. }] => assert_eq!(words, "there is no job nobody."),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_plan_to_the_end_is_looked_at_as_far_as_the_base_goes() {
+    let mut state = state();
+    for command in [
+        r#"{"cancel_job":{"job":"training-a"}}"#,
+        r#"{"submit_job":{"job":"long","quota":"Quota1.1","pods":[{"amount":{"gpu":8000}}],"duration_ms":7200000}}"#,
+    ] {
+        authority::step(&mut state, &serde_json::from_str(command).unwrap(), Timestamp(120_000)).unwrap();
+    }
+    let mut bench = Bench::default();
+    open(&mut bench, &state);
+    bench.ask(Ask::Look { plan: 1, length: None });
+    let cancel = serde_json::from_str(r#"{"cancel_job":{"job":"long"}}"#).unwrap();
+    bench.ask(Ask::Run { plan: 1, variant: 1, ticket: 1, changes: vec![now(cancel)] });
+    let told = finish(&mut bench);
+    let [Tell::Ran { ended: base, .. }, Tell::Ran { ended: variant, .. }] = told.as_slice() else { panic!("{told:?}") };
+    // Nothing happens in the variant any more, and whoever waits in it waits as long as in the base.
+    assert_eq!((variant.until, base.until > NOW + Millis::HOUR), (base.until, true));
 }

@@ -119,12 +119,14 @@ fn twenty_thousand_stretches_are_few_elements_and_few_lines() {
 #[test]
 fn narrow_stretches_that_touch_are_one_block_and_their_evictions_are_marked() {
     let spans = (0..1_000).map(|at| {
-        let evicted = (at == 500).then_some(Cause::LendingEnded);
+        let evicted = [500, 501, 503, 700].contains(&at).then_some(Cause::LendingEnded);
         SpanOutcome { evicted, ..span("a", &format!("job-{at}"), at, at + 1) }
     });
     let view = seen(&lanes(spans.collect(), 0), None, 0, 1_000);
     assert!(view.picture.contains(r#"<path class="in-quota" d="M0 44h1000v14h-1000z"/>"#), "{}", view.picture);
     assert_eq!((bars(&view.picture), view.picture.matches("class=\"evicted\"").count()), (0, 1));
+    // Crosses that would lie on each other are one.
+    assert!(view.picture.contains(r#"d="M497 47l8 8m0-8l-8 8M697 47l8 8m0-8l-8 8""#), "{}", view.picture);
 }
 
 #[test]
