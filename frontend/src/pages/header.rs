@@ -95,7 +95,10 @@ fn listen(session: Session, go: Callback<String>, keys: NodeRef<Dialog>, is_pale
     let is_after_g = StoredValue::new(false);
     let listener = window_event_listener(leptos::ev::keydown, move |event| {
         if (event.ctrl_key() || event.meta_key()) && event.key() == "k" {
-            is_palette_open.set(true);
+            // One that is open keeps what was typed.
+            if !is_palette_open.get_untracked() {
+                is_palette_open.set(true);
+            }
             event.prevent_default();
             return;
         }

@@ -91,7 +91,11 @@ pub(crate) fn load() -> Result<Pages, Missing> {
 pub(crate) fn palette(is_open: RwSignal<bool>) -> impl IntoView {
     let pages = RwSignal::new(None);
     spawn_local(async move {
-        pages.try_set(load().await.ok());
+        let loaded = load().await.ok();
+        if loaded.is_none() {
+            is_open.try_set(false);
+        }
+        pages.try_set(loaded);
     });
     move || pages.get().map(|pages| (pages.palette)(is_open))
 }
