@@ -148,7 +148,7 @@ class Planner extends HTMLElement {
     // Whoever leaves the page meanwhile, or comes back to it, asks for nothing by this attempt.
     const attempt = (this.attempt = {});
     try {
-      const text = link ?? (name ? await this.fetch(name) : this.textContent);
+      const text = link || (name ? await this.fetch(name) : this.textContent);
       inTurn(() => attempt === this.attempt && this.open(link ? "open_link" : "open", text));
     } catch (error) {
       if (attempt !== this.attempt) return;
