@@ -110,7 +110,11 @@ pub(crate) fn PlanBase(plan: Plan) -> impl IntoView {
     let anew = RwSignal::new(0);
     Effect::new(move |before: Option<(String, String, i32)>| {
         let place = (chosen.get(), since.get(), anew.get());
-        let is_past = place.0 == "past";
+        // Where the past was refused, what is shown is another beginning.
+        let is_another = plan
+            .beginning
+            .with_untracked(|beginning| beginning.is_refused && !matches!(beginning.open.as_str(), "" | "past"));
+        let is_past = place.0 == "past" && !is_another;
         let look = asked(&look.get());
         // The log of the past has been read only as far as was looked.
         if before.as_ref() == Some(&place) && !is_past {
