@@ -69,7 +69,7 @@ impl Gesture {
             ([(_, a), (_, b)], [(_, c), (_, d)]) => {
                 let (from, to) = (i64::from((a - b).abs().max(1)), i64::from((c - d).abs().max(1)));
                 let moved = self.share((c + d - a - b) / 2);
-                begun.zoomed(from * 1000 / to, self.place(a.midpoint(*b)), length).moved(-moved * to / from, length)
+                begun.zoomed(from * 1000 / to, self.place(a.midpoint(*b)), length).moved(-moved, length)
             }
             _ => return,
         };
