@@ -84,8 +84,9 @@ fn Runs(plan: Plan, party: Memo<Option<Whose>>) -> impl IntoView {
     let settled = move || {
         if let (Some(section), Some(length)) = (moving.get_untracked(), length.get_untracked()) {
             write.run(section.text(length));
-            moving.set(None);
         }
+        // Nothing to write either where the run has gone meanwhile.
+        moving.set(None);
     };
     let timer = StoredValue::new(None::<TimeoutHandle>);
     let stop = move || {
