@@ -226,7 +226,8 @@ pub fn result(before: &Run, after: &Run, language: Language) -> String {
     }
     text.push_str("</tr></thead><tbody>");
     for party in difference::parties(before, after) {
-        let of = |parties: &[PartyOutcome]| parties.iter().find(|known| known.name == party.name).map(|it| it.waits);
+        let is_same = |known: &&PartyOutcome| known.name == party.name && known.is_offer == party.is_offer;
+        let of = |parties: &[PartyOutcome]| parties.iter().find(is_same).map(|known| known.waits);
         let (before, after) = (of(&was).unwrap_or_default(), of(&is).unwrap_or_default());
         let _ = write!(text, "<tr class=\"{}\"><th scope=\"row\">{}</th>", class(party.verdict), escape(&party.name));
         cell(&mut text, &language.period(before.p50), &language.period(after.p50));
