@@ -168,7 +168,8 @@ impl<'a> Veil<'a> {
     /// An answer to a command of theirs.
     #[must_use]
     pub fn receipt(&self, receipt: Receipt) -> Receipt {
-        let events = receipt.events.into_iter().map(|event| self.event(event)).collect();
+        let veil = self.of(receipt.at);
+        let events = receipt.events.into_iter().map(|event| veil.event(event)).collect();
         Receipt { events, ..receipt }
     }
 
