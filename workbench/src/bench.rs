@@ -202,10 +202,10 @@ impl Bench {
         self.plan.as_mut().map(|open| open.work(events)).unwrap_or_default()
     }
 
-    /// How far it has come, if there is work left.
+    /// How far it has come, and when nothing is left, how far that was.
     #[must_use]
     pub fn progress(&self) -> Vec<Tell> {
-        self.plan.iter().filter(|open| open.is_busy()).map(Plan::progress).collect()
+        self.plan.iter().map(Plan::progress).collect()
     }
 }
 
