@@ -1,49 +1,61 @@
 //! The order of the queue (semantics section 3).
 //!
-//! Each quota orders its own queue by its strategy. Across quotas the heads come by effective priority, then by
-//! waiting time, then by name.
+//! Each quota orders its own queue by its strategy. Across quotas the heads come by effective priority; among equals
+//! whoever waits longer, then the higher declared priority, then the name.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::job::spec::IdlePolicy;
 use crate::quota::settings::QueueStrategy;
-use crate::state::jobs::Place;
-use crate::state::queue::Class;
+use crate::state::queue::ClassKey;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::id::Spelling;
 use crate::unit::priority::Priority;
 use crate::unit::sort;
 use crate::unit::sparse::Sparse;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
-/// How many points ageing adds at most, one an hour.
+/// Ageing adds a point an hour, up to this priority: it never passes a job that declared as much and waits as long.
 const AGEING_MAX: i64 = 6;
 
-/// From this priority on a job keeps its own.
-const AGEING_BELOW: u8 = 6;
-
-/// The priority by which a waiting job is ordered: with ageing in quotas that use it. Policies never look at it.
+/// The priority by which a waiting job is ordered: with ageing in quotas that use it. Jobs that use nothing but idle
+/// amounts never age. Policies never look at it.
 #[must_use]
 pub fn effective_priority(
     strategy: QueueStrategy,
+    idle: IdlePolicy,
     priority: Priority,
     waiting_since: Timestamp,
     now: Timestamp,
 ) -> i64 {
     let declared = i64::from(priority);
-    let ages = strategy == QueueStrategy::Intelligent && priority.get() < AGEING_BELOW;
-    let hours = ((now - waiting_since).0 / Millis::HOUR.0).clamp(0, AGEING_MAX);
-    if ages { declared + hours } else { declared }
+    if strategy != QueueStrategy::Intelligent || idle == IdlePolicy::Only {
+        return declared;
+    }
+    let hours = ((now - waiting_since).0 / Millis::HOUR.0).max(0);
+    declared.max(declared.saturating_add(hours).min(AGEING_MAX))
 }
 
 /// The level of classes that may stand in front of others whatever their priority.
 const EVERYBODY: i64 = i64::MAX;
 
+/// A place among jobs of one level: who waits longer, then the higher declared priority, then the name.
+type Turn<'s> = (Timestamp, Reverse<Priority>, Spelling<'s>);
+
 /// A place in the order: the smallest comes first.
-type Rank<'s> = (Reverse<i64>, Place<'s>);
+type Rank<'s> = (Reverse<i64>, Turn<'s>);
+
+/// A job's place among others of its level.
+fn turn(state: &State, no: JobNo) -> Turn<'_> {
+    let job = &state.jobs[no];
+    let (since, name) = job.place();
+    (since, Reverse(job.spec.priority), name)
+}
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +119,7 @@ impl<'s> Heads<'s> {
             let Reverse((rank, queue)) = self.across.pop()?;
             let members = &mut self.queues[queue as usize];
             // A queue that got an earlier head was offered again since.
-            if members.peek().is_some_and(|Reverse(((_, waits), _))| *waits == rank.1)
+            if members.peek().is_some_and(|Reverse(((_, turn), _))| *turn == rank.1)
                 && let Some(Reverse((_, head))) = members.pop()
             {
                 self.reached = self.reached.max(Some(rank));
@@ -176,13 +188,16 @@ impl<'s> Heads<'s> {
     /// beginning: any of them may stand in front of the others.
     fn level(&self, no: ClassNo) -> i64 {
         let class = &self.state.queue.classes[no.at()];
-        let strategy = self.state.quotas[class.key.quota.at()].settings.strategy;
         let since = || class.waiting.first().map_or(self.now, |first| self.state.jobs[first].waiting_since);
-        if is_by_priority(strategy) {
-            effective_priority(strategy, class.key.priority, since(), self.now)
-        } else {
-            EVERYBODY
-        }
+        if is_by_priority(self.strategy(&class.key)) { self.effective_priority(&class.key, since()) } else { EVERYBODY }
+    }
+
+    fn strategy(&self, key: &ClassKey) -> QueueStrategy {
+        self.state.quotas[key.quota.at()].settings.strategy
+    }
+
+    fn effective_priority(&self, key: &ClassKey, since: Timestamp) -> i64 {
+        effective_priority(self.strategy(key), key.idle, key.priority, since, self.now)
     }
 
     fn queue(&mut self, no: ClassNo) -> u32 {
@@ -198,24 +213,19 @@ impl<'s> Heads<'s> {
     fn member(&self, no: ClassNo, place: u32, queue: u32) -> Option<Reverse<(Rank<'s>, Head)>> {
         let class = &self.state.queue.classes[no.at()];
         let job = class.waiting.get(place as usize)?;
-        let waits = self.state.jobs[job].place();
-        let strategy = self.state.quotas[class.key.quota.at()].settings.strategy;
-        let rank = rank_in_quota(strategy, class, waits, self.now);
-        Some(Reverse((rank, Head { job, class: no, place, queue })))
+        let turn = turn(self.state, job);
+        let is_by_priority = is_by_priority(self.strategy(&class.key));
+        let level = if is_by_priority { self.effective_priority(&class.key, turn.0) } else { 0 };
+        Some(Reverse(((Reverse(level), turn), Head { job, class: no, place, queue })))
     }
 
     /// Puts the quota's next job among the others.
     fn offer(&mut self, queue: u32) {
-        if let Some(Reverse(((_, waits), head))) = self.queues[queue as usize].peek() {
-            let rank = self.rank_across(head.class, *waits);
-            self.across.push(Reverse((rank, queue)));
+        if let Some(Reverse(((_, turn), head))) = self.queues[queue as usize].peek() {
+            let key = &self.state.queue.classes[head.class.at()].key;
+            let level = self.effective_priority(key, turn.0);
+            self.across.push(Reverse(((Reverse(level), *turn), queue)));
         }
-    }
-
-    fn rank_across(&self, no: ClassNo, waits: Place<'s>) -> Rank<'s> {
-        let key = &self.state.queue.classes[no.at()].key;
-        let strategy = self.state.quotas[key.quota.at()].settings.strategy;
-        (Reverse(effective_priority(strategy, key.priority, waits.0, self.now)), waits)
     }
 }
 
@@ -225,12 +235,6 @@ fn is_by_priority(strategy: QueueStrategy) -> bool {
         QueueStrategy::Intelligent | QueueStrategy::Balance => true,
         QueueStrategy::StrictFifo | QueueStrategy::RoundRobin => false,
     }
-}
-
-fn rank_in_quota<'s>(strategy: QueueStrategy, class: &Class, waits: Place<'s>, now: Timestamp) -> Rank<'s> {
-    let level =
-        if is_by_priority(strategy) { effective_priority(strategy, class.key.priority, waits.0, now) } else { 0 };
-    (Reverse(level), waits)
 }
 
 /// The queue of a quota in the order in which it is judged; jobs in backoff are left out.
