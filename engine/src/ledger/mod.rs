@@ -7,6 +7,7 @@
 //! used or not. A quota's own jobs have what its children do not claim.
 
 pub mod check;
+pub mod guaranteed;
 pub mod loans;
 
 use crate::quota::tree::Quota;
@@ -303,19 +304,6 @@ pub fn fits_above(tree: &[Quota], quotas: &impl Slots<QuotaUse>, no: QuotaNo, as
         exceeded(tree, at, own_use, &claim_change)?;
     }
     Ok(())
-}
-
-/// Whether a job of quota `no` that asks for `asked` would fit in the quota and all its ancestors if nothing ran there.
-#[must_use]
-pub fn fits_when_empty(tree: &[Quota], quotas: &impl Slots<QuotaUse>, no: QuotaNo, asked: &Amount) -> bool {
-    let children_min = |at: usize| quotas.get(no.at()).children_min[at];
-    let mut fits = exceeded(tree, no, children_min, asked).is_ok();
-    let mut next = tree[no.at()].parent;
-    while let (true, Some(no)) = (fits, next) {
-        fits = exceeded(tree, no, |_| 0, asked).is_ok();
-        next = tree[no.at()].parent;
-    }
-    fits
 }
 
 fn exceeded(tree: &[Quota], no: QuotaNo, used: impl Fn(usize) -> i64, asked: &Amount) -> Result<(), Short> {

@@ -1,25 +1,27 @@
-//! Reservations: backfill must not starve a large gang (semantics section 3).
+//! Backfill must not starve a large gang: whoever has waited too long holds a reservation (semantics section 3).
 //!
-//! A job that has waited longer than its quota's `starvation_after` holds a reservation: of its quota, and of the
-//! nodes on which it would start first. Later jobs of the same or a lower priority may use them only if their
-//! declared duration ends before the reservation's earliest start. One job of a quota holds it: the first of them.
+//! In each quota the first job that has waited longer than `starvation_after` and fits in what is guaranteed to it
+//! holds one: of its quota, and of the nodes that will be free for it. It binds what comes later with the same or a
+//! lower priority, and every pod above a minimum: these may use what is reserved only if their declared duration ends
+//! before the holder starts; otherwise what is left beside it. Idle jobs are not bound, since the holder takes back what
+//! they use.
 //!
-//! A reservation matters only to a job that could start otherwise, so it is looked for when a source has made an
-//! offer, and its earliest start is computed only then.
+//! A reservation matters only to a job that could start otherwise, so it is looked for when a source has made an offer.
+
+use std::cmp::Reverse;
 
 use crate::job::hold::Blocker;
+use crate::job::phase::Charge;
 use crate::job::phase::Phase;
-use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
-use crate::ledger;
+use crate::ledger::guaranteed::is_guaranteed;
 use crate::schedule::decision::Offer;
-use crate::schedule::decision::Victim;
-use crate::schedule::source;
+use crate::schedule::judge;
+use crate::schedule::reservation::Reservation;
+use crate::schedule::reservation::declared_end;
 use crate::schedule::trial::Trial;
-use crate::state::jobs::Job;
 use crate::state::queue::Class;
-use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
@@ -28,145 +30,160 @@ use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
-/// When a job can start at the earliest, and on which nodes; nothing if that is not known.
-type EarliestStart = Option<(Timestamp, Vec<NodeNo>)>;
+/// Who would take an offer.
+#[derive(Clone, Copy)]
+pub struct Claim<'a> {
+    /// The job.
+    pub job: JobNo,
+    /// What it would start: the job itself, or one of its pods above the minimum as a job of its own.
+    pub spec: &'a JobSpec,
+    /// Whether it is such a pod.
+    pub is_extra: bool,
+}
 
-/// Whether a reservation binds a job.
-enum Binding {
-    /// It does not.
-    No,
-    /// It does, until its holder can start, if that is known.
-    Until(Option<Timestamp>),
+/// Why an offer is not for a job.
+pub struct Denied {
+    /// Who holds the reservation.
+    pub holder: JobNo,
+    /// What to tell.
+    pub blocker: Blocker,
+    /// Whether the quota is reserved, whatever the source; otherwise the nodes are, and there are no others.
+    pub is_whole_quota: bool,
 }
 
 /// The reservations of a round, as far as they were asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Reservations {
-    known: Map<JobNo, EarliestStart>,
-    /// Of each quota that was asked for: the first job that has waited too long.
-    holders: Map<QuotaNo, Option<JobNo>>,
-    /// Jobs that wait for nodes and have waited too long, once asked for.
-    for_nodes: Option<Vec<JobNo>>,
+    /// Who holds one, by quota; nothing before anybody asked.
+    holders: Option<Map<QuotaNo, JobNo>>,
+    known: Map<JobNo, Reservation>,
 }
 
 impl Reservations {
-    /// What keeps a job from taking an offer, if anything: a reservation of its quota.
-    pub fn blocker(&mut self, trial: &Trial<'_>, no: JobNo, offer: &Offer) -> Option<Blocker> {
-        let job = &trial.state.jobs[no];
-        if offer.placed.source == Source::Idle {
-            return None;
+    /// An offer, as far as the reservations of others leave it: as it is, on other nodes, or not at all.
+    pub fn admit(
+        &mut self,
+        trial: &mut Trial<'_>,
+        claim: Claim<'_>,
+        offer: Offer,
+        ask_again: impl FnOnce(&Trial<'_>) -> Result<Offer, Blocker>,
+    ) -> Result<Offer, Denied> {
+        if offer.placed.charge != Charge::InQuota {
+            return Ok(offer);
         }
-        let quota = job.spec.quota;
-        let holder = (*self.holders.or_insert_with(quota, || first_starving(trial, quota)))?;
-        let Binding::Until(until) = self.binding(trial, no, holder) else { return None };
-        Some(Blocker::Reserved { job: trial.state.jobs[holder].spec.id.clone(), until })
-    }
-
-    /// Nodes of an offer that are reserved for others, sorted, and for whom first.
-    pub fn forbidden(&mut self, trial: &Trial<'_>, no: JobNo, offer: &Offer) -> Option<(Vec<NodeNo>, Blocker)> {
-        if offer.placed.pods.is_empty() {
-            return None;
-        }
-        let holders = self.for_nodes.get_or_insert_with(|| starving_for_nodes(trial)).clone();
-        let mut nodes = Vec::new();
-        let mut first = None;
-        for holder in holders {
-            if let Binding::Until(until) = self.binding(trial, no, holder) {
-                let reserved = self
-                    .known
-                    .get(&holder)
-                    .and_then(Option::as_ref)
-                    .map(|(_, nodes)| nodes.clone())
-                    .unwrap_or_default();
-                if offer.placed.pods.iter().any(|pod| reserved.contains(&pod.node)) && first.is_none() {
-                    first = Some(Blocker::Reserved { job: trial.state.jobs[holder].spec.id.clone(), until });
-                }
-                nodes.extend(reserved);
+        let bound = self.binding(trial, claim);
+        let asked = claim.spec.shape.gang_amount();
+        for holder in &bound {
+            let reservation = &self.known[holder];
+            if reservation.quota == claim.spec.quota && !asked.fits_in(&reservation.spare) {
+                let blocker = reservation.blocker(trial.state);
+                return Err(Denied { holder: *holder, blocker, is_whole_quota: true });
             }
         }
+        let offer = match self.conflict(claim, &bound, &offer) {
+            None => offer,
+            Some((nodes, holder)) => {
+                // Some of its nodes are somebody else's; others may do.
+                trial.forbidden = nodes;
+                let elsewhere = ask_again(trial);
+                trial.forbidden.clear();
+                let blocker = || self.known[&holder].blocker(trial.state);
+                elsewhere.map_err(|_| Denied { holder, blocker: blocker(), is_whole_quota: false })?
+            }
+        };
+        for holder in bound {
+            if let Some(reservation) = self.known.get_mut(&holder) {
+                reservation.take(claim.spec, &offer);
+            }
+        }
+        Ok(offer)
+    }
+
+    /// The nodes that reservations keep from a job, sorted, and whose the first of those is that it was offered.
+    fn conflict(&self, claim: Claim<'_>, bound: &[JobNo], offer: &Offer) -> Option<(Vec<NodeNo>, JobNo)> {
+        let reservations = bound.iter().map(|holder| &self.known[holder]);
+        let first = reservations.clone().find(|reservation| reservation.is_hit_by(claim.spec, offer))?;
+        let mut nodes: Vec<NodeNo> =
+            reservations.flat_map(|reservation| reservation.nodes_too_full_for(claim.spec)).collect();
+        nodes.extend(offer.placed.pods.iter().map(|pod| pod.node).filter(|no| first.nodes.contains_key(no)));
         sort::by_key(&mut nodes, |no| *no);
         nodes.dedup();
-        first.map(|blocker| (nodes, blocker))
+        Some((nodes, first.holder))
     }
 
-    /// Whether the holder's reservation binds a job.
-    fn binding(&mut self, trial: &Trial<'_>, no: JobNo, holder: JobNo) -> Binding {
-        let (job, held_by) = (&trial.state.jobs[no], &trial.state.jobs[holder]);
-        let is_later = (held_by.waiting_since, &held_by.spec.id) < (job.waiting_since, &job.spec.id);
-        if holder == no || !is_later || job.spec.priority > held_by.spec.priority || trial.is_served(holder) {
-            return Binding::No;
+    /// The holders whose reservations bind a job.
+    fn binding(&mut self, trial: &Trial<'_>, claim: Claim<'_>) -> Vec<JobNo> {
+        let state = trial.state;
+        let holders = self.holders.get_or_insert_with(|| holders(trial));
+        let domain = state.domains.of_quota(claim.spec.quota);
+        let is_pool = state.domains.list[domain.at()].is_pool;
+        let concerns =
+            |quota: QuotaNo| quota == claim.spec.quota || (!is_pool && state.domains.of_quota(quota) == domain);
+        let later = holders.iter().filter(|(quota, holder)| concerns(**quota) && is_later(trial, claim, **holder));
+        let later: Vec<JobNo> = later.map(|(_, holder)| *holder).collect();
+        let end = end(trial, claim);
+        let mut binding = Vec::new();
+        for holder in later {
+            let reservation = self.known.or_insert_with(holder, || Reservation::of(trial, holder));
+            let is_back_in_time = matches!((end, reservation.start), (Some(end), Some(start)) if end <= start);
+            if !is_back_in_time {
+                binding.push(holder);
+            }
         }
-        let earliest = self.known.or_insert_with(holder, || earliest_start(trial, &held_by.spec));
-        let until = earliest.as_ref().map(|(at, _)| *at);
-        let ends = job.spec.duration.map(|duration| trial.now + Millis(duration.get().0 - job.progress.saved_ms.0));
-        let is_back_in_time = matches!((ends, until), (Some(ends), Some(until)) if ends <= until);
-        if is_back_in_time { Binding::No } else { Binding::Until(until) }
+        binding
     }
 }
 
-/// The first job of a quota that has waited too long and may start there one day.
-fn first_starving(trial: &Trial<'_>, quota: QuotaNo) -> Option<JobNo> {
-    let queue = &trial.state.queue;
-    let heads = queue.classes_of(quota).filter_map(|class| starving(trial, &queue.classes[class.at()]));
-    heads.min_by(|a, b| {
-        let key = |no: &JobNo| {
-            let job = &trial.state.jobs[*no];
-            (std::cmp::Reverse(job.spec.priority), job.waiting_since, job.spec.id.clone())
-        };
-        key(a).cmp(&key(b))
-    })
+/// Whether a claim comes after a holder that still waits, with no higher priority.
+fn is_later(trial: &Trial<'_>, claim: Claim<'_>, holder: JobNo) -> bool {
+    let (job, held_by) = (&trial.state.jobs[claim.job], &trial.state.jobs[holder]);
+    let is_younger = (held_by.waiting_since, &held_by.spec.id) < (job.waiting_since, &job.spec.id);
+    claim.job != holder
+        && (claim.is_extra || is_younger)
+        && claim.spec.priority <= held_by.spec.priority
+        && !trial.is_served(holder)
 }
 
-/// Jobs that have waited too long for nodes, not for their quota.
-fn starving_for_nodes(trial: &Trial<'_>) -> Vec<JobNo> {
-    let queue = &trial.state.queue;
-    // Who waits for room waits for no plain reason.
-    let families = queue.of_quota.values().flatten().map(|family| &queue.families[family.at()]);
-    let open = families.filter(|family| family.lasting().is_none()).flat_map(|family| queue.members(family));
-    let mut classes: Vec<(QuotaNo, ClassNo)> = open.map(|no| (queue.classes[no.at()].key.quota, no)).collect();
-    sort::by_key(&mut classes, |class| *class);
-    let waits_for_room = |class: &&Class| {
-        let binding = class.hold.as_ref().and_then(|hold| hold.binding());
-        binding.is_some_and(|attempt| matches!(attempt.blocker, Blocker::NoRoom { .. }))
-    };
-    let classes = classes.iter().map(|(_, no)| &queue.classes[no.at()]);
-    classes.filter(waits_for_room).filter_map(|class| starving(trial, class)).collect()
+/// When what would start now ends, if that is declared.
+fn end(trial: &Trial<'_>, claim: Claim<'_>) -> Option<Timestamp> {
+    let job = &trial.state.jobs[claim.job];
+    if matches!(job.phase, Phase::Running { .. }) {
+        return declared_end(job);
+    }
+    job.spec.duration.map(|duration| trial.now + Millis(duration.get().0 - job.progress.saved_ms.0))
 }
 
-/// The head of a class, if it has waited too long.
-fn starving(trial: &Trial<'_>, class: &Class) -> Option<JobNo> {
-    let no = class.waiting.first()?;
-    let since = trial.state.jobs[no].waiting_since;
-    let patience = trial.state.quotas[class.key.quota.at()].settings.starvation_after;
-    let is_hopeless = class.hold.as_ref().is_some_and(|hold| hold.is_for_ever());
-    let may_hold = class.key.idle != IdlePolicy::Only && !is_hopeless;
-    (may_hold && trial.now - since > patience).then_some(no)
-}
-
-/// When a job could start if nobody else came: the declared ends of running jobs, one after the other.
-fn earliest_start(trial: &Trial<'_>, spec: &JobSpec) -> EarliestStart {
+/// The first job of each quota that has waited too long and fits in what is guaranteed to it.
+fn holders(trial: &Trial<'_>) -> Map<QuotaNo, JobNo> {
     let state = trial.state;
-    if !ledger::fits_when_empty(&state.quotas, &trial.quotas, spec.quota, &spec.shape.gang_amount()) {
-        return None;
-    }
-    let domain = state.domains.of_quota(spec.quota);
-    let in_domain = |at: &usize| state.domains.of_quota(QuotaNo::from_index(*at)) == domain;
-    let running = (0..state.running.len()).filter(in_domain).flat_map(|at| state.running[at].iter().map(|(_, no)| *no));
-    let mut ends: Vec<(Timestamp, JobNo)> =
-        running.filter(|no| !trial.is_gone(*no)).filter_map(|no| Some((declared_end(&state.jobs[no])?, no))).collect();
-    sort::by_key(&mut ends, |end| *end);
-    let mut later = trial.fork();
-    for (at, no) in ends {
-        later.evict(&Victim::Job(no));
-        if let Ok(offer) = source::offer(Source::Own, &later, spec) {
-            return Some((at.max(trial.now), offer.placed.pods.iter().map(|pod| pod.node).collect()));
+    let mut holders: Map<QuotaNo, JobNo> = Map::new();
+    let Some(least) = state.live_quotas().map(|(_, quota)| quota.settings.starvation_after).min() else {
+        return holders;
+    };
+    let rank = |no: JobNo| {
+        let job = &state.jobs[no];
+        (Reverse(job.spec.priority), job.waiting_since, &job.spec.id)
+    };
+    for (since, class) in state.queue.by_age.iter() {
+        if trial.now - *since <= least {
+            break;
+        }
+        let class = &state.queue.classes[class.at()];
+        let Some(no) = starving(trial, class) else { continue };
+        let is_first = holders.get(&class.key.quota).is_none_or(|other| rank(no) < rank(*other));
+        if is_first && judge::fits_when_empty(state, &state.jobs[no].spec) {
+            holders.insert(class.key.quota, no);
         }
     }
-    None
+    holders
 }
 
-/// When a running job ends, if it says so.
-fn declared_end(job: &Job) -> Option<Timestamp> {
-    let Phase::Running { started, .. } = &job.phase else { return None };
-    job.spec.duration.map(|duration| *started + Millis(duration.get().0 - job.progress.saved_ms.0))
+/// The first job of a class that still waits, if it has waited too long and has a right to what it asks for.
+fn starving(trial: &Trial<'_>, class: &Class) -> Option<JobNo> {
+    let state = trial.state;
+    let no = class.waiting.iter().find(|no| !trial.is_served(*no))?;
+    let (job, patience) = (&state.jobs[no], state.quotas[class.key.quota.at()].settings.starvation_after);
+    let has_right = class.key.idle != IdlePolicy::Only
+        && is_guaranteed(&state.quotas, &trial.quotas, class.key.quota, &job.spec.shape.gang_amount());
+    (has_right && trial.now - job.waiting_since > patience).then_some(no)
 }

@@ -20,6 +20,16 @@ pub enum Victim {
     Pods(JobNo, Vec<u32>),
 }
 
+impl Victim {
+    /// Whose.
+    #[must_use]
+    pub fn job(&self) -> JobNo {
+        match self {
+            Self::Job(no) | Self::Pods(no, _) => *no,
+        }
+    }
+}
+
 /// What a source offers: where the job runs, and who has to change or to go for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
@@ -60,6 +70,8 @@ pub enum Decision {
     },
     /// Running jobs give way, and nobody starts for it: loans ended.
     Release {
+        /// Idle jobs whose own quota has room, which go in quota instead of being evicted.
+        promoted: Vec<JobNo>,
         /// Who.
         victims: Vec<Victim>,
         /// Why.

@@ -1,5 +1,8 @@
 //! Pods above an elastic job's minimum: they start when there is room, one by one, and carry their own charge
-//! (semantics section 1).
+//! (semantics sections 1 and 3).
+//!
+//! They grow after everybody with a right has been served: one pod each in turn, within quotas before anything is lent,
+//! and on idle amounts last. Nobody is preempted for them; lent amounts are taken back if they are free at once.
 
 use std::sync::Arc;
 
@@ -10,79 +13,160 @@ use crate::job::shape::Role;
 use crate::job::shape::Shape;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
+use crate::ledger::Sign;
+use crate::schedule::backfill::Claim;
+use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Decision;
 use crate::schedule::decision::Offer;
+use crate::schedule::decision::Victim;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
+use crate::unit::id::DomainNo;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
+use crate::unit::ordered::Map;
 use crate::unit::sort;
 
-/// Pods that would start now for elastic jobs which run and for those that start in this round (`started`, with the
-/// charge of their gangs and where these run).
-pub fn grow(trial: &mut Trial<'_>, started: &[(JobNo, Charge, GroupNo)]) -> Vec<Decision> {
-    let state = trial.state;
-    let mut waiting: Vec<(JobNo, Charge, GroupNo, u32)> = Vec::new();
-    for no in state.growing.iter().copied().filter(|no| !trial.is_gone(*no)) {
-        let job = &state.jobs[no];
-        let Phase::Running { placed, extra, .. } = &job.phase else { continue };
-        let has = u32::try_from(trial.extra_of(no, extra).count()).unwrap_or(u32::MAX);
-        waiting.push((no, trial.charge_of(no, placed), placed.home, job.spec.shape.extra_pods().saturating_sub(has)));
-    }
-    waiting.extend(
-        started.iter().map(|(no, charge, home)| (*no, *charge, *home, state.jobs[*no].spec.shape.extra_pods())),
-    );
-    sort::by_key(&mut waiting, |(no, ..)| {
-        let job = &state.jobs[*no];
-        (std::cmp::Reverse(job.spec.priority), job.waiting_since, job.spec.id.clone())
-    });
-    waiting
-        .into_iter()
-        .filter(|(.., missing)| *missing > 0)
-        .flat_map(|(no, charge, home, missing)| grow_job(trial, no, charge, home, missing))
-        .collect()
+/// What an extra pod may use within its quota: what is free, what was lent, and at a parent with child-level preemption
+/// what its descendants leave unused.
+const WITHIN_QUOTA: [Source; 3] = [Source::Own, Source::Reclaim, Source::ChildLevel];
+
+/// The elastic jobs of a round.
+#[derive(Default)]
+pub struct Growth {
+    /// Jobs that start in this round, with the charge of their gangs and where these run.
+    started: Vec<(JobNo, Charge, GroupNo)>,
+    /// How many pods have been given in this round.
+    given: Map<JobNo, u32>,
 }
 
-fn grow_job(trial: &mut Trial<'_>, no: JobNo, gang: Charge, home: GroupNo, missing: u32) -> Vec<Decision> {
-    let spec = pod_of(&trial.state.jobs[no].spec);
-    let home = trial.state.domains.of_group(home);
-    let mut grown = Vec::new();
-    for _ in 0..missing {
-        let may_use = |source: &Source| match source {
-            Source::Own | Source::Reclaim => gang == Charge::InQuota,
-            Source::Idle => spec.idle != IdlePolicy::Off,
-            Source::ChildLevel | Source::SelfLevel | Source::Spot => false,
-        };
-        // A job never spans two domains, so its pods stay where its gang is.
-        let offer = |source: Source| match source {
-            Source::Idle => source::idle::offer_in(trial, &spec, home),
-            Source::Own | Source::Reclaim | Source::ChildLevel | Source::SelfLevel | Source::Spot => {
-                source::offer(source, trial, &spec)
-            }
-        };
-        // It starts at once or not at all: nobody is told to stop for a pod that would have to wait.
-        let at_once = |offer: &Offer| offer.victims.iter().all(|victim| trial.takes_time(victim).is_none());
-        let mut offers = source::SOURCES.into_iter().filter(may_use).filter_map(|source| offer(source).ok());
-        let Some(offer) = offers.find(at_once) else { break };
-        let pod = offer.placed.pods.first().copied();
-        for promoted in &offer.promoted {
-            trial.promote(*promoted);
+/// An elastic job that could have more pods.
+struct Growing {
+    job: JobNo,
+    /// One more pod, as a job of its own.
+    pod: JobSpec,
+    charge: Charge,
+    /// A job never spans two domains, so its pods stay where its gang is.
+    home: DomainNo,
+    missing: u32,
+}
+
+impl Growth {
+    /// A job starts in this round.
+    pub fn start(&mut self, trial: &Trial<'_>, job: JobNo, offer: &Offer) {
+        let is_elastic = trial.state.jobs[job].spec.shape.extra_pods() > 0;
+        if is_elastic && offer.victims.is_empty() {
+            self.started.push((job, offer.placed.charge, offer.placed.home));
         }
-        for victim in &offer.victims {
-            trial.evict(victim);
-        }
-        trial.book(spec.quota, home, offer.placed.charge, spec.shape.gang_amount(), crate::ledger::Sign::Add);
-        trial.occupy(home, pod, spec.shape.gang_amount(), crate::ledger::Sign::Add);
-        grown.push(Decision::Grow {
-            job: no,
-            charge: offer.placed.charge,
-            pods: vec![pod],
-            promoted: offer.promoted,
-            victims: offer.victims,
-            cause: offer.cause,
-        });
     }
-    grown
+
+    /// Pods that start within their quotas.
+    pub fn within_quotas(&mut self, trial: &mut Trial<'_>, reservations: &mut Reservations) -> Vec<Decision> {
+        let mut growing = self.growing(trial);
+        growing.retain(|growing| growing.charge == Charge::InQuota);
+        self.in_turn(trial, growing, |trial, growing| within_quota(trial, reservations, growing))
+    }
+
+    /// Pods that start on idle amounts.
+    pub fn on_idle(&mut self, trial: &mut Trial<'_>) -> Vec<Decision> {
+        let mut growing = self.growing(trial);
+        growing.retain(|growing| growing.pod.idle != IdlePolicy::Off);
+        self.in_turn(trial, growing, |trial, growing| source::idle::offer_in(trial, &growing.pod, growing.home).ok())
+    }
+
+    /// One pod each in turn, until nobody gets another one.
+    fn in_turn(
+        &mut self,
+        trial: &mut Trial<'_>,
+        mut growing: Vec<Growing>,
+        mut offer: impl FnMut(&mut Trial<'_>, &Growing) -> Option<Offer>,
+    ) -> Vec<Decision> {
+        let mut decisions = Vec::new();
+        while !growing.is_empty() {
+            growing.retain_mut(|growing| {
+                let Some(offer) = offer(trial, growing) else { return false };
+                decisions.push(take(trial, growing, offer));
+                *self.given.or_default(growing.job) += 1;
+                growing.missing -= 1;
+                growing.missing > 0
+            });
+        }
+        decisions
+    }
+
+    /// Whoever could have more pods, in the order of the queue.
+    fn growing(&self, trial: &Trial<'_>) -> Vec<Growing> {
+        let state = trial.state;
+        let mut jobs: Vec<(JobNo, Charge, GroupNo, u32)> = Vec::new();
+        for no in state.growing.iter().copied().filter(|no| !trial.is_gone(*no)) {
+            let Phase::Running { placed, extra, .. } = &state.jobs[no].phase else { continue };
+            let has = u32::try_from(trial.extra_of(no, extra).count()).unwrap_or(u32::MAX);
+            jobs.push((no, trial.charge_of(no, placed), placed.home, has));
+        }
+        jobs.extend(self.started.iter().map(|(no, charge, home)| (*no, *charge, *home, 0)));
+        sort::by_key(&mut jobs, |(no, ..)| {
+            let job = &state.jobs[*no];
+            (std::cmp::Reverse(job.spec.priority), job.waiting_since, &job.spec.id)
+        });
+        let growing = jobs.into_iter().map(|(job, charge, home, has)| {
+            let spec = &state.jobs[job].spec;
+            let has = has.saturating_add(self.given.get(&job).copied().unwrap_or(0));
+            let home = state.domains.of_group(home);
+            Growing { job, pod: pod_of(spec), charge, home, missing: spec.shape.extra_pods().saturating_sub(has) }
+        });
+        growing.filter(|growing| growing.missing > 0).collect()
+    }
+}
+
+fn within_quota(trial: &mut Trial<'_>, reservations: &mut Reservations, growing: &Growing) -> Option<Offer> {
+    let claim = Claim { job: growing.job, spec: &growing.pod, is_extra: true };
+    WITHIN_QUOTA.into_iter().find_map(|source| {
+        let ask = |trial: &Trial<'_>| {
+            source::offer(source, trial, &growing.pod).map(|offer| preempts_nobody(trial, &offer).then_some(offer))
+        };
+        let offer = ask(trial).ok().flatten()?;
+        let elsewhere = |trial: &Trial<'_>| match ask(trial) {
+            Ok(Some(offer)) => Ok(offer),
+            Ok(None) => Err(crate::job::hold::Blocker::NothingLent),
+            Err(blocker) => Err(blocker),
+        };
+        reservations.admit(trial, claim, offer, elsewhere).ok()
+    })
+}
+
+/// Whether all who give way are on idle amounts and do so at once: nobody is told to stop for a pod that would have to
+/// wait.
+fn preempts_nobody(trial: &Trial<'_>, offer: &Offer) -> bool {
+    offer.victims.iter().all(|victim| {
+        let Phase::Running { placed, extra, .. } = &trial.state.jobs[victim.job()].phase else { return false };
+        let is_idle = match victim {
+            Victim::Job(no) => trial.charge_of(*no, placed) == Charge::Idle,
+            Victim::Pods(_, pods) => pods.iter().all(|pod| extra[*pod as usize].charge == Charge::Idle),
+        };
+        is_idle && trial.takes_time(victim).is_none()
+    })
+}
+
+/// Books a pod, and says so.
+fn take(trial: &mut Trial<'_>, growing: &Growing, offer: Offer) -> Decision {
+    let pod = offer.placed.pods.first().copied();
+    for promoted in &offer.promoted {
+        trial.promote(*promoted);
+    }
+    for victim in &offer.victims {
+        trial.evict(victim);
+    }
+    let amount = growing.pod.shape.gang_amount();
+    trial.book(growing.pod.quota, growing.home, offer.placed.charge, amount, Sign::Add);
+    trial.occupy(growing.home, pod, amount, Sign::Add);
+    Decision::Grow {
+        job: growing.job,
+        charge: offer.placed.charge,
+        pods: vec![pod],
+        promoted: offer.promoted,
+        victims: offer.victims,
+        cause: offer.cause,
+    }
 }
 
 /// One more pod, as a job of its own.

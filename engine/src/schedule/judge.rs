@@ -1,6 +1,6 @@
 //! Judging one waiting job: the first source that serves wins, and every one that does not says why.
-
-use std::sync::Arc;
+//!
+//! Sources by right and idle amounts are asked apart: nothing is lent before everybody with a right has been asked.
 
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
@@ -9,15 +9,16 @@ use crate::job::phase::Phase;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
+use crate::ledger::guaranteed::is_guaranteed;
 use crate::placement::NodeUse;
 use crate::placement::gang::NoRoom;
 use crate::placement::gang::Room;
 use crate::quota::policy::Scope;
+use crate::schedule::backfill::Claim;
+use crate::schedule::backfill::Denied;
 use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Offer;
-use crate::schedule::order::Head;
 use crate::schedule::source;
-use crate::schedule::source::SOURCES;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
@@ -25,61 +26,101 @@ use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Draft;
 use crate::unit::sort;
-use crate::unit::sparse::Sparse;
 use crate::unit::time::Timestamp;
 
-/// What families, by number, were refused since anybody was served in this round: the same question to the same books.
-pub type Refusals = Sparse<Arc<Hold>>;
+/// The sources that a job has a right to, in their order.
+pub const BY_RIGHT: [Source; 4] = [Source::Own, Source::Reclaim, Source::ChildLevel, Source::SelfLevel];
 
-/// What a waiting job gets now, or why it waits.
-pub fn judge(
-    trial: &mut Trial<'_>,
-    reservations: &mut Reservations,
-    refusals: &mut Refusals,
-    head: Head,
-) -> Result<Offer, Arc<Hold>> {
-    let family = trial.state.queue.classes[head.class.at()].family;
-    if let Some(hold) = refusals.get(family.at()) {
-        return Err(Arc::clone(hold));
-    }
-    let job = &trial.state.jobs[head.job].spec;
-    let reserved = |source: Source, blocker: Blocker| Arc::new(Hold::of(vec![Attempt { source, blocker }]));
-    let offer = match ask(trial, job) {
-        Ok(offer) => offer,
-        Err(hold) => {
-            let hold = Arc::new(hold);
-            *refusals.slot(family.at()) = Some(Arc::clone(&hold));
-            return Err(hold);
-        }
-    };
-    if let Some(blocker) = reservations.blocker(trial, head.job, &offer) {
-        return Err(reserved(offer.placed.source, blocker));
-    }
-    let Some((nodes, blocker)) = reservations.forbidden(trial, head.job, &offer) else { return Ok(offer) };
-    // Some of its nodes are somebody else's; others may do.
-    trial.forbidden = nodes;
-    let elsewhere = try_sources(trial, job);
-    trial.forbidden.clear();
-    elsewhere.map_err(|_| reserved(offer.placed.source, blocker))
+/// Why no source by right serves.
+#[derive(Clone, Debug, Default)]
+pub struct Refused {
+    /// Each source that was asked, with what blocks it.
+    pub attempts: Vec<Attempt>,
+    /// Whose reservation keeps it out. That says something of this job alone: another one of its class may be short
+    /// enough for the gap before it.
+    pub held_by: Option<JobNo>,
 }
 
-/// What the sources offer, and whether it is hopeless to ask them.
-fn ask(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
-    if let Some(blocker) = larger_than_quota(trial.state, job) {
-        return Err(Hold::of(vec![Attempt { source: Source::Own, blocker }]));
+impl Refused {
+    fn at_once(blocker: Blocker) -> Self {
+        Self { attempts: vec![Attempt { source: Source::Own, blocker }], held_by: None }
     }
-    try_sources(trial, job).map_err(|mut hold| {
-        if let Some(blocker) = larger_than_nodes(trial.state, job) {
-            hold.attempts.insert(0, Attempt { source: Source::Own, blocker });
+
+    /// What a job has been told that never uses its quota.
+    #[must_use]
+    pub fn idle_only(state: &State, job: &JobSpec) -> Self {
+        let only = |source: &Source| Attempt { source: *source, blocker: Blocker::IdleOnly };
+        let never = larger_than_nodes(state, job).map(|blocker| Attempt { source: Source::Own, blocker });
+        Self { attempts: never.into_iter().chain(BY_RIGHT.iter().map(only)).collect(), held_by: None }
+    }
+
+    /// What was told before, in the order of the sources.
+    #[must_use]
+    pub fn known(hold: &Hold) -> Self {
+        let by_right = hold.attempts.iter().filter(|attempt| attempt.source != Source::Idle);
+        let mut attempts: Vec<Attempt> = by_right.cloned().collect();
+        sort::by_key(&mut attempts, |attempt| attempt.source);
+        Self { attempts, held_by: None }
+    }
+
+    /// All reasons, with what is said of idle amounts at its place. Where the first source ends the search, the others
+    /// have not been asked.
+    #[must_use]
+    pub fn with_idle(&self, idle: Blocker) -> Hold {
+        let mut attempts = self.attempts.clone();
+        let is_told = attempts.len() > 1 || !matches!(idle, Blocker::IdleOff);
+        if is_told {
+            let place = attempts.iter().position(|attempt| attempt.source > Source::Idle).unwrap_or(attempts.len());
+            attempts.insert(place, Attempt { source: Source::Idle, blocker: idle });
         }
-        hold
-    })
+        Hold::of(attempts)
+    }
 }
 
-/// Tries the sources in their order.
+/// What a waiting job gets by right, as far as reservations leave it.
+pub fn by_right(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobNo) -> Result<Offer, Refused> {
+    let state = trial.state;
+    let job = &state.jobs[no].spec;
+    if let Some(blocker) = larger_than_quota(state, job) {
+        return Err(Refused::at_once(blocker));
+    }
+    let claim = Claim { job: no, spec: job, is_extra: false };
+    let mut refused = Refused { attempts: Vec::with_capacity(source::SOURCES.len()), held_by: None };
+    for source in BY_RIGHT {
+        let admitted = match source::offer(source, trial, job) {
+            Ok(offer) => reservations.admit(trial, claim, offer, |trial| source::offer(source, trial, job)),
+            Err(blocker) => {
+                let is_short = source == Source::Own && matches!(blocker, Blocker::NoRoom { .. });
+                // Others may be leaving already; if that is enough, nobody else has to go.
+                if let Some(blocker) = is_short.then(|| released_soon(trial, job)).flatten() {
+                    return Err(Refused::at_once(blocker));
+                }
+                refused.attempts.push(Attempt { source, blocker });
+                continue;
+            }
+        };
+        match admitted {
+            Ok(offer) => return Ok(offer),
+            Err(denied) => {
+                let Denied { holder, blocker, is_whole_quota } = denied;
+                refused.held_by = refused.held_by.or(Some(holder));
+                refused.attempts.push(Attempt { source, blocker });
+                if is_whole_quota {
+                    return Err(refused);
+                }
+            }
+        }
+    }
+    if let Some(blocker) = larger_than_nodes(state, job) {
+        refused.attempts.insert(0, Attempt { source: Source::Own, blocker });
+    }
+    Err(refused)
+}
+
+/// What the sources say of a job as it stands, whatever the rest of the queue does.
 pub fn try_sources(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
-    let mut attempts = Vec::with_capacity(SOURCES.len());
-    for source in SOURCES {
+    let mut attempts = Vec::with_capacity(source::SOURCES.len());
+    for source in source::SOURCES {
         match source::offer(source, trial, job) {
             Ok(offer) => return Ok(offer),
             Err(blocker) => attempts.push(Attempt { source, blocker }),
@@ -91,6 +132,22 @@ pub fn try_sources(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
         }
     }
     Err(Hold::of(attempts))
+}
+
+/// Whether a job may be the head for which a strict queue waits: it fits in what is guaranteed to it, and on the
+/// machines. One that could start only on what others leave idle, or never, does not block.
+#[must_use]
+pub fn may_block(trial: &Trial<'_>, no: JobNo) -> bool {
+    let (state, job) = (trial.state, &trial.state.jobs[no].spec);
+    job.idle != IdlePolicy::Only
+        && is_guaranteed(&state.quotas, &trial.quotas, job.quota, &job.shape.gang_amount())
+        && fits_when_empty(state, job)
+}
+
+/// Whether a job fits on the machines when nobody is on them.
+#[must_use]
+pub fn fits_when_empty(state: &State, job: &JobSpec) -> bool {
+    larger_than_nodes(state, job).is_none()
 }
 
 /// A job that its quota will never allow. One that may run on idle amounts, or on its siblings', is not bound by it.

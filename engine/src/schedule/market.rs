@@ -155,7 +155,7 @@ impl<'s> Sale<'s> {
         } else {
             self.quote.free += instances;
         }
-        self.decisions.push(Decision::Release { victims: vec![Victim::Job(job)], cause });
+        self.decisions.push(Decision::Release { promoted: Vec::new(), victims: vec![Victim::Job(job)], cause });
     }
 
     /// What the bids of released jobs, and of those that run, are compared with on Lingjun.

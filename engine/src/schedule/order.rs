@@ -45,16 +45,18 @@ pub fn effective_priority(
 const EVERYBODY: i64 = i64::MAX;
 
 /// A place among jobs of one level: who waits longer, then the higher declared priority, then the name.
-type Turn<'s> = (Timestamp, Reverse<Priority>, Spelling<'s>);
+pub(super) type Turn<'s> = (Timestamp, Reverse<Priority>, Spelling<'s>);
 
 /// A place in the order: the smallest comes first.
 type Rank<'s> = (Reverse<i64>, Turn<'s>);
 
-/// A job's place among others of its level.
-fn turn(state: &State, no: JobNo) -> Turn<'_> {
+/// A job's place among others of its level. Where a queue goes by submission alone, priorities do not count.
+pub(super) fn turn(state: &State, no: JobNo) -> Turn<'_> {
     let job = &state.jobs[no];
+    let strategy = state.quotas[job.spec.quota.at()].settings.strategy;
+    let priority = if is_by_priority(strategy) { job.spec.priority } else { Priority::LOWEST };
     let (since, name) = job.place();
-    (since, Reverse(job.spec.priority), name)
+    (since, Reverse(priority), name)
 }
 
 /// Whose turn it is.

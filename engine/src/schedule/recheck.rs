@@ -16,14 +16,37 @@ use crate::unit::id::ClassNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
 
-/// The classes of a quota whose reasons may not hold any more.
+/// The two halves of a judgement, which a round makes one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// The sources that a job has a right to.
+    ByRight,
+    /// What others leave idle.
+    Idle,
+}
+
+impl Half {
+    /// Whether jobs of this kind are judged in it at all.
+    #[must_use]
+    pub fn concerns(self, idle: IdlePolicy) -> bool {
+        match self {
+            Self::ByRight => idle != IdlePolicy::Only,
+            Self::Idle => idle != IdlePolicy::Off,
+        }
+    }
+}
+
+/// The classes of a quota whose reasons may not hold any more in one half of the judgement.
 #[must_use]
-pub fn unsettled(trial: &Trial<'_>, quota: QuotaNo) -> Vec<ClassNo> {
+pub fn unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half) -> Vec<ClassNo> {
     let (queue, books) = (&trial.state.queue, Books::of(trial, quota));
     let mut unsettled = Vec::new();
     for no in queue.of_quota.get(&quota).into_iter().flatten() {
         let family = &queue.families[no.at()];
-        let is_short = books.are_short_for(family);
+        if !half.concerns(family.key.idle) {
+            continue;
+        }
+        let is_short = books.are_short_for(family, half);
         match family.lasting() {
             Some(lasting) if lasts(lasting, is_short) => {}
             Some(_) => unsettled.extend(queue.members(family)),
@@ -34,12 +57,12 @@ pub fn unsettled(trial: &Trial<'_>, quota: QuotaNo) -> Vec<ClassNo> {
     unsettled
 }
 
-/// Whether the reasons that a class was given plainly hold still.
+/// Whether the reasons that a class was given plainly hold still in one half of the judgement.
 #[must_use]
-pub fn holds_still(trial: &Trial<'_>, no: ClassNo) -> bool {
+pub fn holds_still(trial: &Trial<'_>, no: ClassNo, half: Half) -> bool {
     let (class, family) = (&trial.state.queue.classes[no.at()], trial.state.queue.family(no));
     let lasting = family.lasting().unwrap_or_else(|| class.lasting());
-    lasting != Lasting::Open && lasts(lasting, Books::of(trial, class.key.quota).are_short_for(family))
+    lasting != Lasting::Open && lasts(lasting, Books::of(trial, class.key.quota).are_short_for(family, half))
 }
 
 fn lasts(lasting: Lasting, is_short: bool) -> bool {
@@ -72,18 +95,15 @@ impl<'t> Books<'t> {
         }
     }
 
-    /// Whether each way that is plainly closed is closed still, as far as jobs of this family may go it.
-    fn are_short_for(&self, family: &Family) -> bool {
+    /// Whether the way is plainly closed still.
+    fn are_short_for(&self, family: &Family, half: Half) -> bool {
         let asked = family.shape.gang_amount();
-        let has_no_quota = || {
-            let used = self.own.own_jobs.plus(&self.own.claimed);
-            self.min.first_exceeded(&used, &asked).is_some()
-        };
-        let has_no_idle = || self.idle.is_some_and(|book| ledger::fits_in_idle(book, &asked).is_err());
-        match family.key.idle {
-            IdlePolicy::Off => has_no_quota(),
-            IdlePolicy::Acceptable => has_no_idle() && has_no_quota(),
-            IdlePolicy::Only => has_no_idle(),
+        match half {
+            Half::ByRight => {
+                let used = self.own.own_jobs.plus(&self.own.claimed);
+                self.min.first_exceeded(&used, &asked).is_some()
+            }
+            Half::Idle => self.idle.is_some_and(|book| ledger::fits_in_idle(book, &asked).is_err()),
         }
     }
 }

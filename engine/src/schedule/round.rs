@@ -2,35 +2,27 @@
 //!
 //! 1. What time alone changes has been applied before ([`crate::transition`]);
 //! 2. loans that nothing covers any more end;
-//! 3. the queue is taken in its order, and each class is judged by its head;
-//! 4. elastic jobs grow where there is room;
-//! 5. every class that waits has a reason.
+//! 3. the queue is taken in its order, and everybody gets what it has a right to; an *Acceptable* job for which
+//!    somebody would have to go is put off;
+//! 4. elastic jobs grow within their quotas;
+//! 5. who was put off takes idle amounts; if these do not suffice for somebody, the round is held anew, and that job
+//!    takes what it has a right to in its turn;
+//! 6. if somebody who was refused may start now, the round goes on with 3;
+//! 7. what is left idle is lent in the order of the queue;
+//! 8. elastic jobs grow on idle amounts;
+//! 9. every class that waits has a reason.
 
-use std::sync::Arc;
-
-use crate::job::hold::Attempt;
-use crate::job::hold::Blocker;
-use crate::job::hold::Hold;
-use crate::job::phase::Charge;
-use crate::job::phase::Source;
 use crate::quota::settings::QueueStrategy;
-use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Decision;
-use crate::schedule::grow;
-use crate::schedule::judge::Refusals;
-use crate::schedule::judge::judge;
-use crate::schedule::lending;
-use crate::schedule::order::Heads;
 use crate::schedule::recheck;
+use crate::schedule::recheck::Half;
+use crate::schedule::sitting::Sitting;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
-use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Set;
-use crate::unit::sort;
-use crate::unit::sparse::Sparse;
 use crate::unit::time::Timestamp;
 
 /// Who is judged in a round.
@@ -56,18 +48,35 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
 /// The round of whoever is in its scope. Most rounds are the round of nobody, and do not come through this code.
 #[inline(never)]
 fn conclude(state: &State, now: Timestamp, scope: &Scope) -> Vec<Decision> {
-    let mut trial = Trial::new(state, now);
-    let mut decisions = lending::end_uncovered(&mut trial);
-    let mut started = Vec::new();
-    // What a start in this round leaves over is offered in the next one.
-    let classes = scope.unsettled(&trial);
-    judge_queue(&mut trial, classes, &mut decisions, &mut started);
-    decisions.extend(grow::grow(&mut trial, &started));
-    decisions
+    let mut firm = Set::new();
+    loop {
+        let mut sitting = Sitting::open(state, now, &firm);
+        match hold(&mut sitting, scope) {
+            Ok(()) => return sitting.conclude(),
+            Err(insisting) => firm.extend(insisting),
+        }
+    }
+}
+
+/// Goes through the steps of a round; ends early with those who were put off in vain.
+fn hold(sitting: &mut Sitting<'_>, scope: &Scope) -> Result<(), Vec<JobNo>> {
+    sitting.end_uncovered_loans();
+    loop {
+        let is_left_over = sitting.serve_by_right(scope);
+        sitting.grow_within_quotas();
+        sitting.lend_to_who_was_put_off()?;
+        sitting.lend_to_who_blocks();
+        if !is_left_over && !sitting.is_unblocked() {
+            break;
+        }
+    }
+    sitting.lend(scope);
+    sitting.grow_on_idle();
+    Ok(())
 }
 
 /// Whose judgement may differ from the last.
-struct Scope {
+pub(super) struct Scope {
     /// Whole queues.
     quotas: Set<QuotaNo>,
     /// Single classes of other queues.
@@ -102,90 +111,25 @@ impl Scope {
         self.quotas.is_empty() && self.classes.is_empty()
     }
 
-    /// The classes in it whose reasons do not plainly hold still.
-    fn unsettled(&self, trial: &Trial<'_>) -> Vec<ClassNo> {
+    /// The classes in it that are judged in this half and whose reasons do not plainly hold still.
+    pub(super) fn unsettled(&self, trial: &Trial<'_>, half: Half) -> Vec<ClassNo> {
+        let queue = &trial.state.queue;
+        let concerns = |class: &ClassNo| half.concerns(queue.classes[class.at()].key.idle);
         let mut unsettled = Vec::new();
         for quota in &self.quotas {
             if is_strict(trial.state, *quota) {
-                unsettled.extend(trial.state.queue.classes_of(*quota));
+                unsettled.extend(queue.classes_of(*quota).filter(concerns));
             } else {
-                unsettled.extend(recheck::unsettled(trial, *quota));
+                unsettled.extend(recheck::unsettled(trial, *quota, half));
             }
         }
-        unsettled.extend(self.classes.iter().copied().filter(|class| !recheck::holds_still(trial, *class)));
+        let single = self.classes.iter().copied().filter(concerns);
+        unsettled.extend(single.filter(|class| !recheck::holds_still(trial, *class, half)));
         unsettled
     }
 }
 
 /// Whether the head of a quota's queue speaks for the rest.
-fn is_strict(state: &State, quota: QuotaNo) -> bool {
+pub(super) fn is_strict(state: &State, quota: QuotaNo) -> bool {
     state.quotas[quota.at()].settings.strategy == QueueStrategy::StrictFifo
-}
-
-fn judge_queue(
-    trial: &mut Trial<'_>,
-    classes: Vec<ClassNo>,
-    decisions: &mut Vec<Decision>,
-    started: &mut Vec<(JobNo, Charge, GroupNo)>,
-) {
-    let state = trial.state;
-    let mut heads = Heads::of(state, trial.now, classes);
-    let mut reservations = Reservations::default();
-    let mut refusals = Refusals::default();
-    let mut holds: Sparse<Arc<Hold>> = Sparse::default();
-    while let Some(head) = heads.head(|class| is_settled(trial, class)) {
-        match judge(trial, &mut reservations, &mut refusals, head) {
-            Ok(offer) => {
-                trial.accept(head.job, &offer);
-                refusals = Refusals::default();
-                let spec = &state.jobs[head.job].spec;
-                if spec.shape.extra_pods() > 0 && offer.victims.is_empty() {
-                    started.push((head.job, offer.placed.charge, offer.placed.home));
-                }
-                if !offer.victims.is_empty() || !offer.promoted.is_empty() {
-                    heads.look_again();
-                }
-                decisions.push(Decision::Serve { job: head.job, offer });
-                heads.pass(head);
-            }
-            Err(hold) => {
-                let is_reserved = matches!(hold.binding(), Some(Attempt { blocker: Blocker::Reserved { .. }, .. }));
-                if is_strict(state, state.queue.classes[head.class.at()].key.quota) && !hold.is_for_ever() {
-                    for behind in heads.close_quota(head) {
-                        *holds.slot(behind.at()) = Some(behind_head(state, head.job));
-                    }
-                } else if is_reserved {
-                    // Another job of the class may be short enough for the gap.
-                    heads.pass(head);
-                } else {
-                    heads.close(head);
-                }
-                holds.slot(head.class.at()).get_or_insert(hold);
-            }
-        }
-    }
-    let first_of = |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());
-    let told = holds.into_values().map(|(at, hold)| (ClassNo::from_index(at), hold));
-    let news = told.filter(|(class, hold)| is_news(state, *class, hold));
-    let mut news: Vec<_> = news.map(|(class, hold)| (first_of(class), class, hold)).collect();
-    // In the order of who waits first: the numbers of classes differ after a restore.
-    sort::by(&mut news, |a, b| a.0.cmp(&b.0));
-    decisions.extend(news.into_iter().map(|(_, class, hold)| Decision::Hold { class, hold }));
-}
-
-/// Whether the reasons of a class plainly hold still. What a start in this round leaves over is offered in the next one.
-fn is_settled(trial: &Trial<'_>, class: ClassNo) -> bool {
-    let quota = trial.state.queue.classes[class.at()].key.quota;
-    !is_strict(trial.state, quota) && recheck::holds_still(trial, class)
-}
-
-fn behind_head(state: &State, head: JobNo) -> Arc<Hold> {
-    let blocker = Blocker::BehindHead { job: state.jobs[head].spec.id.clone() };
-    Arc::new(Hold::of(vec![Attempt { source: Source::Own, blocker }]))
-}
-
-/// A hold is told once: again only when its reasons change, not when their numbers do.
-fn is_news(state: &State, class: ClassNo, hold: &Hold) -> bool {
-    let known = state.queue.classes[class.at()].hold.as_ref();
-    known.is_none_or(|known| !known.is_same_kind(hold))
 }

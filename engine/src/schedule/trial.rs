@@ -126,6 +126,11 @@ impl<'s> Trial<'s> {
         self.any(|trial| trial.served.contains(&no))
     }
 
+    /// The jobs that have been served in this round.
+    pub fn served(&self) -> impl Iterator<Item = JobNo> + '_ {
+        self.layers().flat_map(|trial| trial.served.iter().copied())
+    }
+
     /// Whether a job that runs at the beginning of the round still does.
     #[must_use]
     pub fn is_gone(&self, no: JobNo) -> bool {
@@ -187,34 +192,35 @@ impl<'s> Trial<'s> {
         placed.pods.iter().map(|pod| Some(*pod)).zip(shape.gang_pod_amounts()).collect()
     }
 
-    /// Does to the books what an accepted offer does. Victims with a grace period keep their machines until they have
-    /// stopped; on nodes the job takes its place on top of them, in a pool it takes what they do not hold.
+    /// Does to the books what an accepted offer does.
     pub fn accept(&mut self, job: JobNo, offer: &Offer) {
         self.served.insert(job);
         let spec = &self.state.jobs[job].spec;
         for promoted in &offer.promoted {
             self.promote(*promoted);
         }
-        let mut held = Amount::ZERO;
         for victim in &offer.victims {
-            if let Some(no) = self.takes_time(victim) {
-                held += self.state.held_by(no);
-            }
             self.tell_to_stop(victim);
         }
         let home = self.state.domains.of_group(offer.placed.home);
-        let amount = spec.shape.gang_amount();
-        self.book(spec.quota, home, offer.placed.charge, amount, Sign::Add);
+        self.book(spec.quota, home, offer.placed.charge, spec.shape.gang_amount(), Sign::Add);
         if offer.placed.source == Source::SelfLevel {
             self.preemptors.push((spec.quota, job));
         }
+        self.occupy_offer(&spec.shape, home, offer, Sign::Add);
+    }
+
+    /// Takes or gives back the machines of an offer. Victims with a grace period keep theirs until they have stopped;
+    /// on nodes the job takes its place on top of them, in a pool it takes what they do not hold.
+    fn occupy_offer(&mut self, shape: &Shape, home: DomainNo, offer: &Offer, sign: Sign) {
         if offer.placed.pods.is_empty() {
-            self.occupy(home, None, amount.minus(&held).positive(), Sign::Add);
+            let leaving = offer.victims.iter().filter_map(|victim| self.takes_time(victim));
+            let held = leaving.fold(Amount::ZERO, |sum, no| sum.plus(&self.state.held_by(no)));
+            self.occupy(home, None, shape.gang_amount().minus(&held).positive(), sign);
+            return;
         }
-        for (place, amount) in
-            Self::gang_pods(&spec.shape, &offer.placed).into_iter().filter(|(place, _)| place.is_some())
-        {
-            self.occupy(home, place, amount, Sign::Add);
+        for (place, amount) in Self::gang_pods(shape, &offer.placed) {
+            self.occupy(home, place, amount, sign);
         }
     }
 
@@ -254,6 +260,17 @@ impl<'s> Trial<'s> {
         self.book(job.spec.quota, home, Charge::Idle, amount, Sign::Remove);
         self.book(job.spec.quota, home, Charge::InQuota, amount, Sign::Add);
         self.promoted.insert(no);
+    }
+
+    /// Takes a promotion back.
+    pub fn demote(&mut self, no: JobNo) {
+        let job = &self.state.jobs[no];
+        let Some(placed) = job.placed() else { return };
+        let home = self.state.domains.of_group(placed.home);
+        let amount = job.spec.shape.gang_amount();
+        self.book(job.spec.quota, home, Charge::InQuota, amount, Sign::Remove);
+        self.book(job.spec.quota, home, Charge::Idle, amount, Sign::Add);
+        self.promoted.remove(&no);
     }
 
     /// Takes a victim off the books and off its machines.

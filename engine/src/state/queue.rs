@@ -26,6 +26,7 @@ use crate::unit::ordered::Map;
 use crate::unit::ordered::Set;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
+use crate::unit::time::Timestamp;
 
 /// All that the rules see of a waiting job beside its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,6 +119,11 @@ impl Family {
     }
 }
 
+/// Since when the first job of a class waits.
+fn since(class: &Class, jobs: &Jobs) -> Option<Timestamp> {
+    class.waiting.first().map(|no| jobs[no].waiting_since)
+}
+
 /// Waiting jobs by class, and what has changed since they were judged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
@@ -138,6 +144,8 @@ pub struct Queue {
     pub left: Set<QuotaNo>,
     /// Classes that wait for a time, with that time.
     pub restless: Set<ClassNo>,
+    /// Classes with waiting jobs by the time since when the first of these waits.
+    pub by_age: Set<(Timestamp, ClassNo)>,
     shapes: Map<Arc<Shape>, ShapeNo>,
     family_numbers: Map<ClassKey, FamilyNo>,
 }
@@ -189,7 +197,10 @@ impl Queue {
     pub fn enter(&mut self, class: ClassNo, no: JobNo, jobs: &Jobs) {
         let entered = &mut self.classes[class.at()];
         let (quota, family, is_first) = (entered.key.quota, entered.family, entered.waiting.is_empty());
+        let before = since(entered, jobs);
         entered.waiting.insert(no, jobs);
+        let since = since(entered, jobs);
+        self.set_age(class, before, since);
         self.fresh.insert(class);
         if is_first {
             self.families[family.at()].waiting += 1;
@@ -200,7 +211,11 @@ impl Queue {
     /// Takes a waiting job out of its class.
     pub fn leave(&mut self, class: ClassNo, no: JobNo, jobs: &Jobs) {
         let left = &mut self.classes[class.at()];
+        let before = since(left, jobs);
         left.waiting.remove(no, jobs);
+        let since = since(left, jobs);
+        self.set_age(class, before, since);
+        let left = &mut self.classes[class.at()];
         // Who stood behind it in a strict queue may be the head now, and the class may have a new head.
         self.fresh.insert(class);
         if left.waiting.is_empty() {
@@ -218,6 +233,18 @@ impl Queue {
                     self.of_quota.remove(&quota);
                 }
             }
+        }
+    }
+
+    fn set_age(&mut self, class: ClassNo, before: Option<Timestamp>, since: Option<Timestamp>) {
+        if before == since {
+            return;
+        }
+        if let Some(before) = before {
+            self.by_age.remove(&(before, class));
+        }
+        if let Some(since) = since {
+            self.by_age.insert((since, class));
         }
     }
 

@@ -81,7 +81,8 @@ impl<'s> Minutes<'s> {
                 }
                 self.events.push(Event::Grown { job, at: self.now, charge, pods });
             }
-            Decision::Release { victims, cause } => {
+            Decision::Release { promoted, victims, cause } => {
+                self.promote(promoted);
                 for victim in victims {
                     self.give_way(victim, None, Some(&cause));
                 }

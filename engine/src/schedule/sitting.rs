@@ -1,0 +1,342 @@
+//! A round in progress: what has been given, to whom, and why the others wait.
+
+use std::sync::Arc;
+
+use crate::job::hold::Attempt;
+use crate::job::hold::Blocker;
+use crate::job::hold::Hold;
+use crate::job::phase::Source;
+use crate::job::spec::IdlePolicy;
+use crate::schedule::backfill::Reservations;
+use crate::schedule::decision::Decision;
+use crate::schedule::decision::Offer;
+use crate::schedule::grow::Growth;
+use crate::schedule::judge;
+use crate::schedule::judge::Refused;
+use crate::schedule::lending;
+use crate::schedule::order;
+use crate::schedule::order::Head;
+use crate::schedule::order::Heads;
+use crate::schedule::recheck;
+use crate::schedule::recheck::Half;
+use crate::schedule::round::Scope;
+use crate::schedule::round::is_strict;
+use crate::schedule::source;
+use crate::schedule::trial::Trial;
+use crate::state::world::State;
+use crate::unit::amount::Amount;
+use crate::unit::id::ClassNo;
+use crate::unit::id::JobNo;
+use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Map;
+use crate::unit::ordered::Set;
+use crate::unit::sort;
+use crate::unit::sparse::Sparse;
+use crate::unit::time::Timestamp;
+
+/// What a family was told since anybody was served: the same question to the same books.
+enum Told {
+    Refused(Arc<Refused>),
+    /// Somebody would have to go.
+    PutOff,
+}
+
+/// What becomes of a job's claim by right.
+enum Answer {
+    Gets(Offer),
+    /// An *Acceptable* job for which somebody would have to go waits until it is known what is left idle.
+    PutOff,
+    Refused(Arc<Refused>),
+}
+
+/// A round in progress.
+pub(super) struct Sitting<'s> {
+    state: &'s State,
+    trial: Trial<'s>,
+    reservations: Reservations,
+    growth: Growth,
+    /// *Acceptable* jobs that take what they have a right to though somebody has to go: idle amounts do not suffice.
+    firm: &'s Set<JobNo>,
+    /// The other ones for which somebody would have to go, in their order.
+    put_off: Vec<JobNo>,
+    /// In the order in which they take effect.
+    decisions: Vec<Decision>,
+    /// What those were told by right who may still use idle amounts, by class.
+    refused: Sparse<Arc<Refused>>,
+    /// Why classes wait.
+    holds: Sparse<Arc<Hold>>,
+    /// The heads that strict queues wait for.
+    fronts: Map<QuotaNo, JobNo>,
+    /// Heads of strict queues, and holders of reservations that have kept somebody out.
+    blocking: Set<JobNo>,
+}
+
+impl<'s> Sitting<'s> {
+    /// A round in which nothing has been decided yet.
+    pub(super) fn open(state: &'s State, now: Timestamp, firm: &'s Set<JobNo>) -> Self {
+        Self {
+            state,
+            trial: Trial::new(state, now),
+            reservations: Reservations::default(),
+            growth: Growth::default(),
+            firm,
+            put_off: Vec::new(),
+            decisions: Vec::new(),
+            refused: Sparse::default(),
+            holds: Sparse::default(),
+            fronts: Map::new(),
+            blocking: Set::new(),
+        }
+    }
+
+    /// Ends loans that nothing covers any more.
+    pub(super) fn end_uncovered_loans(&mut self) {
+        self.decisions.extend(lending::end_uncovered(&mut self.trial));
+    }
+
+    /// Gives everybody what it has a right to, and says whether that leaves anything over for those refused before.
+    pub(super) fn serve_by_right(&mut self, scope: &Scope) -> bool {
+        let classes = scope.unsettled(&self.trial, Half::ByRight);
+        let mut heads = Heads::of(self.state, self.trial.now, classes);
+        let mut told: Sparse<Told> = Sparse::default();
+        let mut is_left_over = false;
+        self.reservations = Reservations::default();
+        self.fronts.clear();
+        self.blocking.clear();
+        while let Some(head) = heads.head(|class| self.is_settled(class, Half::ByRight)) {
+            if self.trial.is_served(head.job) {
+                heads.pass(head);
+                continue;
+            }
+            let family = self.state.queue.classes[head.class.at()].family;
+            match self.answer(told.get(family.at()), head.job) {
+                Answer::Gets(offer) => {
+                    let moves_somebody = !offer.victims.is_empty() || !offer.promoted.is_empty();
+                    is_left_over |= moves_somebody && leaves_over(self.state, head.job, &offer);
+                    self.give(head.job, offer);
+                    told = Sparse::default();
+                    if moves_somebody {
+                        heads.look_again();
+                    }
+                    heads.pass(head);
+                }
+                Answer::PutOff => {
+                    *told.slot(family.at()) = Some(Told::PutOff);
+                    self.put_off(&mut heads, head);
+                }
+                Answer::Refused(refused) => {
+                    if refused.held_by.is_none() {
+                        *told.slot(family.at()) = Some(Told::Refused(Arc::clone(&refused)));
+                    }
+                    self.refuse(&mut heads, head, refused);
+                }
+            }
+        }
+        is_left_over
+    }
+
+    /// Whether somebody starts who has kept others out.
+    pub(super) fn is_unblocked(&self) -> bool {
+        self.blocking.iter().any(|no| self.trial.is_served(*no))
+    }
+
+    /// What a job gets by right.
+    fn answer(&mut self, told: Option<&Told>, job: JobNo) -> Answer {
+        let may_wait = self.state.jobs[job].spec.idle == IdlePolicy::Acceptable && !self.firm.contains(&job);
+        match told {
+            Some(Told::Refused(refused)) => return Answer::Refused(Arc::clone(refused)),
+            Some(Told::PutOff) if may_wait => return Answer::PutOff,
+            Some(Told::PutOff) | None => {}
+        }
+        match judge::by_right(&mut self.trial, &mut self.reservations, job) {
+            Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff,
+            Ok(offer) => Answer::Gets(offer),
+            Err(refused) => Answer::Refused(Arc::new(refused)),
+        }
+    }
+
+    /// Leaves it open what becomes of a job until it is known what is left idle.
+    fn put_off(&mut self, heads: &mut Heads<'s>, head: Head) {
+        self.put_off.push(head.job);
+        if self.is_front(head) {
+            self.close_queue(heads, head);
+        } else {
+            heads.pass(head);
+        }
+    }
+
+    /// Whether a job is the head for which a strict queue waits.
+    fn is_front(&self, head: Head) -> bool {
+        is_strict(self.state, self.state.queue.classes[head.class.at()].key.quota)
+            && judge::may_block(&self.trial, head.job)
+    }
+
+    /// Whoever stands behind the head of a strict queue waits for it.
+    fn close_queue(&mut self, heads: &mut Heads<'s>, head: Head) {
+        self.fronts.insert(self.state.jobs[head.job].spec.quota, head.job);
+        self.blocking.insert(head.job);
+        for behind in heads.close_quota(head) {
+            *self.holds.slot(behind.at()) = Some(behind_head(self.state, head.job));
+        }
+    }
+
+    /// Notes that a job gets nothing by right, and what that means for those behind it.
+    fn refuse(&mut self, heads: &mut Heads<'s>, head: Head, refused: Arc<Refused>) {
+        let key = &self.state.queue.classes[head.class.at()].key;
+        self.blocking.extend(refused.held_by);
+        if self.is_front(head) {
+            self.close_queue(heads, head);
+        } else if refused.held_by.is_some() {
+            // Another job of the class may be short enough for the gap.
+            heads.pass(head);
+        } else {
+            heads.close(head);
+        }
+        if key.idle == IdlePolicy::Off {
+            *self.holds.slot(head.class.at()) = Some(Arc::new(refused.with_idle(Blocker::IdleOff)));
+        } else {
+            *self.refused.slot(head.class.at()) = Some(refused);
+        }
+    }
+
+    /// A job gets what it was offered.
+    fn give(&mut self, job: JobNo, offer: Offer) {
+        self.trial.accept(job, &offer);
+        self.growth.start(&self.trial, job, &offer);
+        self.decisions.push(Decision::Serve { job, offer });
+    }
+
+    /// Lets elastic jobs grow within their quotas.
+    pub(super) fn grow_within_quotas(&mut self) {
+        let grown = self.growth.within_quotas(&mut self.trial, &mut self.reservations);
+        self.decisions.extend(grown);
+    }
+
+    /// Lends to those for whom somebody would have to go otherwise.
+    ///
+    /// # Errors
+    /// Those for whom too little is idle.
+    pub(super) fn lend_to_who_was_put_off(&mut self) -> Result<(), Vec<JobNo>> {
+        let mut insisting = Vec::new();
+        for no in std::mem::take(&mut self.put_off) {
+            match source::offer(Source::Idle, &self.trial, &self.state.jobs[no].spec) {
+                Ok(offer) => self.give(no, offer),
+                Err(_) => insisting.push(no),
+            }
+        }
+        if insisting.is_empty() { Ok(()) } else { Err(insisting) }
+    }
+
+    /// Lends to those who keep others out, before it lends to anybody else: whom they kept out may have a right to what
+    /// would be lent.
+    pub(super) fn lend_to_who_blocks(&mut self) {
+        for no in self.blocking.clone() {
+            let spec = &self.state.jobs[no].spec;
+            if spec.idle != IdlePolicy::Off
+                && !self.trial.is_served(no)
+                && let Ok(offer) = source::offer(Source::Idle, &self.trial, spec)
+            {
+                self.give(no, offer);
+            }
+        }
+    }
+
+    /// Lends what is left idle, in the order of the queue.
+    pub(super) fn lend(&mut self, scope: &Scope) {
+        let classes = scope.unsettled(&self.trial, Half::Idle);
+        let mut heads = Heads::of(self.state, self.trial.now, classes);
+        let mut told: Sparse<Arc<Hold>> = Sparse::default();
+        while let Some(head) = heads.head(|class| self.is_settled(class, Half::Idle)) {
+            if self.trial.is_served(head.job) {
+                heads.pass(head);
+                continue;
+            }
+            if let Some(front) = self.stands_behind(head.job) {
+                *self.holds.slot(head.class.at()) = Some(behind_head(self.state, front));
+                heads.close(head);
+                continue;
+            }
+            let family = self.state.queue.classes[head.class.at()].family;
+            let answer = match told.get(family.at()) {
+                Some(hold) => Err(Arc::clone(hold)),
+                None => self.ask_idle(head),
+            };
+            match answer {
+                Ok(offer) => {
+                    self.give(head.job, offer);
+                    told = Sparse::default();
+                    heads.pass(head);
+                }
+                Err(hold) => {
+                    *told.slot(family.at()) = Some(Arc::clone(&hold));
+                    *self.holds.slot(head.class.at()) = Some(hold);
+                    heads.close(head);
+                }
+            }
+        }
+    }
+
+    fn ask_idle(&self, head: Head) -> Result<Offer, Arc<Hold>> {
+        let job = &self.state.jobs[head.job].spec;
+        source::offer(Source::Idle, &self.trial, job).map_err(|blocker| {
+            let refused = self.refused.get(head.class.at()).map(|refused| (**refused).clone());
+            let known = || self.state.queue.classes[head.class.at()].hold.as_deref().map(Refused::known);
+            let refused = match job.idle {
+                IdlePolicy::Only => Refused::idle_only(self.state, job),
+                IdlePolicy::Off | IdlePolicy::Acceptable => refused.or_else(known).unwrap_or_default(),
+            };
+            Arc::new(refused.with_idle(blocker))
+        })
+    }
+
+    /// The head of its strict queue that a job has to wait for.
+    fn stands_behind(&self, job: JobNo) -> Option<JobNo> {
+        let front = *self.fronts.get(&self.state.jobs[job].spec.quota)?;
+        let is_behind = !self.trial.is_served(front) && order::turn(self.state, front) < order::turn(self.state, job);
+        is_behind.then_some(front)
+    }
+
+    /// Lets elastic jobs grow on idle amounts.
+    pub(super) fn grow_on_idle(&mut self) {
+        let grown = self.growth.on_idle(&mut self.trial);
+        self.decisions.extend(grown);
+    }
+
+    /// Whether the reasons of a class plainly hold still in this half of the judgement.
+    fn is_settled(&self, class: ClassNo, half: Half) -> bool {
+        let quota = self.state.queue.classes[class.at()].key.quota;
+        !is_strict(self.state, quota) && recheck::holds_still(&self.trial, class, half)
+    }
+
+    /// Everything that was decided, and then why the others wait, as far as that is news.
+    pub(super) fn conclude(self) -> Vec<Decision> {
+        let state = self.state;
+        let first_of =
+            |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());
+        let told = self.holds.into_values().map(|(at, hold)| (ClassNo::from_index(at), hold));
+        let news = told.filter(|(class, hold)| is_news(state, *class, hold));
+        let mut news: Vec<_> = news.map(|(class, hold)| (first_of(class), class, hold)).collect();
+        // In the order of who waits first: the numbers of classes differ after a restore.
+        sort::by(&mut news, |a, b| a.0.cmp(&b.0));
+        let mut decisions = self.decisions;
+        decisions.extend(news.into_iter().map(|(_, class, hold)| Decision::Hold { class, hold }));
+        decisions
+    }
+}
+
+/// Whether an offer leaves more than its job takes, or moves somebody: whoever was refused before may start then.
+fn leaves_over(state: &State, job: JobNo, offer: &Offer) -> bool {
+    let freed = offer.victims.iter().fold(Amount::ZERO, |sum, victim| sum.plus(&state.held_by(victim.job())));
+    !offer.promoted.is_empty() || !freed.fits_in(&state.jobs[job].spec.shape.gang_amount())
+}
+
+fn behind_head(state: &State, head: JobNo) -> Arc<Hold> {
+    let blocker = Blocker::BehindHead { job: state.jobs[head].spec.id.clone() };
+    Arc::new(Hold::of(vec![Attempt { source: Source::Own, blocker }]))
+}
+
+/// A hold is told once: again only when its reasons change, not when their numbers do.
+fn is_news(state: &State, class: ClassNo, hold: &Hold) -> bool {
+    let known = state.queue.classes[class.at()].hold.as_ref();
+    known.is_none_or(|known| !known.is_same_kind(hold))
+}
