@@ -113,7 +113,7 @@ fn memory(place: Place, before: u64, after: u64, jobs: usize) -> Figure {
 /// A session that has come to rest: a round that judges everybody concludes nothing new.
 fn judged(mut session: Session) -> Result<Session, String> {
     for _ in 0..ROUNDS_TO_REST {
-        session.state.queue.is_released = true;
+        session.state.queue.open.everybody = true;
         if session.round().map_err(|rejection| rejection.to_string())?.is_empty() {
             break;
         }
@@ -125,7 +125,7 @@ fn judged(mut session: Session) -> Result<Session, String> {
 /// The time of a round that judges every waiting job again.
 fn full_round(meter: &dyn Meter, session: &Session) -> Result<Duration, String> {
     let mut state = session.state.clone();
-    state.queue.is_released = true;
+    state.queue.open.everybody = true;
     median(meter, &state, session.now)
 }
 

@@ -46,7 +46,7 @@ pub fn step(state: &mut State, command: &Command, now: Timestamp) -> Result<Vec<
     }
     let decided = decide(state, command, now)?;
     take(state, decided, &mut events);
-    if !state.is_settled() && !matches!(command, Command::Round(_)) {
+    if !state.is_settled(now) && !matches!(command, Command::Round(_)) {
         let decided = decide(state, &Command::Round(Round::default()), now)?;
         take(state, decided, &mut events);
     }

@@ -332,12 +332,24 @@ impl Hold {
         }
     }
 
-    /// Whether both name the same reasons; the numbers may differ.
+    /// When it ends, as far as time alone ends it.
+    #[must_use]
+    pub fn ends(&self) -> Option<Timestamp> {
+        self.attempts.iter().filter_map(|attempt| attempt.blocker.passes_with_time()).min()
+    }
+
+    /// The jobs that it waits for and that wait themselves: the head of its queue, or who holds a reservation.
+    pub fn named(&self) -> impl Iterator<Item = &JobId> {
+        self.attempts.iter().filter_map(|attempt| attempt.blocker.waits_for())
+    }
+
+    /// Whether both name the same reasons and wait for the same jobs; the numbers may differ.
     #[must_use]
     pub fn is_same_kind(&self, other: &Self) -> bool {
         self.attempts.len() == other.attempts.len()
             && self.attempts.iter().zip(&other.attempts).all(|(mine, theirs)| {
                 mine.source == theirs.source
+                    && mine.blocker.waits_for() == theirs.blocker.waits_for()
                     && std::mem::discriminant(&mine.blocker) == std::mem::discriminant(&theirs.blocker)
             })
     }
@@ -354,6 +366,11 @@ impl Blocker {
     #[must_use]
     pub fn passes_with_time(&self) -> Option<Timestamp> {
         if let Self::VictimProtected { until, .. } = self { Some(*until) } else { None }
+    }
+
+    /// The waiting job that has to start first.
+    fn waits_for(&self) -> Option<&JobId> {
+        if let Self::BehindHead { job } | Self::Reserved { job, .. } = self { Some(job) } else { None }
     }
 
     /// How much the blocker tells about what would help: what can never change first, then what changes by itself,

@@ -164,7 +164,7 @@ impl Snapshot {
         state.rebuild();
         for (job, hold) in holds {
             if let Some(class) = state.jobs.get(job).and_then(|job| job.class) {
-                state.queue.set_hold(class, hold);
+                state.queue.set_hold(class, hold, &state.jobs);
             }
         }
         // A state is stored between two rounds, so everybody who waits has been judged.

@@ -37,8 +37,8 @@ pub enum Reach {
 /// What a round at this time concludes, in the order in which it takes effect.
 #[must_use]
 pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
-    let is_complete = reach == Reach::Everybody || state.queue.is_released;
-    let scope = if is_complete { Scope::complete(state) } else { Scope::changed(state) };
+    let is_complete = reach == Reach::Everybody || state.queue.open.everybody;
+    let scope = if is_complete { Scope::complete(state) } else { Scope::changed(state, now) };
     if scope.is_empty() && !is_complete {
         return Vec::new();
     }
@@ -89,18 +89,16 @@ impl Scope {
         Self { quotas: state.queue.of_quota.keys().copied().collect(), classes: Set::new() }
     }
 
-    /// The changed classes, those that wait for a time, and whole quotas where the head speaks for the rest or where
-    /// somebody has left.
-    fn changed(state: &State) -> Self {
+    /// The classes whose answers are not kept, and whole quotas where the head speaks for the rest.
+    fn changed(state: &State, now: Timestamp) -> Self {
         let queue = &state.queue;
-        let mut quotas = queue.left.clone();
-        let mut classes = Set::new();
-        for no in queue.fresh.iter().chain(&queue.restless) {
+        let (mut quotas, mut classes) = (Set::new(), Set::new());
+        for no in queue.open.classes.iter().copied().chain(queue.open.expired(now)) {
             let class = &queue.classes[no.at()];
             if is_strict(state, class.key.quota) {
                 quotas.insert(class.key.quota);
-            } else if !class.waiting.is_empty() && !quotas.contains(&class.key.quota) {
-                classes.insert(*no);
+            } else if !class.waiting.is_empty() {
+                classes.insert(no);
             }
         }
         quotas.retain(|quota| queue.of_quota.contains_key(quota));

@@ -34,9 +34,16 @@ use crate::unit::sort;
 use crate::unit::sparse::Sparse;
 use crate::unit::time::Timestamp;
 
+/// What a job was told by right, and why it waits if that is all that it may use.
+#[derive(Clone)]
+struct Refusal {
+    by_right: Arc<Refused>,
+    hold: Option<Arc<Hold>>,
+}
+
 /// What a family was told since anybody was served: the same question to the same books.
 enum Told {
-    Refused(Arc<Refused>),
+    Refused(Refusal),
     /// Somebody would have to go.
     PutOff,
 }
@@ -46,7 +53,7 @@ enum Answer {
     Gets(Offer),
     /// An *Acceptable* job for which somebody would have to go waits until it is known what is left idle.
     PutOff,
-    Refused(Arc<Refused>),
+    Refused(Refusal),
 }
 
 /// A round in progress.
@@ -103,6 +110,8 @@ impl<'s> Sitting<'s> {
         self.reservations = Reservations::default();
         self.fronts.clear();
         self.blocking.clear();
+        self.refused = Sparse::default();
+        self.holds = Sparse::default();
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::ByRight)) {
             if self.trial.is_served(head.job) {
                 heads.pass(head);
@@ -124,11 +133,11 @@ impl<'s> Sitting<'s> {
                     *told.slot(family.at()) = Some(Told::PutOff);
                     self.put_off(&mut heads, head);
                 }
-                Answer::Refused(refused) => {
-                    if refused.held_by.is_none() {
-                        *told.slot(family.at()) = Some(Told::Refused(Arc::clone(&refused)));
+                Answer::Refused(refusal) => {
+                    if refusal.by_right.held_by.is_none() {
+                        *told.slot(family.at()) = Some(Told::Refused(refusal.clone()));
                     }
-                    self.refuse(&mut heads, head, refused);
+                    self.refuse(&mut heads, head, refusal);
                 }
             }
         }
@@ -142,16 +151,20 @@ impl<'s> Sitting<'s> {
 
     /// What a job gets by right.
     fn answer(&mut self, told: Option<&Told>, job: JobNo) -> Answer {
-        let may_wait = self.state.jobs[job].spec.idle == IdlePolicy::Acceptable && !self.firm.contains(&job);
+        let idle = self.state.jobs[job].spec.idle;
+        let may_wait = idle == IdlePolicy::Acceptable && !self.firm.contains(&job);
         match told {
-            Some(Told::Refused(refused)) => return Answer::Refused(Arc::clone(refused)),
+            Some(Told::Refused(refusal)) => return Answer::Refused(refusal.clone()),
             Some(Told::PutOff) if may_wait => return Answer::PutOff,
             Some(Told::PutOff) | None => {}
         }
         match judge::by_right(&mut self.trial, &mut self.reservations, job) {
             Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff,
             Ok(offer) => Answer::Gets(offer),
-            Err(refused) => Answer::Refused(Arc::new(refused)),
+            Err(refused) => {
+                let hold = (idle == IdlePolicy::Off).then(|| Arc::new(refused.with_idle(Blocker::IdleOff)));
+                Answer::Refused(Refusal { by_right: Arc::new(refused), hold })
+            }
         }
     }
 
@@ -181,21 +194,24 @@ impl<'s> Sitting<'s> {
     }
 
     /// Notes that a job gets nothing by right, and what that means for those behind it.
-    fn refuse(&mut self, heads: &mut Heads<'s>, head: Head, refused: Arc<Refused>) {
-        let key = &self.state.queue.classes[head.class.at()].key;
-        self.blocking.extend(refused.held_by);
+    fn refuse(&mut self, heads: &mut Heads<'s>, head: Head, refusal: Refusal) {
+        let Refusal { by_right, hold } = refusal;
+        self.blocking.extend(by_right.held_by);
         if self.is_front(head) {
             self.close_queue(heads, head);
-        } else if refused.held_by.is_some() {
+        } else if by_right.held_by.is_some() {
             // Another job of the class may be short enough for the gap.
             heads.pass(head);
         } else {
             heads.close(head);
         }
-        if key.idle == IdlePolicy::Off {
-            *self.holds.slot(head.class.at()) = Some(Arc::new(refused.with_idle(Blocker::IdleOff)));
-        } else {
-            *self.refused.slot(head.class.at()) = Some(refused);
+        match hold {
+            Some(hold) => {
+                self.holds.slot(head.class.at()).get_or_insert(hold);
+            }
+            None => {
+                self.refused.slot(head.class.at()).get_or_insert(by_right);
+            }
         }
     }
 
@@ -314,7 +330,7 @@ impl<'s> Sitting<'s> {
         let first_of =
             |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());
         let told = self.holds.into_values().map(|(at, hold)| (ClassNo::from_index(at), hold));
-        let news = told.filter(|(class, hold)| is_news(state, *class, hold));
+        let news = told.filter(|(class, hold)| is_news(&self.trial, *class, hold));
         let mut news: Vec<_> = news.map(|(class, hold)| (first_of(class), class, hold)).collect();
         // In the order of who waits first: the numbers of classes differ after a restore.
         sort::by(&mut news, |a, b| a.0.cmp(&b.0));
@@ -335,8 +351,9 @@ fn behind_head(state: &State, head: JobNo) -> Arc<Hold> {
     Arc::new(Hold::of(vec![Attempt { source: Source::Own, blocker }]))
 }
 
-/// A hold is told once: again only when its reasons change, not when their numbers do.
-fn is_news(state: &State, class: ClassNo, hold: &Hold) -> bool {
-    let known = state.queue.classes[class.at()].hold.as_ref();
-    known.is_none_or(|known| !known.is_same_kind(hold))
+/// A hold is told once: again only when its reasons change or have ended, not when their numbers change.
+fn is_news(trial: &Trial<'_>, class: ClassNo, hold: &Hold) -> bool {
+    let known = trial.state.queue.classes[class.at()].hold.as_ref();
+    let has_ended = |known: &Hold| known.ends().is_some_and(|at| at <= trial.now);
+    known.is_none_or(|known| has_ended(known) || !known.is_same_kind(hold))
 }

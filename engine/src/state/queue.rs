@@ -119,6 +119,25 @@ impl Family {
     }
 }
 
+/// Whose answers may have changed. What a class was told is kept until one of these says otherwise; after a release
+/// [`crate::schedule::recheck`] looks whether it plainly holds still.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Open {
+    /// Something has been released that could let any class start.
+    pub everybody: bool,
+    /// Classes in which somebody has come or gone, and those that waited for somebody who has gone.
+    pub classes: Set<ClassNo>,
+    /// Classes whose reasons end at a time.
+    pub expiring: Set<(Timestamp, ClassNo)>,
+}
+
+impl Open {
+    /// Classes whose reasons have ended by now.
+    pub fn expired(&self, now: Timestamp) -> impl Iterator<Item = ClassNo> + '_ {
+        self.expiring.iter().take_while(move |(at, _)| *at <= now).map(|(_, class)| *class)
+    }
+}
+
 /// Since when the first job of a class waits.
 fn since(class: &Class, jobs: &Jobs) -> Option<Timestamp> {
     class.waiting.first().map(|no| jobs[no].waiting_since)
@@ -133,19 +152,15 @@ pub struct Queue {
     pub families: Vec<Family>,
     /// Families with waiting jobs, by quota.
     pub of_quota: Map<QuotaNo, Set<FamilyNo>>,
-    /// Whether anything has happened that could let any class start.
-    pub is_released: bool,
+    /// Whose answers are not kept.
+    pub open: Open,
     /// Whether anybody has started or gone since the last scheduled round began: what that left over, and why others
     /// wait since then, is for the next scheduled round to say. A ground fact, unlike the rest.
     pub is_stale: bool,
-    /// Classes that have to be judged even if nothing was released.
-    pub fresh: Set<ClassNo>,
-    /// Quotas in which a class has lost its last job: what that job kept from others is theirs now.
-    pub left: Set<QuotaNo>,
-    /// Classes that wait for a time, with that time.
-    pub restless: Set<ClassNo>,
     /// Classes with waiting jobs by the time since when the first of these waits.
     pub by_age: Set<(Timestamp, ClassNo)>,
+    /// Classes that were told to wait for a job that waits itself.
+    waits_for: Map<JobNo, Set<ClassNo>>,
     shapes: Map<Arc<Shape>, ShapeNo>,
     family_numbers: Map<ClassKey, FamilyNo>,
 }
@@ -201,7 +216,7 @@ impl Queue {
         entered.waiting.insert(no, jobs);
         let since = since(entered, jobs);
         self.set_age(class, before, since);
-        self.fresh.insert(class);
+        self.open.classes.insert(class);
         if is_first {
             self.families[family.at()].waiting += 1;
             self.of_quota.or_default(quota).insert(family);
@@ -216,13 +231,12 @@ impl Queue {
         let since = since(left, jobs);
         self.set_age(class, before, since);
         let left = &mut self.classes[class.at()];
-        // Who stood behind it in a strict queue may be the head now, and the class may have a new head.
-        self.fresh.insert(class);
+        // The class may have a new head.
+        self.open.classes.insert(class);
+        self.open.classes.extend(self.waits_for.remove(&no).into_iter().flatten());
         if left.waiting.is_empty() {
             let (quota, family) = (left.key.quota, left.family);
             self.forget_hold(class);
-            self.restless.remove(&class);
-            self.left.insert(quota);
             let waiting = &mut self.families[family.at()].waiting;
             *waiting -= 1;
             if *waiting == 0
@@ -249,13 +263,12 @@ impl Queue {
     }
 
     /// Notes why a class waits.
-    pub fn set_hold(&mut self, class: ClassNo, hold: Arc<Hold>) {
-        if hold.attempts.iter().any(|attempt| attempt.blocker.passes_with_time().is_some()) {
-            self.restless.insert(class);
-        } else {
-            self.restless.remove(&class);
-        }
+    pub fn set_hold(&mut self, class: ClassNo, hold: Arc<Hold>, jobs: &Jobs) {
         self.forget_hold(class);
+        self.open.expiring.extend(hold.ends().map(|at| (at, class)));
+        for no in hold.named().filter_map(|job| jobs.find(job)) {
+            self.waits_for.or_default(no).insert(class);
+        }
         let class = &mut self.classes[class.at()];
         if let Some(count) = self.families[class.family.at()].count(&hold) {
             *count += 1;
@@ -264,18 +277,21 @@ impl Queue {
     }
 
     fn forget_hold(&mut self, class: ClassNo) {
-        let class = &mut self.classes[class.at()];
-        if let Some(hold) = class.hold.take()
-            && let Some(count) = self.families[class.family.at()].count(&hold)
-        {
+        let told = &mut self.classes[class.at()];
+        let Some(hold) = told.hold.take() else { return };
+        if let Some(count) = self.families[told.family.at()].count(&hold) {
             *count -= 1;
+        }
+        if let Some(at) = hold.ends() {
+            self.open.expiring.remove(&(at, class));
         }
     }
 
     /// Takes new quotas and settings into account: they say what the sources see. Why classes wait is forgotten, so
     /// that it is told anew.
     pub fn restructure(&mut self, quotas: &[Quota]) {
-        self.restless.clear();
+        self.open.expiring.clear();
+        self.waits_for.clear();
         let families = std::mem::take(&mut self.families);
         self.family_numbers.clear();
         self.of_quota.clear();
@@ -292,19 +308,18 @@ impl Queue {
                 self.of_quota.or_default(key.quota).insert(family);
             }
         }
-        self.is_released = true;
+        self.open.everybody = true;
     }
 
-    /// Whether a round has anything to judge.
+    /// Whether a round has anything to judge now.
     #[must_use]
-    pub fn is_settled(&self) -> bool {
-        !self.is_released && self.fresh.is_empty() && self.restless.is_empty()
+    pub fn is_settled(&self, now: Timestamp) -> bool {
+        !self.open.everybody && self.open.classes.is_empty() && self.open.expired(now).next().is_none()
     }
 
     /// Notes that everything has been judged.
     pub fn settle(&mut self) {
-        self.is_released = false;
-        self.fresh.clear();
-        self.left.clear();
+        self.open.everybody = false;
+        self.open.classes.clear();
     }
 }

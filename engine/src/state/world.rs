@@ -186,16 +186,15 @@ impl State {
     /// The next time at which time alone changes something.
     #[must_use]
     pub fn next_wakeup(&self) -> Option<Timestamp> {
-        let protected = self.queue.restless.iter().filter_map(|class| self.queue.classes[class.at()].hold.as_ref());
-        let ends =
-            protected.flat_map(|hold| hold.attempts.iter().filter_map(|attempt| attempt.blocker.passes_with_time()));
-        self.timers.first().map(|(at, _)| *at).into_iter().chain(ends).min()
+        let timer = self.timers.first().map(|(at, _)| *at);
+        let expiry = self.queue.open.expiring.first().map(|(at, _)| *at);
+        timer.into_iter().chain(expiry).min()
     }
 
-    /// Whether a round has anything to judge.
+    /// Whether a round has anything to judge now.
     #[must_use]
-    pub fn is_settled(&self) -> bool {
-        self.queue.is_settled() && self.market.fresh.is_empty()
+    pub fn is_settled(&self, now: Timestamp) -> bool {
+        self.queue.is_settled(now) && self.market.fresh.is_empty()
     }
 
     /// Notes that everything has been judged.
@@ -215,7 +214,7 @@ impl State {
         for no in numbers {
             self.index(no);
         }
-        self.queue.is_released = true;
+        self.queue.open.everybody = true;
     }
 
     /// Takes a change of quotas, groups or nodes into account: everything may start now, and everybody who still
@@ -255,7 +254,7 @@ impl State {
         for no in holding {
             self.book(no, Sign::Add);
         }
-        self.queue.is_released = true;
+        self.queue.open.everybody = true;
     }
 
     /// Takes a job into everything that is kept about its phase, but for what it holds.

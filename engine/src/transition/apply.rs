@@ -102,7 +102,7 @@ fn apply_change(state: &mut State, event: &Event) {
         }
         Event::Held { job, hold, .. } => {
             if let Some(class) = state.jobs[*job].class {
-                state.queue.set_hold(class, hold.clone());
+                state.queue.set_hold(class, hold.clone(), &state.jobs);
             }
         }
         Event::WorkspacePut { .. }
@@ -252,7 +252,7 @@ fn change(state: &mut State, no: JobNo, change: impl FnOnce(&mut Job)) {
         state.set_timer(no);
     }
     if !state.jobs[no].bids() {
-        state.queue.is_released |= releases;
+        state.queue.open.everybody |= releases;
         state.queue.is_stale |= releases || state.jobs[no].placed().is_some();
     }
 }
