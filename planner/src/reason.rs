@@ -37,8 +37,12 @@ fn sentence(blocker: &Blocker, now: Timestamp, language: Language) -> (&'static 
             "申请 $ 个 Pod，每个 $；空机器只放得下 $ 个",
             vec![pods.to_string(), gpus(asked), fit.to_string()],
         ),
+        Blocker::Never(_) => ("it can never start as things are", "按现状永远无法启动", Vec::new()),
         Blocker::QuotaFull { quota, asked, free, .. } => {
             ("it asks for $; $ has $ free", "申请 $；$ 空闲 $", vec![gpus(asked), quota.to_string(), gpus(free)])
+        }
+        Blocker::NoRoom { pods, unsolved: Some(_), .. } => {
+            ("no placement was found for its $ pods", "未找到 $ 个 Pod 的放置方案", vec![pods.to_string()])
         }
         Blocker::NoRoom { pods, fit, asked, .. } => (
             "it asks for $ pods of $; the machines have room for $",

@@ -1,5 +1,7 @@
 //! Why a source does not serve, as a sentence.
 
+use crate::explain::never::machine;
+use crate::explain::never::never;
 use crate::explain::spot;
 use crate::explain::spot::Comparison;
 use crate::explain::words::count;
@@ -23,23 +25,32 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
             )
         }
         Blocker::LargerThanNodes { pods, fit, dimension, asked, largest } if *fit == 0 => format!(
-            "{} of {} each: the largest machine has {}. The job can never start on these machines.",
+            "{} of {} each: the largest {} has {}. The job can never start on these machines.",
             count(u64::from(*pods), "pod", "pods"),
             amount(dimension, asked),
+            machine(state, "machine", "ready machine"),
             amount(dimension, largest)
         ),
         Blocker::LargerThanNodes { pods, fit, dimension, asked, .. } => format!(
-            "{} of {} each: the machines have room for {fit} even when they are empty. The job can never start on them.",
+            "{} of {} each: the {} have room for {fit} even when they are empty. The job can never start on them.",
             count(u64::from(*pods), "pod", "pods"),
-            amount(dimension, asked)
+            amount(dimension, asked),
+            machine(state, "machines", "ready machines")
         ),
+        Blocker::Never(proof) => never(state, proof),
         Blocker::QuotaFull { quota, dimension, asked, free, own } => format!(
             "{quota} has {} of its own, {} of it free; the job asks for {}.",
             amount(dimension, own),
             amount(dimension, &(*free).max(0)),
             amount(dimension, asked)
         ),
-        Blocker::NoRoom { pods, fit, dimension, asked, free } => format!(
+        Blocker::NoRoom { pods, fit, dimension, asked, free: _, unsolved: Some(steps) } => format!(
+            "No placement was found in {}: {fit} of {} find room, and then one that needs {} does not. It is tried again when something changes.",
+            count(u64::from(*steps), "step", "steps"),
+            count(u64::from(*pods), "pod", "pods"),
+            amount(dimension, asked)
+        ),
+        Blocker::NoRoom { pods, fit, dimension, asked, free, unsolved: None } => format!(
             "The amount is there, but not the machines: {fit} of {} find room; one needs {}, the most free in one place is {}.",
             count(u64::from(*pods), "pod", "pods"),
             amount(dimension, asked),

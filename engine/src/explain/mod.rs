@@ -4,6 +4,7 @@
 mod blocker;
 mod consequence;
 mod event;
+mod never;
 mod people;
 mod policy;
 mod raise;

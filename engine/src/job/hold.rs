@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::job::never::Never;
 use crate::job::phase::Source;
 use crate::unit::id::JobId;
 use crate::unit::id::OfferId;
@@ -57,6 +58,8 @@ pub enum Blocker {
         /// The most that one machine has (of a pool: what it has).
         largest: i64,
     },
+    /// The job can never start, for another reason.
+    Never(Never),
     /// The quota's own amount, or an ancestor's, is used up.
     QuotaFull {
         /// The quota whose amount is short.
@@ -82,6 +85,9 @@ pub enum Blocker {
         asked: i64,
         /// The most that one machine has free (of a pool: what is free).
         free: i64,
+        /// The steps after which the search for a placement was given up; none if there is no placement.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unsolved: Option<u32>,
     },
     /// The job does not use idle amounts, by its own choice.
     IdleOff,
@@ -259,6 +265,7 @@ impl Attempt {
             | Blocker::PriorityNotHigh { .. } => true,
             Blocker::LargerThanQuota { .. }
             | Blocker::LargerThanNodes { .. }
+            | Blocker::Never(_)
             | Blocker::NoRoom { .. }
             | Blocker::NothingLent
             | Blocker::NoVictim { .. }
@@ -359,7 +366,7 @@ impl Blocker {
     /// Whether nothing but a change of the machines or the quotas can help.
     #[must_use]
     pub fn is_for_ever(&self) -> bool {
-        matches!(self, Self::LargerThanNodes { .. } | Self::LargerThanQuota { .. })
+        matches!(self, Self::LargerThanNodes { .. } | Self::LargerThanQuota { .. } | Self::Never(_))
     }
 
     /// Whether time alone may change it.
@@ -377,7 +384,9 @@ impl Blocker {
     /// then the furthest rule that is switched on, then the switches, then plain shortage.
     fn weight(&self) -> u8 {
         match self {
-            Self::LargerThanNodes { .. } => 12,
+            // The switch that keeps it so helps more than the proof.
+            Self::Never(Never::Own { .. }) => 4,
+            Self::LargerThanNodes { .. } | Self::Never(_) => 12,
             Self::LargerThanQuota { .. } => 11,
             Self::Backoff { .. } | Self::BehindHead { .. } => 10,
             Self::WaitingForRelease { .. } => 9,

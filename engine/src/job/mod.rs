@@ -1,6 +1,7 @@
 //! Jobs: what is asked for, and what has become of it (semantics sections 1, 4 and 7).
 
 pub mod hold;
+pub mod never;
 pub mod phase;
 pub mod shape;
 pub mod spec;

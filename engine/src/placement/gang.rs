@@ -20,6 +20,8 @@ pub struct NoRoom {
     pub fit: u32,
     /// What the first pod without room needs.
     pub pod: Amount,
+    /// The steps after which the search for another way was given up; none if there is no way to place the gang.
+    pub unsolved: Option<u32>,
 }
 
 /// Where the search may place pods.
@@ -35,20 +37,30 @@ pub struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Places a gang on the nodes of the draft, the largest pods first, and returns the pods' places in the order
-    /// of the roles. On failure the draft is spoilt: work on a copy.
-    pub fn place(&self, nodes: &mut Draft<'_, NodeUse>, roles: &[Role]) -> Result<Box<[PodAt]>, NoRoom> {
+    /// Places a gang on the nodes of the draft, and returns the pods' places in the order of the roles: the largest pods
+    /// first, each on the fullest node, or where that fails and there are several kinds of pods, in another way that is
+    /// found in so many steps. On failure the draft is spoilt: work on a copy.
+    pub fn place(&self, nodes: &mut Draft<'_, NodeUse>, roles: &[Role], steps: u32) -> Result<Box<[PodAt]>, NoRoom> {
         let mut order: Vec<usize> = (0..roles.len()).collect();
         sort::by_key(&mut order, |&at| {
             (std::cmp::Reverse(self.cluster.gpus(&roles[at].amount)), std::cmp::Reverse(roles[at].amount), at)
         });
         let mut places: Vec<Vec<PodAt>> = vec![Vec::new(); roles.len()];
         let mut fit = 0;
-        for at in order {
-            for _ in 0..roles[at].count {
-                let pod = roles[at].amount;
-                let place = self.place_pod(nodes, &pod).ok_or(NoRoom { fit, pod })?;
-                places[at].push(place);
+        for at in &order {
+            for _ in 0..roles[*at].count {
+                let pod = roles[*at].amount;
+                let Some(place) = self.place_pod(nodes, &pod) else {
+                    let stuck = NoRoom { fit, pod, unsolved: None };
+                    // Of equal pods this way places as many as there is room for.
+                    let are_equal = order.first().is_none_or(|first| roles[*first].amount == pod);
+                    return if are_equal {
+                        Err(stuck)
+                    } else {
+                        self.place_elsewhere(nodes, roles, &places, steps, stuck)
+                    };
+                };
+                places[*at].push(place);
                 fit += 1;
             }
         }
@@ -134,7 +146,7 @@ impl Room<'_> {
         unchanged.chain(changed).max().unwrap_or(0)
     }
 
-    fn is_allowed(&self, no: NodeNo) -> bool {
+    pub(super) fn is_allowed(&self, no: NodeNo) -> bool {
         self.forbidden.binary_search(&no).is_err()
     }
 }

@@ -2,9 +2,19 @@
 //!
 //! The fullest node on which the pod fits takes it, ties by name, the largest pods of a gang first. A pod that asks
 //! for whole GPUs takes empty ones; a pod that asks for less than one shares the fullest GPU on which it fits.
+//!
+//! 1. [`floor`]: what is free where;
+//! 2. [`gang`]: a gang by that rule, and another way to place it where the rule finds none;
+//! 3. [`mod@pack`]: the search for other ways, with [`kind`] and what one machine holds;
+//! 4. [`proof`]: whether a gang fits on empty machines at all.
 
+mod elsewhere;
+mod fill;
 pub mod floor;
 pub mod gang;
+pub mod kind;
+pub mod pack;
+pub mod proof;
 
 use crate::state::cluster::Cluster;
 use crate::unit::amount::Amount;
@@ -89,6 +99,12 @@ impl NodeUse {
         self.gpu_dimension.map_or(0, |at| self.free[at])
     }
 
+    /// GPUs of which nothing is taken.
+    #[must_use]
+    pub fn untouched_gpus(&self) -> i64 {
+        self.gpus.iter().map(|free| i64::from(*free == 1000)).sum()
+    }
+
     /// How many pods of this amount would fit.
     #[must_use]
     pub fn slots(&self, pod: &Amount) -> i64 {
@@ -101,8 +117,7 @@ impl NodeUse {
         let by_gpu: i64 = if asked < GPU {
             self.gpus.iter().map(|free| i64::from(*free).max(0) / asked).sum()
         } else {
-            let empty = self.gpus.iter().filter(|free| **free == 1000).count();
-            i64::try_from(empty).unwrap_or(i64::MAX) / (asked / GPU)
+            self.untouched_gpus() / (asked / GPU)
         };
         by_gpu.min(by_amount)
     }

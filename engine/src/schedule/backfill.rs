@@ -17,7 +17,7 @@ use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::ledger::guaranteed::is_guaranteed;
 use crate::schedule::decision::Offer;
-use crate::schedule::judge;
+use crate::schedule::never;
 use crate::schedule::reservation::Reservation;
 use crate::schedule::reservation::declared_end;
 use crate::schedule::trial::Trial;
@@ -171,7 +171,7 @@ fn holders(trial: &Trial<'_>) -> Map<QuotaNo, JobNo> {
         let class = &state.queue.classes[class.at()];
         let Some(no) = starving(trial, class) else { continue };
         let is_first = holders.get(&class.key.quota).is_none_or(|other| rank(no) < rank(*other));
-        if is_first && judge::fits_when_empty(state, &state.jobs[no].spec) {
+        if is_first && never::fits_when_empty(state, &state.jobs[no].spec) {
             holders.insert(class.key.quota, no);
         }
     }

@@ -10,21 +10,15 @@ use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::ledger::guaranteed::is_guaranteed;
-use crate::placement::NodeUse;
-use crate::placement::gang::NoRoom;
-use crate::placement::gang::Room;
-use crate::quota::policy::Scope;
 use crate::schedule::backfill::Claim;
 use crate::schedule::backfill::Denied;
 use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Offer;
+use crate::schedule::never;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
-use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
-use crate::unit::id::QuotaNo;
-use crate::unit::slots::Draft;
 use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
@@ -46,12 +40,11 @@ impl Refused {
         Self { attempts: vec![Attempt { source: Source::Own, blocker }], held_by: None }
     }
 
-    /// What a job has been told that never uses its quota.
+    /// What a job is told that never uses its quota.
     #[must_use]
-    pub fn idle_only(state: &State, job: &JobSpec) -> Self {
+    pub fn idle_only() -> Self {
         let only = |source: &Source| Attempt { source: *source, blocker: Blocker::IdleOnly };
-        let never = larger_than_nodes(state, job).map(|blocker| Attempt { source: Source::Own, blocker });
-        Self { attempts: never.into_iter().chain(BY_RIGHT.iter().map(only)).collect(), held_by: None }
+        Self { attempts: BY_RIGHT.iter().map(only).collect(), held_by: None }
     }
 
     /// What was told before, in the order of the sources.
@@ -63,17 +56,17 @@ impl Refused {
         Self { attempts, held_by: None }
     }
 
-    /// All reasons, with what is said of idle amounts at its place. Where the first source ends the search, the others
-    /// have not been asked.
+    /// Why the job waits: all reasons, with what is said of idle amounts at its place, and the proofs if it can never
+    /// start. Where the first source ends the search, the others have not been asked.
     #[must_use]
-    pub fn with_idle(&self, idle: Blocker) -> Hold {
+    pub fn hold(&self, state: &State, job: &JobSpec, idle: Blocker) -> Hold {
         let mut attempts = self.attempts.clone();
         let is_told = attempts.len() > 1 || !matches!(idle, Blocker::IdleOff);
         if is_told {
             let place = attempts.iter().position(|attempt| attempt.source > Source::Idle).unwrap_or(attempts.len());
             attempts.insert(place, Attempt { source: Source::Idle, blocker: idle });
         }
-        Hold::of(attempts)
+        never::told(never::proofs(state, job), Hold::of(attempts))
     }
 }
 
@@ -81,13 +74,13 @@ impl Refused {
 pub fn by_right(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobNo) -> Result<Offer, Refused> {
     let state = trial.state;
     let job = &state.jobs[no].spec;
-    if let Some(blocker) = larger_than_quota(state, job) {
-        return Err(Refused::at_once(blocker));
-    }
+    let is_above_quota = never::is_above_quota(state, job);
     let claim = Claim { job: no, spec: job, is_extra: false };
     let mut refused = Refused { attempts: Vec::with_capacity(source::SOURCES.len()), held_by: None };
     for source in BY_RIGHT {
         let admitted = match source::offer(source, trial, job) {
+            // Nobody gives way to a job that is larger than what is guaranteed to it.
+            Ok(_) if is_above_quota => continue,
             Ok(offer) => reservations.admit(trial, claim, offer, |trial| source::offer(source, trial, job)),
             Err(blocker) => {
                 let is_short = source == Source::Own && matches!(blocker, Blocker::NoRoom { .. });
@@ -110,9 +103,6 @@ pub fn by_right(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobN
                 }
             }
         }
-    }
-    if let Some(blocker) = larger_than_nodes(state, job) {
-        refused.attempts.insert(0, Attempt { source: Source::Own, blocker });
     }
     Err(refused)
 }
@@ -141,88 +131,7 @@ pub fn may_block(trial: &Trial<'_>, no: JobNo) -> bool {
     let (state, job) = (trial.state, &trial.state.jobs[no].spec);
     job.idle != IdlePolicy::Only
         && is_guaranteed(&state.quotas, &trial.quotas, job.quota, &job.shape.gang_amount())
-        && fits_when_empty(state, job)
-}
-
-/// Whether a job fits on the machines when nobody is on them.
-#[must_use]
-pub fn fits_when_empty(state: &State, job: &JobSpec) -> bool {
-    larger_than_nodes(state, job).is_none()
-}
-
-/// A job that its quota will never allow. One that may run on idle amounts, or on its siblings', is not bound by it.
-fn larger_than_quota(state: &State, job: &JobSpec) -> Option<Blocker> {
-    if job.idle != IdlePolicy::Off {
-        return None;
-    }
-    let asked = job.shape.gang_amount();
-    let settings = &state.quotas[job.quota.at()].settings;
-    let reaches_level = settings
-        .self_level
-        .as_ref()
-        .is_some_and(|policy| policy.scope != Scope::Own && policy.high.contains(job.priority));
-    let mut next: Option<QuotaNo> = Some(job.quota);
-    if reaches_level {
-        next = state.quotas[job.quota.at()].parent.or(next);
-    }
-    while let Some(at) = next {
-        let quota = &state.quotas[at.at()];
-        if let Some(dimension) = quota.min.first_exceeded(&Amount::ZERO, &asked) {
-            return Some(Blocker::LargerThanQuota {
-                quota: quota.id.clone(),
-                dimension: u8::try_from(dimension).unwrap_or(u8::MAX),
-                asked: asked[dimension],
-                min: quota.min.amount[dimension],
-            });
-        }
-        next = quota.parent;
-    }
-    None
-}
-
-/// A job that does not fit even when the machines that are ready are empty.
-fn larger_than_nodes(state: &State, job: &JobSpec) -> Option<Blocker> {
-    let domain_no = state.domains.of_quota(job.quota);
-    let domain = &state.domains.list[domain_no.at()];
-    let asked = job.shape.gang_amount();
-    let pods = job.shape.gang_pods();
-    if domain.is_pool {
-        let at = asked.first_over(&domain.amount)?;
-        let dimension = u8::try_from(at).unwrap_or(u8::MAX);
-        return Some(Blocker::LargerThanNodes {
-            pods,
-            fit: 0,
-            dimension,
-            asked: asked[at],
-            largest: domain.amount[at],
-        });
-    }
-    let no_room = match job.shape.roles() {
-        [_] => {
-            let role = job.shape.gang().next()?;
-            let slots = |amount| NodeUse::empty(&state.cluster, amount).slots(&role.amount);
-            let fit: i64 =
-                domain.ready.iter().map(|(amount, count)| slots(amount).saturating_mul(i64::from(*count))).sum();
-            let fit = u32::try_from(fit).unwrap_or(u32::MAX);
-            if fit >= role.count {
-                return None;
-            }
-            NoRoom { fit, pod: role.amount }
-        }
-        _several => {
-            let roles: Vec<_> = job.shape.gang().collect();
-            let room = Room { floor: &state.vacant, cluster: &state.cluster, domain: domain_no, forbidden: &[] };
-            room.place(&mut Draft::over(&state.vacant.nodes), &roles).err()?
-        }
-    };
-    let at = state
-        .cluster
-        .gpu_dimension(&no_room.pod)
-        .or_else(|| no_room.pod.values().position(|value| value > 0))
-        .unwrap_or(0);
-    let dimension = u8::try_from(at).unwrap_or(u8::MAX);
-    let largest = domain.ready.keys().map(|amount| amount[at]).max().unwrap_or(0);
-    Some(Blocker::LargerThanNodes { pods, fit: no_room.fit, dimension, asked: no_room.pod[at], largest })
+        && never::fits_when_empty(state, job)
 }
 
 /// Whether jobs that are stopping already leave enough room: who, and until when.

@@ -7,6 +7,7 @@ pub mod judge;
 pub mod lending;
 pub mod losers;
 pub mod market;
+pub mod never;
 pub mod order;
 pub mod recheck;
 mod reservation;

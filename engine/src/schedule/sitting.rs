@@ -151,8 +151,8 @@ impl<'s> Sitting<'s> {
 
     /// What a job gets by right.
     fn answer(&mut self, told: Option<&Told>, job: JobNo) -> Answer {
-        let idle = self.state.jobs[job].spec.idle;
-        let may_wait = idle == IdlePolicy::Acceptable && !self.firm.contains(&job);
+        let spec = &self.state.jobs[job].spec;
+        let may_wait = spec.idle == IdlePolicy::Acceptable && !self.firm.contains(&job);
         match told {
             Some(Told::Refused(refusal)) => return Answer::Refused(refusal.clone()),
             Some(Told::PutOff) if may_wait => return Answer::PutOff,
@@ -162,7 +162,8 @@ impl<'s> Sitting<'s> {
             Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff,
             Ok(offer) => Answer::Gets(offer),
             Err(refused) => {
-                let hold = (idle == IdlePolicy::Off).then(|| Arc::new(refused.with_idle(Blocker::IdleOff)));
+                let hold =
+                    (spec.idle == IdlePolicy::Off).then(|| Arc::new(refused.hold(self.state, spec, Blocker::IdleOff)));
                 Answer::Refused(Refusal { by_right: Arc::new(refused), hold })
             }
         }
@@ -298,10 +299,10 @@ impl<'s> Sitting<'s> {
             let refused = self.refused.get(head.class.at()).map(|refused| (**refused).clone());
             let known = || self.state.queue.classes[head.class.at()].hold.as_deref().map(Refused::known);
             let refused = match job.idle {
-                IdlePolicy::Only => Refused::idle_only(self.state, job),
+                IdlePolicy::Only => Refused::idle_only(),
                 IdlePolicy::Off | IdlePolicy::Acceptable => refused.or_else(known).unwrap_or_default(),
             };
-            Arc::new(refused.with_idle(blocker))
+            Arc::new(refused.hold(self.state, job, blocker))
         })
     }
 

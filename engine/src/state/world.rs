@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::job::phase::Phase;
 use crate::job::spec::JobSpec;
+use crate::ledger::DomainUse;
 use crate::ledger::Ledger;
 use crate::ledger::Sign;
 use crate::placement::floor::Floor;
@@ -74,8 +75,8 @@ pub struct State {
     pub ledger: Ledger,
     /// Kept: what is free where.
     pub floor: Floor,
-    /// Kept: the floor as it is when nobody is on it.
-    pub vacant: Floor,
+    /// Kept: what each domain could lend if nobody used anything, by domain number.
+    pub lendable: Vec<DomainUse>,
     /// Kept: who waits.
     pub queue: Queue,
     /// Kept: when time alone changes something, and for which job.
@@ -240,8 +241,8 @@ impl State {
         }
         self.domains = Domains::of(&self.groups, &self.nodes, &self.quotas);
         self.ledger = Ledger::empty(&self.quotas, &self.domains);
-        self.vacant = Floor::empty(&self.cluster, &self.nodes, &self.domains);
-        self.floor = self.vacant.clone();
+        self.lendable = self.ledger.domains.clone();
+        self.floor = Floor::empty(&self.cluster, &self.nodes, &self.domains);
         self.running = vec![Set::new(); self.quotas.len()];
         self.in_quota = vec![Roster::default(); self.quotas.len()];
         self.on_idle = vec![Roster::default(); self.domains.list.len()];

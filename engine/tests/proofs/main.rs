@@ -11,6 +11,7 @@ mod coverage;
 mod explanations;
 mod fold;
 mod market;
+mod never;
 mod plans;
 mod policy;
 mod random;

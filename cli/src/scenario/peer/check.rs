@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use engine::job::hold::Blocker;
+use engine::job::never::Never;
 use engine::job::phase::Charge;
 use engine::job::phase::Outcome;
 use engine::job::phase::Phase;
@@ -176,7 +177,8 @@ fn bid_reason(state: &State, name: &str, now: Timestamp) -> Result<(&'static str
 fn code(blocker: &Blocker, source: Source) -> &'static str {
     match blocker {
         Blocker::LargerThanQuota { .. } => "exceeds_quota_amount",
-        Blocker::LargerThanNodes { .. } => "exceeds_cluster_capacity",
+        Blocker::Never(Never::Own { .. } | Never::Level { .. } | Never::Lent { .. }) => "exceeds_quota_amount",
+        Blocker::LargerThanNodes { .. } | Blocker::Never(_) => "exceeds_cluster_capacity",
         Blocker::QuotaFull { .. } | Blocker::IdleShort { .. } => "quota_limit",
         Blocker::ChildLevelOff { .. } => "child_preemption_disabled",
         Blocker::PriorityNotHigh { .. } => "priority_not_in_high_set",

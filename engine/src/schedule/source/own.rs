@@ -57,6 +57,7 @@ fn within_loans(trial: &Trial<'_>, job: &JobSpec, domain: DomainNo) -> Result<()
             dimension: dimension(at),
             asked,
             free: asked - excess[at],
+            unsolved: None,
         })
     })
 }

@@ -12,6 +12,12 @@ use crate::unit::id::DomainNo;
 use crate::unit::slots::Draft;
 use crate::unit::slots::Slots;
 
+/// Steps that the search for a place may take for a job that nobody has to give way to.
+const STEPS_MAX: u32 = 5_000;
+
+/// Steps that it may take for one set of victims: there are many sets.
+const STEPS_OF_VICTIMS_MAX: u32 = 500;
+
 /// Places for the gang's pods in a domain; none for a pool that has the amount free.
 pub fn find_room(trial: &Trial<'_>, domain: DomainNo, shape: &Shape) -> Result<Box<[PodAt]>, Blocker> {
     if trial.state.domains.list[domain.at()].is_pool {
@@ -19,25 +25,42 @@ pub fn find_room(trial: &Trial<'_>, domain: DomainNo, shape: &Shape) -> Result<B
         return fits_in_pool(trial.pools.get(domain.at()), shape, &asked).map(|()| Box::default());
     }
     let mut nodes = trial.nodes.fork();
-    place_on(trial, &mut nodes, domain, shape)
+    place(trial, &mut nodes, domain, shape, STEPS_MAX)
 }
 
 fn fits_in_pool(free: &Amount, shape: &Shape, asked: &Amount) -> Result<(), Blocker> {
     let Some(at) = asked.first_over(free) else { return Ok(()) };
-    Err(Blocker::NoRoom { pods: shape.gang_pods(), fit: 0, dimension: dimension(at), asked: asked[at], free: free[at] })
+    Err(Blocker::NoRoom {
+        pods: shape.gang_pods(),
+        fit: 0,
+        dimension: dimension(at),
+        asked: asked[at],
+        free: free[at],
+        unsolved: None,
+    })
 }
 
-/// Places the gang on the nodes of a draft.
+/// Places the gang on the nodes of a draft on which victims have made room.
 pub fn place_on(
     trial: &Trial<'_>,
     nodes: &mut Draft<'_, NodeUse>,
     domain: DomainNo,
     shape: &Shape,
 ) -> Result<Box<[PodAt]>, Blocker> {
+    place(trial, nodes, domain, shape, STEPS_OF_VICTIMS_MAX)
+}
+
+fn place(
+    trial: &Trial<'_>,
+    nodes: &mut Draft<'_, NodeUse>,
+    domain: DomainNo,
+    shape: &Shape,
+    steps: u32,
+) -> Result<Box<[PodAt]>, Blocker> {
     let state = trial.state;
     let roles: Vec<_> = shape.gang().collect();
     let room = Room { floor: &state.floor, cluster: &state.cluster, domain, forbidden: &trial.forbidden };
-    room.place(nodes, &roles).map_err(|no_room| {
+    room.place(nodes, &roles, steps).map_err(|no_room| {
         // Where no machine has enough of something, that is what is short; otherwise the pod's GPUs stand for it.
         let is_short = |at: &usize| no_room.pod[*at] > 0 && room.most_free(nodes, *at) < no_room.pod[*at];
         let at = (0..state.cluster.dimensions.len())
@@ -50,6 +73,7 @@ pub fn place_on(
             dimension: dimension(at),
             asked: no_room.pod[at],
             free,
+            unsolved: no_room.unsolved,
         }
     })
 }

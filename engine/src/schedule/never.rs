@@ -1,0 +1,195 @@
+//! Whether a waiting job can never start: larger than what is guaranteed to it, or than all that could ever be lent to
+//! it, or than the machines (semantics section 3).
+//!
+//! It is said with a proof for every way that is open to the job, and holds until machines, quotas or settings change:
+//! then everybody's reasons are forgotten. Machines count that are ready, since on others nothing starts.
+
+use crate::job::hold::Attempt;
+use crate::job::hold::Blocker;
+use crate::job::hold::Hold;
+use crate::job::never::Never;
+use crate::job::phase::Source;
+use crate::job::shape::Role;
+use crate::job::spec::IdlePolicy;
+use crate::job::spec::JobSpec;
+use crate::ledger;
+use crate::placement::proof;
+use crate::placement::proof::Verdict;
+use crate::quota::policy::Scope;
+use crate::state::domain::Domain;
+use crate::state::world::State;
+use crate::unit::amount::Amount;
+use crate::unit::amount::DIMENSIONS_MAX;
+use crate::unit::id::DomainNo;
+use crate::unit::id::QuotaNo;
+
+/// The proofs that a job can never start, one for each way that is open to it; none if it may start one day.
+#[must_use]
+pub fn proofs(state: &State, job: &JobSpec) -> Vec<Attempt> {
+    let own = (job.idle != IdlePolicy::Only).then(|| in_quota(state, job));
+    let idle = || (job.idle != IdlePolicy::Off).then(|| on_idle(state, job));
+    let attempt = |source, blocker| Attempt { source, blocker };
+    match own {
+        Some(None) => Vec::new(),
+        Some(Some(own)) => match idle() {
+            Some(None) => Vec::new(),
+            Some(Some(idle)) => vec![attempt(Source::Own, own), attempt(Source::Idle, idle)],
+            None => vec![attempt(Source::Own, own)],
+        },
+        None => idle().flatten().map(|idle| attempt(Source::Idle, idle)).into_iter().collect(),
+    }
+}
+
+/// Whether a job that depends on its quota is larger than what is guaranteed to it: nobody gives way to it.
+#[must_use]
+pub fn is_above_quota(state: &State, job: &JobSpec) -> bool {
+    job.idle == IdlePolicy::Off && larger_than_quota(state, job).is_some()
+}
+
+/// Whether it is known that a job has room on the machines of its quota when nobody is on them.
+#[must_use]
+pub fn fits_when_empty(state: &State, job: &JobSpec) -> bool {
+    let domain = &state.domains.list[state.domains.of_quota(job.quota).at()];
+    let roles: Vec<Role> = job.shape.gang().collect();
+    match roles.as_slice() {
+        _ if domain.is_pool => larger_than_pool(domain, job).is_none(),
+        [role] => equal_pods(state, domain, role).is_none(),
+        several => matches!(proof::on_empty(&state.cluster, &domain.ready, several), Verdict::Fits),
+    }
+}
+
+/// The reasons of the sources with these proofs: the first of them is the binding reason, unless a switch is that keeps
+/// it so.
+#[must_use]
+pub fn told(proofs: Vec<Attempt>, hold: Hold) -> Hold {
+    let is_switch = matches!(proofs.first().map(|proof| &proof.blocker), Some(Blocker::Never(Never::Own { .. })));
+    let mut attempts = hold.attempts;
+    let at = usize::from(is_switch && !attempts.is_empty());
+    attempts.splice(at..at, proofs);
+    Hold { attempts }
+}
+
+/// A job that its quota will never allow, or the machines of its domain.
+fn in_quota(state: &State, job: &JobSpec) -> Option<Blocker> {
+    larger_than_quota(state, job).or_else(|| larger_than_nodes(state, job, state.domains.of_quota(job.quota)))
+}
+
+/// A job that no domain of its resource type could ever take on idle amounts.
+fn on_idle(state: &State, job: &JobSpec) -> Option<Blocker> {
+    let asked = job.shape.gang_amount();
+    let list = &state.domains.list;
+    let own = state.domains.of_quota(job.quota);
+    let same_type =
+        (0..list.len()).filter(|at| list[*at].resource_type == list[own.at()].resource_type).map(DomainNo::from_index);
+    let (mut by_nodes, mut by_lending) = (None, None);
+    for domain in same_type {
+        match ledger::fits_in_idle(&state.lendable[domain.at()], &asked) {
+            Err((at, lent)) => {
+                let is_more = by_lending.is_none_or(|(_, most)| lent > most);
+                by_lending = if is_more { Some((at, lent)) } else { by_lending };
+            }
+            Ok(()) => by_nodes = by_nodes.or(Some(larger_than_nodes(state, job, domain)?)),
+        }
+    }
+    let lent = |(at, lent)| Blocker::Never(Never::Lent { dimension: position(at), asked: asked[at], lent });
+    by_nodes.or_else(|| by_lending.map(lent))
+}
+
+/// How far a job may reach in the quota tree.
+enum Reach {
+    /// What its quota keeps for its own jobs.
+    Own,
+    /// All that its quota has.
+    Subtree,
+    /// All that the quotas of its level have.
+    Level(QuotaNo),
+}
+
+impl Reach {
+    fn of(state: &State, job: &JobSpec) -> Self {
+        let quota = &state.quotas[job.quota.at()];
+        let level = quota.settings.self_level.as_ref().filter(|policy| policy.high.contains(job.priority));
+        match (level, quota.parent) {
+            (Some(policy), Some(parent)) if policy.scope != Scope::Own => Self::Level(parent),
+            _ if quota.settings.child_level.is_some() && state.has_children(job.quota) => Self::Subtree,
+            _ => Self::Own,
+        }
+    }
+}
+
+/// A job that its quota will never allow, nor an ancestor.
+fn larger_than_quota(state: &State, job: &JobSpec) -> Option<Blocker> {
+    let asked = job.shape.gang_amount();
+    let larger = |no: QuotaNo| {
+        let quota = &state.quotas[no.at()];
+        let at = quota.min.first_exceeded(&Amount::ZERO, &asked)?;
+        let (dimension, min) = (position(at), quota.min.amount[at]);
+        Some(Blocker::LargerThanQuota { quota: quota.id.clone(), dimension, asked: asked[at], min })
+    };
+    let quota = &state.quotas[job.quota.at()];
+    let here = match Reach::of(state, job) {
+        Reach::Subtree => larger(job.quota),
+        Reach::Own => larger(job.quota).or_else(|| {
+            let children = state.children(job.quota).fold(Amount::ZERO, |sum, (_, child)| sum.plus(&child.min.amount));
+            let at = quota.min.first_exceeded(&children, &asked)?;
+            let (dimension, min) = (position(at), quota.min.amount[at]);
+            let own = min.saturating_sub(children[at]).max(0);
+            Some(Blocker::Never(Never::Own { quota: quota.id.clone(), dimension, asked: asked[at], own, min }))
+        }),
+        Reach::Level(parent) => larger(parent).or_else(|| {
+            let siblings: Vec<_> = state.children(parent).map(|(_, sibling)| &sibling.min).collect();
+            let level = |at: usize| siblings.iter().fold(0i64, |sum, min| sum.saturating_add(min.amount[at]));
+            let is_stated = |at: usize| siblings.iter().all(|min| min.states(at));
+            let at = (0..DIMENSIONS_MAX).find(|at| is_stated(*at) && asked[*at] > level(*at))?;
+            let parent = state.quotas[parent.at()].id.clone();
+            let (dimension, level) = (position(at), level(at));
+            Some(Blocker::Never(Never::Level { parent, dimension, asked: asked[at], level }))
+        }),
+    };
+    here.or_else(|| std::iter::successors(quota.parent, |no| state.quotas[no.at()].parent).find_map(larger))
+}
+
+/// A job that does not fit even when the machines that are ready are empty.
+fn larger_than_nodes(state: &State, job: &JobSpec, domain: DomainNo) -> Option<Blocker> {
+    let domain = &state.domains.list[domain.at()];
+    let roles: Vec<Role> = job.shape.gang().collect();
+    match roles.as_slice() {
+        _ if domain.is_pool => larger_than_pool(domain, job),
+        [role] => equal_pods(state, domain, role),
+        several => match proof::on_empty(&state.cluster, &domain.ready, several) {
+            Verdict::Never(never) => Some(Blocker::Never(never)),
+            Verdict::Fits | Verdict::Unknown { .. } => None,
+        },
+    }
+}
+
+fn larger_than_pool(domain: &Domain, job: &JobSpec) -> Option<Blocker> {
+    let asked = job.shape.gang_amount();
+    let at = asked.first_over(&domain.amount)?;
+    let (dimension, asked, largest) = (position(at), asked[at], domain.amount[at]);
+    Some(Blocker::LargerThanNodes { pods: job.shape.gang_pods(), fit: 0, dimension, asked, largest })
+}
+
+/// Equal pods fit as far as there are slots for them.
+fn equal_pods(state: &State, domain: &Domain, role: &Role) -> Option<Blocker> {
+    let pod = &role.amount;
+    let fit = u32::try_from(proof::slots_of(&state.cluster, &domain.ready, pod)).unwrap_or(u32::MAX);
+    if fit >= role.count {
+        return None;
+    }
+    let largest = |at: usize| domain.ready.keys().map(|amount| amount[at]).max().unwrap_or(0);
+    let leading = state.cluster.gpu_dimension(pod).or_else(|| pod.dimensions().next()).unwrap_or(0);
+    let too_small = std::iter::once(leading).chain(pod.dimensions()).find(|at| pod[*at] > largest(*at));
+    let at = match too_small {
+        Some(at) => at,
+        // Each thing that it needs is on some machine, but no machine has all of them.
+        None if fit == 0 => return Some(Blocker::Never(Never::Pod { pod: *pod })),
+        None => leading,
+    };
+    let (dimension, asked, largest) = (position(at), pod[at], largest(at));
+    Some(Blocker::LargerThanNodes { pods: role.count, fit, dimension, asked, largest })
+}
+
+fn position(at: usize) -> u8 {
+    u8::try_from(at).unwrap_or(u8::MAX)
+}
