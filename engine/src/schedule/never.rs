@@ -19,7 +19,6 @@ use crate::quota::policy::Scope;
 use crate::state::domain::Domain;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
-use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::DomainNo;
 use crate::unit::id::QuotaNo;
 
@@ -59,12 +58,17 @@ pub fn fits_when_empty(state: &State, job: &JobSpec) -> bool {
 }
 
 /// The reasons of the sources with these proofs: the first of them is the binding reason, unless a switch is that keeps
-/// it so.
+/// it so. Where amounts prove it, what the sources say changes with others and tells nothing.
 #[must_use]
 pub fn told(proofs: Vec<Attempt>, hold: Hold) -> Hold {
-    let is_switch = matches!(proofs.first().map(|proof| &proof.blocker), Some(Blocker::Never(Never::Own { .. })));
+    let at = match proofs.first().map(|proof| &proof.blocker) {
+        Some(Blocker::LargerThanQuota { .. } | Blocker::Never(Never::Level { .. } | Never::Lent { .. })) => {
+            return Hold { attempts: proofs };
+        }
+        Some(Blocker::Never(Never::Own { .. })) => usize::from(!hold.attempts.is_empty()),
+        Some(_) | None => 0,
+    };
     let mut attempts = hold.attempts;
-    let at = usize::from(is_switch && !attempts.is_empty());
     attempts.splice(at..at, proofs);
     Hold { attempts }
 }
@@ -130,19 +134,18 @@ fn larger_than_quota(state: &State, job: &JobSpec) -> Option<Blocker> {
     let here = match Reach::of(state, job) {
         Reach::Subtree => larger(job.quota),
         Reach::Own => larger(job.quota).or_else(|| {
-            let children = state.children(job.quota).fold(Amount::ZERO, |sum, (_, child)| sum.plus(&child.min.amount));
-            let at = quota.min.first_exceeded(&children, &asked)?;
+            let children = &state.ledger.quotas[job.quota.at()].children_min;
+            let at = quota.min.first_exceeded(children, &asked)?;
             let (dimension, min) = (position(at), quota.min.amount[at]);
             let own = min.saturating_sub(children[at]).max(0);
             Some(Blocker::Never(Never::Own { quota: quota.id.clone(), dimension, asked: asked[at], own, min }))
         }),
         Reach::Level(parent) => larger(parent).or_else(|| {
-            let siblings: Vec<_> = state.children(parent).map(|(_, sibling)| &sibling.min).collect();
-            let level = |at: usize| siblings.iter().fold(0i64, |sum, min| sum.saturating_add(min.amount[at]));
-            let is_stated = |at: usize| siblings.iter().all(|min| min.states(at));
-            let at = (0..DIMENSIONS_MAX).find(|at| is_stated(*at) && asked[*at] > level(*at))?;
+            let level = &state.ledger.quotas[parent.at()].children_min;
+            let is_stated = |at: usize| state.children(parent).all(|(_, sibling)| sibling.min.states(at));
+            let at = asked.dimensions().find(|at| asked[*at] > level[*at] && is_stated(*at))?;
             let parent = state.quotas[parent.at()].id.clone();
-            let (dimension, level) = (position(at), level(at));
+            let (dimension, level) = (position(at), level[at]);
             Some(Blocker::Never(Never::Level { parent, dimension, asked: asked[at], level }))
         }),
     };
