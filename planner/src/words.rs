@@ -87,6 +87,7 @@ impl Language {
     pub fn rule(self, cause: &Cause) -> &'static str {
         let (en, zh) = match cause {
             Cause::Reclaimed { .. } => ("its owner takes back what was lent", "归还借用的资源"),
+            Cause::OverUse { .. } => ("its quota was scaled below its use", "配额缩至用量以下"),
             Cause::ChildLevel { .. } => ("child-level preemption", "子级抢占"),
             Cause::SelfLevel { .. } => ("self-level preemption", "同级抢占"),
             Cause::LendingEnded => ("the lending has ended", "借用结束"),

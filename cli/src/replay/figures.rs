@@ -205,6 +205,7 @@ impl Waits {
 fn rule_of(cause: &Cause) -> &'static str {
     match cause {
         Cause::Reclaimed { .. } => "reclaim",
+        Cause::OverUse { .. } => "over-use after a scale-down",
         Cause::ChildLevel { .. } => "child-level preemption",
         Cause::SelfLevel { .. } => "self-level preemption",
         Cause::ScaledDown { .. } => "scale-down",

@@ -28,6 +28,7 @@ pub fn source(source: Source) -> &'static str {
 pub fn cause(cause: &Cause) -> String {
     match cause {
         Cause::Reclaimed { quota, by } => format!("for {by}: {quota} took back what it had lent"),
+        Cause::OverUse { quota, by } => format!("for {by}: {quota} held more than its amount since it was scaled down"),
         Cause::ChildLevel { quota, by } => format!("for {by}: child-level preemption by {quota}"),
         Cause::SelfLevel { quota, by } => format!("for {by}: self-level preemption by {quota}"),
         Cause::LendingEnded => "because what it ran on is no longer lent".to_owned(),
@@ -58,6 +59,7 @@ pub(super) fn loses(cause: &Cause) -> &'static str {
         | Cause::Outbid { .. }
         | Cause::InventoryShrunk { .. } => "released",
         Cause::Reclaimed { .. }
+        | Cause::OverUse { .. }
         | Cause::ChildLevel { .. }
         | Cause::SelfLevel { .. }
         | Cause::LendingEnded

@@ -318,6 +318,7 @@ impl<'a> Veil<'a> {
     fn cover_cause(&self, cause: &mut Cause) {
         match cause {
             Cause::Reclaimed { by, .. }
+            | Cause::OverUse { by, .. }
             | Cause::ChildLevel { by, .. }
             | Cause::SelfLevel { by, .. }
             | Cause::Outbid { by, .. } => *by = self.job(by),

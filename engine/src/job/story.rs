@@ -24,6 +24,14 @@ pub enum Cause {
         /// The job that needed it.
         by: JobId,
     },
+    /// Its quota held more than its amount since it was scaled down, and somebody with a right to it asked (semantics
+    /// section 8).
+    OverUse {
+        /// The job's quota.
+        quota: QuotaId,
+        /// The job that needed it.
+        by: JobId,
+    },
     /// Child-level preemption (semantics section 5).
     ChildLevel {
         /// The quota whose policy allowed it.

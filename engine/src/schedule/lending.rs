@@ -8,8 +8,8 @@ use crate::ledger::Reach;
 use crate::schedule::decision::Decision;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::candidate::Candidates;
-use crate::schedule::victims::need::Need;
-use crate::schedule::victims::search;
+use crate::schedule::victims::candidate::as_victims;
+use crate::schedule::victims::cover;
 use crate::state::roster::Claim;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
@@ -32,8 +32,9 @@ fn end_in(trial: &mut Trial<'_>, domain: DomainNo) -> Option<Decision> {
     let excess = excess(trial, domain);
     let mut victims = Vec::new();
     if !excess.is_zero() {
-        let need = Need::of_amounts(domain, Amount::ZERO, excess);
-        victims = search::cheapest_cover(trial, &need, &Candidates::idle(trial, domain).list).unwrap_or_default();
+        let candidates = Candidates::idle(trial, domain);
+        let marks = cover::cheapest(&candidates.list, &[excess], |_| vec![0]);
+        victims = marks.map(|marks| as_victims(&candidates.list, &marks)).unwrap_or_default();
     }
     for victim in &victims {
         trial.tell_to_stop(victim);

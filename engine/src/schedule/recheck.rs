@@ -100,7 +100,8 @@ impl<'t> Books<'t> {
         let asked = family.shape.gang_amount();
         match half {
             Half::ByRight => {
-                let used = self.own.own_jobs.plus(&self.own.claimed);
+                // What a child claims above its guarantee may be owed.
+                let used = self.own.own_jobs.plus(&self.own.children_min);
                 self.min.first_exceeded(&used, &asked).is_some()
             }
             Half::Idle => self.idle.is_some_and(|book| ledger::fits_in_idle(book, &asked).is_err()),

@@ -154,6 +154,12 @@ impl<'s> Trial<'s> {
         self.layers().flat_map(|trial| trial.promoted.iter().copied())
     }
 
+    /// Whether idle amounts of a domain are lent.
+    #[must_use]
+    pub fn lends_in(&self, domain: DomainNo) -> bool {
+        !self.domains.get(domain.at()).idle.is_zero()
+    }
+
     /// The extra pods that a running job still has, with their positions.
     pub fn extra_of<'a>(&'a self, no: JobNo, extra: &'a [ExtraPod]) -> impl Iterator<Item = (u32, &'a ExtraPod)> {
         let is_taken = move |at: &u32| self.any(|trial| trial.taken.get(&no).is_some_and(|taken| taken.contains(at)));

@@ -3,6 +3,7 @@
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
+use crate::job::phase::Phase;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::message::command::Round;
@@ -14,7 +15,9 @@ use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
 use crate::schedule::market::Occasion;
 use crate::schedule::round::Reach;
+use crate::schedule::victims::rule::cause_of;
 use crate::schedule::work;
+use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::limit;
@@ -125,17 +128,25 @@ impl<'s> Minutes<'s> {
         let (state, now) = (self.state, self.now);
         match victim {
             Victim::Pods(job, pods) => {
-                let cause = Box::new(cause?.clone());
+                let cause = Box::new(cause_of(state, job, pods_charge(&state.jobs[job], &pods), cause?));
                 self.events.push(Event::Shrunk { job, at: now, pods, cause });
                 None
             }
             Victim::Job(no) => {
                 let is_promoted = self.promoted.contains(&no);
                 let charge = state.jobs[no].placed().filter(|_| !is_promoted).map_or(Charge::InQuota, |it| it.charge);
-                evict(state, now, no, charge, heir, cause?, &mut self.events).then_some(no)
+                let cause = cause_of(state, no, charge, cause?);
+                evict(state, now, no, charge, heir, &cause, &mut self.events).then_some(no)
             }
         }
     }
+}
+
+/// What extra pods that go together count against: in quota if one of them does.
+fn pods_charge(job: &Job, pods: &[u32]) -> Charge {
+    let Phase::Running { extra, .. } = &job.phase else { return Charge::Idle };
+    let charges = pods.iter().filter_map(|at| extra.get(*at as usize)).map(|pod| pod.charge);
+    charges.max().unwrap_or(Charge::Idle)
 }
 
 /// Tells a running job with this charge to stop; whether it takes time.

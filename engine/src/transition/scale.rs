@@ -2,6 +2,7 @@
 
 use crate::job::phase::Charge;
 use crate::job::story::Cause;
+use crate::ledger;
 use crate::message::command::ScaleMode;
 use crate::message::command::ScaleQuotas;
 use crate::message::event::Event;
@@ -9,18 +10,23 @@ use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::schedule::decision::Victim;
 use crate::schedule::trial::Trial;
+use crate::schedule::victims::candidate::Candidate;
 use crate::schedule::victims::candidate::Candidates;
-use crate::schedule::victims::need::Need;
-use crate::schedule::victims::search;
+use crate::schedule::victims::candidate::as_victims;
+use crate::schedule::victims::cost::Standing;
+use crate::schedule::victims::cost::ValueClass;
+use crate::schedule::victims::cover;
 use crate::state::world::State;
 use crate::transition::names;
 use crate::transition::quota::check_tree;
 use crate::transition::round::evict;
 use crate::unit::amount::Amount;
+use crate::unit::amount::Guarantee;
 use crate::unit::id::QuotaNo;
 use crate::unit::limit;
 use crate::unit::ordered::Set;
 use crate::unit::slots::Slots;
+use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
 pub(super) fn scale(state: &State, command: &ScaleQuotas, now: Timestamp) -> Result<Vec<Event>, Rejection> {
@@ -45,45 +51,81 @@ pub(super) fn scale(state: &State, command: &ScaleQuotas, now: Timestamp) -> Res
     check_tree(&state.cluster, &state.groups, &state.nodes, &quotas, &seen)?;
     let mut events = Vec::new();
     if command.mode == ScaleMode::Evict {
-        for (no, _) in &targets {
-            evict_excess(state, &quotas, *no, now, &mut events);
-        }
+        evict_excess(state, &targets, now, &mut events);
     }
     events.insert(0, Event::QuotasScaled { targets });
     Ok(events)
 }
 
-/// The cheapest set of the quota's and its descendants' jobs that covers what they use above its new amount. Only
-/// what belongs to the quota itself is counted for a parent whose children are scaled with it.
-fn evict_excess(
-    state: &State,
-    quotas: &[crate::quota::tree::Quota],
-    no: QuotaNo,
-    now: Timestamp,
-    events: &mut Vec<Event>,
-) {
-    let mut trial = Trial::new(state, now);
-    for event in events.iter() {
-        if let Event::Evicted { job, .. } = event {
-            trial.evict(&Victim::Job(*job));
-        }
-    }
-    let min = &quotas[no.at()].min;
-    let excess = min.masked(&trial.quotas.get(no.at()).used.minus(&min.amount)).positive();
-    if excess.is_zero() {
-        return;
-    }
-    let candidates = Candidates::in_quota(&trial, &state.subtree(no));
-    let need = Need::of_amounts(state.domains.of_quota(no), excess, Amount::ZERO);
-    let cause = Cause::ScaledDown { quota: quotas[no.at()].id.clone() };
-    for victim in search::cheapest_cover(&trial, &need, &candidates.list).unwrap_or_default() {
+/// The cheapest set of jobs that covers what all targets use above their new amounts together. What goes for a child
+/// goes for its parent as well.
+fn evict_excess(state: &State, targets: &[(QuotaNo, Guarantee)], now: Timestamp, events: &mut Vec<Event>) {
+    let trial = Trial::new(state, now);
+    let mut scaled: Vec<(QuotaNo, Amount)> = targets
+        .iter()
+        .map(|(no, min)| (*no, excess(&trial, *no, min)))
+        .filter(|(_, excess)| !excess.is_zero())
+        .collect();
+    // The outermost first; whose children they are decides, not the order in which they were written.
+    sort::by_key(&mut scaled, |(no, _)| (depth(state, *no), *no));
+    let list = candidates(&trial, &scaled);
+    let debts_of = |quota: QuotaNo| -> Vec<usize> {
+        (0..scaled.len()).filter(|&debt| ledger::is_within(&state.quotas, quota, scaled[debt].0)).collect()
+    };
+    let counts_for = |candidate: &Candidate<'_>| match candidate.charge {
+        Charge::InQuota => debts_of(candidate.quota),
+        Charge::Idle | Charge::Spot => Vec::new(),
+    };
+    let owed = evictable(&list, &scaled, counts_for);
+    let marks = cover::cheapest(&list, &owed, counts_for).unwrap_or_default();
+    for victim in as_victims(&list, &marks) {
+        let (Victim::Job(no) | Victim::Pods(no, _)) = &victim;
+        let Some((quota, _)) = debts_of(state.jobs[*no].spec.quota).last().map(|&debt| &scaled[debt]) else { continue };
+        let cause = Cause::ScaledDown { quota: state.quotas[quota.at()].id.clone() };
         match victim {
             Victim::Job(job) => {
                 evict(state, now, job, Charge::InQuota, None, &cause, events);
             }
             Victim::Pods(job, pods) => {
-                events.push(Event::Shrunk { job, at: now, pods, cause: Box::new(cause.clone()) });
+                events.push(Event::Shrunk { job, at: now, pods, cause: Box::new(cause) });
             }
         }
     }
+}
+
+/// What a quota uses above its new amount. What is above its old one by self-level preemption is there by right.
+fn excess(trial: &Trial<'_>, no: QuotaNo, min: &Guarantee) -> Amount {
+    let used = trial.quotas.get(no.at()).used;
+    let by_right = trial.held_by_right(no).lesser(&used.minus(&trial.state.quotas[no.at()].min.amount)).positive();
+    min.masked(&used.minus(&by_right).minus(&min.amount)).positive()
+}
+
+fn depth(state: &State, no: QuotaNo) -> usize {
+    std::iter::successors(Some(no), |no| state.quotas[no.at()].parent).count()
+}
+
+/// Everybody in the scaled quotas, whatever the policies say: pods above a minimum before any whole job.
+fn candidates<'a>(trial: &'a Trial<'_>, scaled: &[(QuotaNo, Amount)]) -> Vec<Candidate<'a>> {
+    let quotas: Set<QuotaNo> = scaled.iter().flat_map(|(no, _)| trial.state.subtree(*no)).collect();
+    let quotas: Vec<QuotaNo> = quotas.into_iter().collect();
+    let mut candidates = Candidates::in_quota(trial, &quotas);
+    for candidate in candidates.list.iter_mut().filter(|it| it.pod.is_some() && it.charge == Charge::InQuota) {
+        candidate.class = ValueClass::of(Standing::Above, trial.state.jobs[candidate.job].spec.priority, false);
+    }
+    candidates.sorted().list
+}
+
+/// What is owed, as far as somebody can go for it: a job that is about to start is no victim.
+fn evictable(
+    list: &[Candidate<'_>],
+    scaled: &[(QuotaNo, Amount)],
+    counts_for: impl Fn(&Candidate<'_>) -> Vec<usize>,
+) -> Vec<Amount> {
+    let mut most = vec![Amount::ZERO; scaled.len()];
+    for candidate in list {
+        for debt in counts_for(candidate) {
+            most[debt] += candidate.amount();
+        }
+    }
+    scaled.iter().zip(most).map(|((_, excess), most)| excess.lesser(&most)).collect()
 }

@@ -9,16 +9,17 @@ use engine::job::phase::Source;
 use engine::job::spec::JobSpec;
 use engine::message::command::Command;
 use engine::schedule::trial::Trial;
+use engine::schedule::victims;
 use engine::schedule::victims::Quest;
-use engine::schedule::victims::Rule;
 use engine::schedule::victims::candidate::Candidates;
+use engine::schedule::victims::field::Field;
 use engine::schedule::victims::need::Freed;
 use engine::schedule::victims::need::Need;
-use engine::schedule::victims::search;
+use engine::schedule::victims::right::Right;
+use engine::schedule::victims::rule::Rule;
 use engine::schedule::victims::shortlist::shortlist;
 use engine::state::world::State;
 use engine::transition;
-use engine::unit::amount::Amount;
 use engine::unit::amount::GPU;
 use engine::unit::id::JobId;
 use engine::unit::id::QuotaNo;
@@ -42,30 +43,30 @@ fn the_shortlist_has_the_same_victims_as_everybody() {
         if need.is_met_by_nothing() {
             continue;
         }
-        let everybody = Candidates::of(&trial, &quest, &need);
-        let expected = search::cheapest_covered(&trial, &quest, &need, &everybody);
-        let list = shortlist(&trial, &quest, &need).unwrap_or_else(|freed| {
+        let field = Field::of(&trial, &quest);
+        let everybody = Candidates::of(&trial, &quest, &field, &need);
+        let expected = victims::cheapest(&trial, &need, &everybody.list).ok();
+        let list = shortlist(&trial, &quest, &field, &need).unwrap_or_else(|freed| {
             // Nobody helps, and why is told without another look at what they free.
             let everything = Freed::all(&trial, &need, &everybody.list);
             if need.is_on_nodes() {
                 assert_eq!((freed.first_short(), freed.room()), (everything.first_short(), everything.room()));
             }
             if need.is_counted() {
-                let all = Candidates::all(&trial, &quest);
+                let all = Candidates::all(&trial, &quest, &field);
                 let count = |candidates: &Candidates<'_>| (candidates.considered, candidates.list.len());
                 assert_eq!((count(&all), &expected), (count(&everybody), &None), "seed {seed}, for {spec:?}");
                 n_nobody += 1;
             }
             Vec::new()
         });
-        match (search::cheapest(&trial, &quest, &need, &list), expected) {
+        match (victims::cheapest(&trial, &need, &list).ok(), expected) {
             (Some(found), expected) => {
                 assert_eq!(Some(found), expected, "seed {seed}, for {spec:?}");
                 n_found[usize::from(is_pool)] += 1;
                 n_shorter += usize::from(list.len() < everybody.list.len());
             }
-            // Loans are not covered by the cheapest ones: then everybody is looked at.
-            (None, expected) => assert!(expected.is_none() || !list.is_empty(), "seed {seed}: nobody, for {spec:?}"),
+            (None, expected) => assert_eq!(expected, None, "seed {seed}: nobody, for {spec:?}"),
         }
     }
     assert!(n_nobody > 300, "{n_nobody} times nobody helps");
@@ -138,11 +139,14 @@ fn quest<'a>(state: &'a State, job: &'a JobSpec, random: &mut Random) -> Quest<'
     let home = state.domains.list[0].home;
     let placed = |source| Placed { source, charge: Charge::InQuota, home, pods: Box::default() };
     let policy = state.quotas[job.quota.at()].settings.self_level.as_ref().unwrap();
-    let (rule, source, need) = if random.chance(30) {
-        (Rule::Reclaim, Source::Reclaim, 0)
-    } else {
-        (Rule::SelfLevel(policy), Source::SelfLevel, random.between(0, job.shape.gang_amount()[0] / GPU))
+    let (rule, source, right) = match (random.below(3), state.quotas[job.quota.at()].parent) {
+        (0, Some(parent)) => (
+            Rule::SelfLevel(policy),
+            Source::SelfLevel,
+            Right::to_level(&Trial::new(state, Timestamp(0)), job.quota, parent),
+        ),
+        (1, _) => (Rule::SelfLevel(policy), Source::SelfLevel, Right::Own),
+        (_, _) => (Rule::Reclaim, Source::Reclaim, Right::Own),
     };
-    let quota_need = Amount::of(0, need * GPU);
-    Quest { job, placed: placed(source), rule, quota_need, policy_quota: QuotaNo(job.quota.0) }
+    Quest { job, placed: placed(source), rule, right, policy_quota: QuotaNo(job.quota.0) }
 }

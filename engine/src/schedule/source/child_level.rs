@@ -11,12 +11,11 @@ use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::schedule::decision::Offer;
-use crate::schedule::source::reclaim::above_ancestors;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims;
 use crate::schedule::victims::Quest;
-use crate::schedule::victims::Rule;
-use crate::unit::slots::Slots;
+use crate::schedule::victims::right::Right;
+use crate::schedule::victims::rule::Rule;
 
 pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
     let state = trial.state;
@@ -30,11 +29,8 @@ pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> 
     let Some(policy) = &quota.settings.child_level else {
         return Err(Blocker::ChildLevelOff { quota: quota.id.clone() });
     };
-    let asked = job.shape.gang_amount();
-    let over = trial.quotas.get(job.quota.at()).used.plus(&asked).minus(&quota.min.amount);
-    let quota_need = quota.min.masked(&over).positive().greater(&above_ancestors(trial, job.quota, &asked));
     let home = state.domains.list[state.domains.of_quota(job.quota).at()].home;
     let placed = Placed { source: Source::ChildLevel, charge: Charge::InQuota, home, pods: Box::default() };
-    let quest = Quest { job, placed, rule: Rule::ChildLevel(policy), quota_need, policy_quota: job.quota };
+    let quest = Quest { job, placed, rule: Rule::ChildLevel(policy), right: Right::Subtree, policy_quota: job.quota };
     victims::find(trial, &quest, Cause::ChildLevel { quota: quota.id.clone(), by: job.id.clone() })
 }

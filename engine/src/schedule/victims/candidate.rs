@@ -7,21 +7,23 @@ use crate::job::phase::Charge;
 use crate::job::phase::Phase;
 use crate::job::phase::PodAt;
 use crate::job::shape::Shape;
-use crate::quota::policy::Scope;
+use crate::schedule::decision::Victim;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::Quest;
-use crate::schedule::victims::Rule;
+use crate::schedule::victims::cost::Standing;
 use crate::schedule::victims::cost::ValueClass;
 use crate::schedule::victims::cost::Worth;
-use crate::schedule::victims::draining;
+use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
+use crate::schedule::victims::search::Item;
 use crate::schedule::work;
 use crate::state::jobs::Job;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Map;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
 use crate::unit::sort;
@@ -80,25 +82,24 @@ impl<'a> Candidates<'a> {
     /// The candidates for a job under a rule, from the least valuable class on, until they are enough: nothing more
     /// valuable is ever needed then. When they are not enough, everybody has been looked at.
     #[must_use]
-    pub fn of(trial: &'a Trial<'_>, quest: &Quest<'_>, need: &Need) -> Self {
+    pub fn of(trial: &'a Trial<'_>, quest: &Quest<'_>, field: &Field<'a>, need: &Need) -> Self {
         let mut candidates = Self::default();
         let mut freed = Freed::nothing(trial, need);
-        let domain = trial.state.domains.of_group(quest.placed.home);
-        for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
-            candidates.add(trial, no, Charge::Idle);
-        }
+        candidates.add_lent_and_above(trial, quest, field);
         candidates.list.iter().for_each(|candidate| freed.take(candidate));
-        let scope = in_quota_scope(trial, quest);
-        for priority in PrioritySet::range(Priority::LOWEST, Priority::HIGHEST).iter() {
+        let priorities = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST);
+        let classes =
+            field.quotas.iter().flat_map(|(standing, quotas)| priorities.iter().map(move |of| (*standing, quotas, of)));
+        for (standing, quotas, priority) in classes {
             if freed.is_enough() {
                 break;
             }
             let before = candidates.list.len();
-            for quota in &scope {
+            for quota in quotas {
                 let running = trial.state.running[quota.at()].range_from(&(priority, JobNo(0)));
                 let of_priority = running.take_while(|(of, _)| *of == priority).map(|(_, no)| *no);
                 for no in of_priority.filter(|no| !trial.is_gone(*no)) {
-                    candidates.add_in_quota(trial, quest, no);
+                    candidates.add_in_quota(trial, quest, field, standing, no);
                 }
             }
             candidates.list[before..].iter().for_each(|candidate| freed.take(candidate));
@@ -109,19 +110,34 @@ impl<'a> Candidates<'a> {
 
     /// Everybody, in no order.
     #[must_use]
-    pub fn all(trial: &'a Trial<'_>, quest: &Quest<'_>) -> Self {
+    pub fn all(trial: &'a Trial<'_>, quest: &Quest<'_>, field: &Field<'a>) -> Self {
         let mut candidates = Self::default();
-        let domain = trial.state.domains.of_group(quest.placed.home);
-        for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
-            candidates.add(trial, no, Charge::Idle);
-        }
-        for quota in in_quota_scope(trial, quest) {
-            for (_, no) in trial.state.running[quota.at()].iter().filter(|(_, no)| !trial.is_gone(*no)) {
-                candidates.add_in_quota(trial, quest, *no);
+        candidates.add_lent_and_above(trial, quest, field);
+        for (standing, quotas) in &field.quotas {
+            for quota in quotas {
+                for (_, no) in trial.state.running[quota.at()].iter().filter(|(_, no)| !trial.is_gone(*no)) {
+                    candidates.add_in_quota(trial, quest, field, *standing, *no);
+                }
             }
         }
         candidates.count(trial);
         candidates
+    }
+
+    /// Adds whom every rule allows to take.
+    fn add_lent_and_above(&mut self, trial: &'a Trial<'_>, quest: &Quest<'_>, field: &Field<'a>) {
+        let domain = trial.state.domains.of_group(quest.placed.home);
+        for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
+            self.add(trial, no, Charge::Idle, Standing::Lent);
+        }
+        self.add_above(field);
+    }
+
+    /// Adds what quotas hold above their amounts.
+    pub(super) fn add_above(&mut self, field: &Field<'a>) {
+        self.list.extend(&field.above);
+        self.protected.extend(&field.protected);
+        self.considered.by_min_runtime += u32::try_from(field.protected.len()).unwrap_or(u32::MAX);
     }
 
     /// Counts who may be taken.
@@ -136,7 +152,7 @@ impl<'a> Candidates<'a> {
     pub fn idle(trial: &'a Trial<'_>, domain: DomainNo) -> Self {
         let mut candidates = Self::default();
         for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
-            candidates.add(trial, no, Charge::Idle);
+            candidates.add(trial, no, Charge::Idle, Standing::Lent);
         }
         candidates.sorted()
     }
@@ -153,27 +169,35 @@ impl<'a> Candidates<'a> {
             let is_in_quota =
                 trial.state.jobs[no].placed().is_some_and(|placed| trial.charge_of(no, placed) == Charge::InQuota);
             if is_in_quota {
-                candidates.add(trial, no, Charge::InQuota);
+                candidates.add(trial, no, Charge::InQuota, Standing::InQuota);
             }
         }
         candidates.sorted()
     }
 
     /// The least valuable first.
-    pub(super) fn sorted(mut self) -> Self {
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
         sort::by(&mut self.list, |a, b| a.class.cmp(&b.class).then_with(|| a.worth.cmp(&b.worth)));
         self
     }
 
     /// Adds what the rule allows to take of an in-quota job, and notes why the rest is safe.
-    pub(super) fn add_in_quota(&mut self, trial: &'a Trial<'_>, quest: &Quest<'_>, no: JobNo) {
+    pub(super) fn add_in_quota(
+        &mut self,
+        trial: &'a Trial<'_>,
+        quest: &Quest<'_>,
+        field: &Field<'_>,
+        standing: Standing,
+        no: JobNo,
+    ) {
         let job = &trial.state.jobs[no];
         let Phase::Running { placed, started, .. } = &job.phase else { return };
-        if trial.charge_of(no, placed) != Charge::InQuota {
+        if trial.charge_of(no, placed) != Charge::InQuota || field.is_above(no) {
             return;
         }
         let (priority, module) = (job.spec.priority, job.spec.module);
-        if !quest.rule.may_take(priority, module) {
+        if !quest.may_take(priority, module) {
             let safe = if quest.rule.names(module) {
                 &mut self.considered.by_priority
             } else {
@@ -185,31 +209,32 @@ impl<'a> Candidates<'a> {
         let until = *started + trial.state.quotas[job.spec.quota.at()].settings.min_runtime;
         if until > trial.now {
             self.considered.by_min_runtime += 1;
-            self.protected.extend(gang(trial, no, job).map(|candidate| (until, candidate)));
+            self.protected.extend(gang(trial, no, job, standing).map(|candidate| (until, candidate)));
             return;
         }
-        self.add(trial, no, Charge::InQuota);
+        self.add(trial, no, Charge::InQuota, standing);
     }
 
     /// Adds a job's gang if it has this charge, and its extra pods: with the gang all of them, otherwise those that
     /// have this charge themselves.
-    pub(super) fn add(&mut self, trial: &'a Trial<'_>, no: JobNo, charge: Charge) {
+    pub(super) fn add(&mut self, trial: &'a Trial<'_>, no: JobNo, charge: Charge, standing: Standing) {
         let job = &trial.state.jobs[no];
         let Phase::Running { placed, extra, .. } = &job.phase else { return };
         let takes_gang = trial.charge_of(no, placed) == charge;
         if takes_gang {
-            self.list.extend(gang(trial, no, job));
+            self.list.extend(gang(trial, no, job, standing));
         }
         for (at, pod) in trial.extra_of(no, extra) {
             let is_meant = takes_gang || pod.charge == charge;
             if is_meant && !self.list.iter().any(|other| other.job == no && other.pod == Some(at)) {
                 let amount = job.spec.shape.extra_amount();
                 let run = work::unsaved_run(trial.state, job, trial.now).min(trial.now - pod.started);
+                let standing = if pod.charge == Charge::Idle { Standing::Lent } else { standing };
                 self.list.push(Candidate {
                     job: no,
                     pod: Some(at),
                     quota: job.spec.quota,
-                    class: ValueClass::of(pod.charge, job.spec.priority, false),
+                    class: ValueClass::of(standing, job.spec.priority, false),
                     worth: worth(trial, job, Some(at), &amount, run, pod.started),
                     charge: pod.charge,
                     shape: &job.spec.shape,
@@ -220,8 +245,8 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// The gang of a running job.
-pub(super) fn gang<'a>(trial: &Trial<'_>, no: JobNo, job: &'a Job) -> Option<Candidate<'a>> {
+/// The gang of a running job, which stands on this.
+pub(super) fn gang<'a>(trial: &Trial<'_>, no: JobNo, job: &'a Job, standing: Standing) -> Option<Candidate<'a>> {
     let Phase::Running { placed, started, .. } = &job.phase else { return None };
     let charge = trial.charge_of(no, placed);
     let run = work::unsaved_run(trial.state, job, trial.now);
@@ -229,7 +254,7 @@ pub(super) fn gang<'a>(trial: &Trial<'_>, no: JobNo, job: &'a Job) -> Option<Can
         job: no,
         pod: None,
         quota: job.spec.quota,
-        class: ValueClass::of(charge, job.spec.priority, true),
+        class: ValueClass::of(standing, job.spec.priority, true),
         worth: worth(trial, job, None, &job.spec.shape.gang_amount(), run, *started),
         charge,
         shape: &job.spec.shape,
@@ -249,21 +274,40 @@ fn worth<'a>(
     Worth { lost, started: Reverse(started), id: &job.spec.id, pod: Reverse(pod) }
 }
 
-/// Whose in-quota jobs the rule looks at.
-pub(super) fn in_quota_scope(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<QuotaNo> {
-    let state = trial.state;
-    let quota = quest.policy_quota;
-    let level = || match state.quotas[quota.at()].parent {
-        Some(parent) => state.children(parent).map(|(no, _)| no).collect(),
-        None => vec![quota],
+/// What the search has to know of candidates.
+#[must_use]
+pub fn items<'a>(list: &[Candidate<'a>]) -> Vec<Item<'a>> {
+    let item = |Candidate { job, pod, class, worth, .. }: &Candidate<'a>| Item {
+        job: *job,
+        pod: *pod,
+        class: *class,
+        worth: *worth,
     };
-    match quest.rule {
-        Rule::Reclaim => draining(trial, state.domains.of_quota(quota)).filter(|no| *no != quota).collect(),
-        Rule::ChildLevel(_) => state.subtree(quota).into_iter().skip(1).collect(),
-        Rule::SelfLevel(policy) => match policy.scope {
-            Scope::Own => vec![quota],
-            Scope::SameLevel => level(),
-            Scope::SiblingsIdle => Vec::new(),
-        },
+    list.iter().map(item).collect()
+}
+
+/// The marked ones as victims: whole jobs, or pods of elastic ones.
+#[must_use]
+pub fn as_victims(list: &[Candidate<'_>], marks: &[bool]) -> Vec<Victim> {
+    let mut jobs: Map<JobNo, Option<Vec<u32>>> = Map::new();
+    for (candidate, _) in list.iter().zip(marks).filter(|(_, is_marked)| **is_marked) {
+        match candidate.pod {
+            None => {
+                jobs.insert(candidate.job, None);
+            }
+            Some(pod) => {
+                if let Some(pods) = jobs.or_insert_with(candidate.job, || Some(Vec::new())) {
+                    pods.push(pod);
+                }
+            }
+        }
     }
+    let victim = |(job, pods): (JobNo, Option<Vec<u32>>)| match pods {
+        None => Victim::Job(job),
+        Some(mut pods) => {
+            sort::by_key(&mut pods, |pod| *pod);
+            Victim::Pods(job, pods)
+        }
+    };
+    jobs.into_iter().map(victim).collect()
 }

@@ -1,27 +1,46 @@
-//! What a victim costs (semantics section 5).
+//! What it costs to take something (semantics section 5).
 
 use std::cmp::Reverse;
 
-use crate::job::phase::Charge;
 use crate::unit::id::JobId;
 use crate::unit::priority::Priority;
 use crate::unit::time::Timestamp;
 
-/// How valuable a victim's class is: in quota above idle, high priority above low, whole jobs above pods that an
-/// elastic job can spare.
+/// What a victim stands on, the least valuable first. No priority makes up for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ValueClass(u8);
+pub enum Standing {
+    /// Idle amounts of lenders.
+    Lent,
+    /// More than is owed: what a quota holds above its amount since it was scaled down; in a scale with `evict`, pods
+    /// above a minimum.
+    Above,
+    /// Its quota.
+    InQuota,
+    /// A sibling's quota, for a preemptor that looks there only as far as its own quota does not suffice.
+    InSibling,
+}
+
+/// How valuable something's class is: on the market the bid; in quotas what it stands on; then the priority; then
+/// whole jobs above pods that an elastic job can spare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ValueClass {
+    bid: i64,
+    standing: Standing,
+    priority: Priority,
+    is_whole: bool,
+}
 
 impl ValueClass {
     /// The class of a victim.
     #[must_use]
-    pub fn of(charge: Charge, priority: Priority, is_whole: bool) -> Self {
-        let charge = match charge {
-            Charge::Idle => 0,
-            // Whoever runs on the market is nobody's victim here.
-            Charge::InQuota | Charge::Spot => 18,
-        };
-        Self(charge + (priority.get() - 1) * 2 + u8::from(is_whole))
+    pub fn of(standing: Standing, priority: Priority, is_whole: bool) -> Self {
+        Self { bid: 0, standing, priority, is_whole }
+    }
+
+    /// The class of whoever runs on the market.
+    #[must_use]
+    pub fn of_bid(bid: i64, priority: Priority) -> Self {
+        Self { bid, standing: Standing::InQuota, priority, is_whole: true }
     }
 }
 
@@ -36,4 +55,19 @@ pub struct Worth<'a> {
     pub id: &'a JobId,
     /// The position of an extra pod, the last first; nothing for a whole job.
     pub pod: Reverse<Option<u32>>,
+}
+
+/// What a choice costs within one class, before it is asked who: unsaved work, then number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cost {
+    lost: i64,
+    count: u32,
+}
+
+impl Cost {
+    /// The cost with one more that loses so much.
+    #[must_use]
+    pub fn and(self, lost: i64) -> Self {
+        Self { lost: self.lost.saturating_add(lost), count: self.count.saturating_add(1) }
+    }
 }

@@ -3,76 +3,58 @@
 //! A legal set of victims is one after whose release the job fits, quota and nodes together. The cheapest legal set
 //! is taken; cost is compared class by class from the most valuable.
 //!
-//! 1. [`candidate`]: who may be taken under the rule, and why the others are safe;
-//! 2. [`need`]: what has to be freed, and whether a set frees it;
-//! 3. [`mod@shortlist`]: whom to look at, which is rarely everybody;
-//! 4. [`search`]: the cheapest set that does.
+//! 1. [`right`]: which amounts a job may count on;
+//! 2. [`rule`] and [`field`]: whose jobs it may take, in whose name;
+//! 3. [`candidate`]: who may be taken of them, and why the others are safe;
+//! 4. [`need`]: what has to be freed, and whether a set frees it;
+//! 5. [`mod@shortlist`]: whom to look at, which is rarely everybody;
+//! 6. [`search`]: the cheapest set that does, by its [`cost`].
+//!
+//! Amounts alone are covered by the same search ([`cover`]).
 
 pub mod candidate;
 pub mod cost;
+pub mod cover;
+pub mod field;
 pub mod need;
+pub mod right;
+pub mod rule;
 pub mod search;
 pub mod shortlist;
 
 use crate::job::hold::Blocker;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
+use crate::job::phase::Source;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::ledger;
 use crate::ledger::QuotaUse;
-use crate::quota::policy::ChildLevelPreemption;
 use crate::quota::policy::Scope;
-use crate::quota::policy::SelfLevelPreemption;
 use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
 use crate::schedule::source::find_room;
 use crate::schedule::trial::Trial;
+use crate::schedule::victims::candidate::Candidate;
 use crate::schedule::victims::candidate::Candidates;
+use crate::schedule::victims::candidate::as_victims;
+use crate::schedule::victims::candidate::items;
+use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
+use crate::schedule::victims::need::Tally;
+use crate::schedule::victims::right::Right;
+use crate::schedule::victims::rule::Rule;
+use crate::schedule::victims::search::NotFound;
 use crate::schedule::victims::shortlist::shortlist;
 use crate::state::roster::Claim;
 use crate::unit::amount::Amount;
-use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
 use crate::unit::slots::Draft;
-use crate::unit::slots::Slots;
 use crate::unit::sort;
-
-/// Whom a rule allows to take.
-#[derive(Clone, Copy, Debug)]
-pub enum Rule<'a> {
-    /// Idle jobs, and jobs of quotas that were scaled below their use.
-    Reclaim,
-    /// Idle jobs, and jobs of descendants that the policy names.
-    ChildLevel(&'a ChildLevelPreemption),
-    /// Idle jobs, and jobs of the same level that the policy names.
-    SelfLevel(&'a SelfLevelPreemption),
-}
-
-impl Rule<'_> {
-    /// Whether in-quota jobs of this priority and module may be taken.
-    fn may_take(&self, priority: Priority, module: Module) -> bool {
-        match self {
-            Self::Reclaim => true,
-            Self::ChildLevel(policy) => policy.may_take(priority, module),
-            Self::SelfLevel(policy) => policy.may_take(priority, module),
-        }
-    }
-
-    /// Whether jobs of this module may be taken, if their priority allows it.
-    fn names(&self, module: Module) -> bool {
-        match self {
-            Self::Reclaim => true,
-            Self::ChildLevel(policy) => policy.modules.contains(module),
-            Self::SelfLevel(policy) => policy.modules.contains(module),
-        }
-    }
-}
 
 /// A job in search of victims.
 pub struct Quest<'a> {
@@ -80,13 +62,25 @@ pub struct Quest<'a> {
     pub job: &'a JobSpec,
     /// What it would hold, its pods' places excepted.
     pub placed: Placed,
-    /// The rule.
+    /// Whom it may take.
     pub rule: Rule<'a>,
-    /// What in-quota victims have to free in quota.
-    pub quota_need: Amount,
+    /// Which amounts it may count on.
+    pub right: Right,
     /// The quota with the policy.
     pub policy_quota: QuotaNo,
 }
+
+impl Quest<'_> {
+    /// Whether the rule lets the job take in-quota jobs of this priority and module. Equals never are victims at the
+    /// same level.
+    fn may_take(&self, priority: Priority, module: Module) -> bool {
+        let is_lower = priority < self.job.priority || !matches!(self.rule, Rule::SelfLevel(_));
+        is_lower && self.rule.may_take(priority, module)
+    }
+}
+
+/// Victims, and where the job's pods run once they have gone.
+pub type Found = (Vec<Victim>, Box<[PodAt]>);
 
 /// The cheapest offer under a rule.
 pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer, Blocker> {
@@ -107,31 +101,74 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
         let pods = find_room(trial, domain, &quest.job.shape)?;
         return Ok(offer(quest, pods, promoted, Vec::new(), cause));
     }
-    let found = match shortlist(trial, quest, &need) {
-        Ok(list) => search::cheapest(trial, quest, &need, &list),
+    let field = Field::of(trial, quest);
+    let found = match shortlist(trial, quest, &field, &need) {
+        Ok(list) => cheapest(trial, &need, &list).ok(),
         // Where room is a matter of counting, all of them together are not enough for sure.
-        Err(freed) if need.is_counted() => return Err(why_nobody(trial, quest, &need, *freed)),
+        Err(freed) if need.is_counted() && !need.is_held_against_books() => {
+            return Err(why_nobody(trial, quest, &field, &need, *freed));
+        }
         Err(_) => None,
     };
-    let (victims, pods) = found.map_or_else(|| among_all(trial, quest, &need), Ok)?;
+    let (victims, pods) = found.map_or_else(|| among_all(trial, quest, &field, &need), Ok)?;
     Ok(offer(quest, pods, promoted, victims, cause))
 }
 
+/// The cheapest victims for a job among these, the least valuable first.
+pub fn cheapest(trial: &Trial<'_>, need: &Need, list: &[Candidate<'_>]) -> Result<Found, NotFound> {
+    let mut tally = Tally { list, freed: Freed::nothing(trial, need) };
+    let marks = search::cheapest(&items(list), &mut tally)?;
+    let pods = tally.freed.room().map_err(|_| NotFound::TooFew)?;
+    Ok((as_victims(list, &marks), pods))
+}
+
 /// The cheapest victims when everybody has to be looked at.
-fn among_all(trial: &Trial<'_>, quest: &Quest<'_>, need: &Need) -> Result<search::Found, Blocker> {
-    let candidates = Candidates::of(trial, quest, need);
-    search::cheapest_covered(trial, quest, need, &candidates).ok_or_else(|| {
+fn among_all(trial: &Trial<'_>, quest: &Quest<'_>, field: &Field<'_>, need: &Need) -> Result<Found, Blocker> {
+    let candidates = Candidates::of(trial, quest, field, need);
+    cheapest(trial, need, &candidates.list).map_err(|not_found| {
         let freed = Freed::all(trial, need, &candidates.list);
-        refine(trial, &candidates, search::blocker(trial, quest, &candidates, &freed), freed)
+        refine(trial, &candidates, blocker(trial, quest, &candidates, &freed, not_found), freed)
     })
 }
 
 /// Why even all of them do not help. On nodes it is known already what they free; of those who free the same in a pool
 /// only as many as matter have been counted.
-fn why_nobody<'t>(trial: &'t Trial<'_>, quest: &Quest<'_>, need: &'t Need, freed: Freed<'t>) -> Blocker {
-    let candidates = Candidates::all(trial, quest);
+fn why_nobody<'t>(
+    trial: &'t Trial<'_>,
+    quest: &Quest<'_>,
+    field: &Field<'_>,
+    need: &'t Need,
+    freed: Freed<'t>,
+) -> Blocker {
+    let candidates = Candidates::all(trial, quest, field);
     let freed = if need.is_on_nodes() { freed } else { Freed::all(trial, need, &candidates.list) };
-    refine(trial, &candidates, search::blocker(trial, quest, &candidates, &freed), freed)
+    refine(trial, &candidates, blocker(trial, quest, &candidates, &freed, NotFound::TooFew), freed)
+}
+
+/// Why even everybody is not enough, of whom all is freed.
+fn blocker(
+    trial: &Trial<'_>,
+    quest: &Quest<'_>,
+    candidates: &Candidates<'_>,
+    freed: &Freed<'_>,
+    not_found: NotFound,
+) -> Blocker {
+    let quota = trial.state.quotas[quest.policy_quota.at()].id.clone();
+    let considered = candidates.considered;
+    if let NotFound::NotInTime { steps } = not_found {
+        return Blocker::NotSolved { quota, steps };
+    }
+    if candidates.list.is_empty() {
+        let is_reclaim = quest.placed.source == Source::Reclaim;
+        return if is_reclaim { Blocker::NothingLent } else { Blocker::NoVictim { quota, considered } };
+    }
+    match freed.first_short() {
+        Some((at, missing, could_free)) => {
+            let dimension = u8::try_from(at).unwrap_or(u8::MAX);
+            Blocker::VictimsTooFew { quota, dimension, missing, could_free, considered }
+        }
+        None => freed.room().err().unwrap_or(Blocker::NoVictim { quota, considered }),
+    }
 }
 
 fn offer(quest: &Quest<'_>, pods: Box<[PodAt]>, promoted: Vec<JobNo>, victims: Vec<Victim>, cause: Cause) -> Offer {
@@ -183,23 +220,6 @@ fn is_on_level(trial: &Trial<'_>, quest: &Quest<'_>, quota: QuotaNo) -> bool {
         }
         (Rule::SelfLevel(_), None) | (Rule::Reclaim | Rule::ChildLevel(_), _) => false,
     }
-}
-
-/// Whether some quota below `ancestor` uses more than its amount because it was scaled down.
-#[must_use]
-pub fn is_any_draining(trial: &Trial<'_>, ancestor: QuotaNo) -> bool {
-    let state = trial.state;
-    draining(trial, state.domains.of_quota(ancestor)).any(|no| ledger::is_within(&state.quotas, no, ancestor))
-}
-
-/// Quotas of a domain that use more than their amount because they were scaled down. What self-level preemption
-/// put above an amount is somebody's right, and does not count.
-pub fn draining<'a>(trial: &'a Trial<'_>, domain: DomainNo) -> impl Iterator<Item = QuotaNo> + 'a {
-    let state = trial.state;
-    state.over.iter().copied().filter(move |no| state.domains.of_quota(*no) == domain).filter(move |no| {
-        let min = &state.quotas[no.at()].min;
-        !min.masked(&trial.quotas.get(no.at()).used.minus(&trial.held_by_right(*no))).fits_in(&min.amount)
-    })
 }
 
 /// Whether waiting would serve as well as taking: victims that are protected for now.

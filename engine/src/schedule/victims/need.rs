@@ -1,5 +1,6 @@
 //! What has to be freed for a job, and whether a set of victims frees it.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::job::hold::Blocker;
@@ -7,7 +8,10 @@ use crate::job::phase::Charge;
 use crate::job::phase::PodAt;
 use crate::job::shape::Role;
 use crate::job::shape::Shape;
+use crate::job::spec::JobSpec;
 use crate::ledger;
+use crate::ledger::DomainUse;
+use crate::ledger::QuotaUse;
 use crate::placement::NodeUse;
 use crate::placement::gang::Room;
 use crate::schedule::source::place_on;
@@ -15,21 +19,32 @@ use crate::schedule::source::reclaim::loan_excess;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::Quest;
 use crate::schedule::victims::candidate::Candidate;
+use crate::schedule::victims::right::Right;
+use crate::schedule::victims::search::Books;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::DomainNo;
 use crate::unit::id::NodeNo;
+use crate::unit::id::QuotaNo;
 use crate::unit::slots::Draft;
 use crate::unit::slots::Slots;
+
+/// Up to so many candidates of one class on nodes the search is exact: there each stands for itself, and looking at
+/// one means looking at its machines. In pools there is no such limit.
+pub const EXACT_ON_NODES_MAX: usize = 12;
 
 /// What has to be freed, after free amounts are counted.
 #[derive(Clone, Debug)]
 pub struct Need {
-    /// By victims in quota.
+    /// By victims in quota, at least.
     pub quota: Amount,
-    /// By any victims: machines of a pool, and loans that what is idle no longer covers.
+    /// By any victims, at least: machines of a pool, and loans that what is idle no longer covers.
     pub floor: Amount,
     domain: DomainNo,
+    /// Whose need it is, and what of it the amounts do not tell: where quotas lend or are above their amounts, what a
+    /// victim frees is not all at the job's disposal.
+    claim: Claim,
+    is_held_against_books: bool,
     /// Of a gang of equal pods on nodes: the pods that have no room yet.
     pods_short: Option<(Role, i64)>,
     shape: Option<Arc<Shape>>,
@@ -41,22 +56,20 @@ impl Need {
     #[must_use]
     pub fn of(trial: &Trial<'_>, quest: &Quest<'_>) -> Self {
         let domain = trial.state.domains.of_group(quest.placed.home);
-        let asked = quest.job.shape.gang_amount();
+        let claim = Claim::of(quest.job, quest.right);
+        let asked = claim.asked;
         let is_on_nodes = !trial.state.domains.list[domain.at()].is_pool;
         let pool = if is_on_nodes { Amount::ZERO } else { asked.minus(trial.pools.get(domain.at())).positive() };
         let loans = loan_excess(trial, quest.job.quota, domain, &asked);
         let floor = masked_to(&pool, &asked).greater(&loans);
-        let mut need = Self { quota: quest.quota_need, floor, domain, pods_short: None, shape: None, has_room: true };
+        let quota = quest.right.shortage(trial.state, &trial.quotas, quest.job.quota, &asked);
+        let is_held_against_books = trial.lends_in(domain) || !trial.state.over.is_empty();
+        let (pods_short, shape) = (None, None);
+        let mut need = Self { quota, floor, domain, claim, is_held_against_books, pods_short, shape, has_room: true };
         if is_on_nodes {
             need.look_for_room(trial, &quest.job.shape);
         }
         need
-    }
-
-    /// A need of nothing but amounts: in-quota use that has to go, or loans that have to end.
-    #[must_use]
-    pub fn of_amounts(domain: DomainNo, quota: Amount, floor: Amount) -> Self {
-        Self { quota, floor, domain, pods_short: None, shape: None, has_room: true }
     }
 
     fn look_for_room(&mut self, trial: &Trial<'_>, shape: &Arc<Shape>) {
@@ -86,10 +99,19 @@ impl Need {
         self.shape.is_none() || self.pods_short.is_some()
     }
 
-    /// How many victims that each free `amount` are ever needed, wherever it is: so many of them free all of it that
-    /// they can free.
+    /// Whether a set has to be held against the books, since amounts do not tell all.
     #[must_use]
-    pub fn most_of(&self, amount: &Amount, charge: Charge) -> usize {
+    pub fn is_held_against_books(&self) -> bool {
+        self.is_held_against_books
+    }
+
+    /// How many victims that each free `amount` are ever needed, wherever it is: so many of them free all of it that
+    /// they can free. Of what quotas hold above their amounts the first part frees nothing that could be lent.
+    #[must_use]
+    pub fn most_of(&self, trial: &Trial<'_>, amount: &Amount, charge: Charge) -> usize {
+        if charge == Charge::InQuota && trial.lends_in(self.domain) && !trial.state.over.is_empty() {
+            return usize::MAX;
+        }
         let asked = match charge {
             Charge::Idle => self.floor,
             Charge::InQuota | Charge::Spot => self.quota.greater(&self.floor),
@@ -103,6 +125,20 @@ impl Need {
     #[must_use]
     pub fn is_met_by_nothing(&self) -> bool {
         self.quota.is_zero() && self.floor.is_zero() && self.has_room
+    }
+}
+
+/// Who asks for how much, and what it may count on.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    quota: QuotaNo,
+    asked: Amount,
+    right: Right,
+}
+
+impl Claim {
+    fn of(job: &JobSpec, right: Right) -> Self {
+        Self { quota: job.quota, asked: job.shape.gang_amount(), right }
     }
 }
 
@@ -129,13 +165,26 @@ pub struct Freed<'t> {
     floor: Amount,
     nodes: Draft<'t, NodeUse>,
     slots: i64,
+    /// The books without the victims, where amounts do not tell all.
+    books: Option<(Draft<'t, QuotaUse>, DomainUse)>,
+    n_in_quota: u32,
 }
 
 impl<'t> Freed<'t> {
     /// Nothing yet.
     #[must_use]
     pub fn nothing(trial: &'t Trial<'t>, need: &'t Need) -> Self {
-        Self { trial, need, quota: Amount::ZERO, floor: Amount::ZERO, nodes: trial.nodes.fork(), slots: 0 }
+        let books = || (trial.quotas.fork(), trial.domains.get(need.domain.at()).clone());
+        Self {
+            trial,
+            need,
+            quota: Amount::ZERO,
+            floor: Amount::ZERO,
+            nodes: trial.nodes.fork(),
+            slots: 0,
+            books: need.is_held_against_books.then(books),
+            n_in_quota: 0,
+        }
     }
 
     /// What all of them free.
@@ -168,6 +217,7 @@ impl<'t> Freed<'t> {
         if victim.charge == Charge::InQuota {
             by(&mut self.quota);
         }
+        self.book(victim, sign);
         for (place, amount) in victim.pods() {
             let counted = self.need.pods_short.as_ref().filter(|_| is_open(self.trial, place.node));
             let node = self.nodes.get_mut(place.node.at());
@@ -181,16 +231,53 @@ impl<'t> Freed<'t> {
         }
     }
 
+    /// Takes a victim off the books, or puts it back.
+    fn book(&mut self, victim: &Candidate<'_>, sign: ledger::Sign) {
+        let Some((quotas, domain)) = &mut self.books else { return };
+        let amount = victim.amount();
+        match (victim.charge, sign) {
+            (Charge::Idle, ledger::Sign::Add) => domain.idle -= amount,
+            (Charge::Idle, ledger::Sign::Remove) => domain.idle += amount,
+            (Charge::InQuota, _) => {
+                let (back, n_in_quota) = match sign {
+                    ledger::Sign::Add => (ledger::Sign::Remove, self.n_in_quota + 1),
+                    ledger::Sign::Remove => (ledger::Sign::Add, self.n_in_quota - 1),
+                };
+                self.n_in_quota = n_in_quota;
+                ledger::book_in_quota(&self.trial.state.quotas, quotas, domain, victim.quota, amount, back);
+            }
+            (Charge::Spot, _) => {}
+        }
+    }
+
     /// Whether amounts suffice, wherever they are.
-    #[must_use]
-    pub fn is_enough_in_amount(&self) -> bool {
+    fn is_enough_in_amount(&self) -> bool {
         self.need.quota.fits_in(&self.quota) && self.need.floor.fits_in(&self.floor)
+    }
+
+    /// What is short on the books once the victims are gone and the job has its amount: of its right, or of what is idle
+    /// and has to cover all loans. Idle jobs free what their amounts say.
+    fn short_on_books(&self) -> Amount {
+        let Some((quotas, domain)) = self.books.as_ref().filter(|_| self.n_in_quota > 0) else { return Amount::ZERO };
+        let (state, Claim { quota, asked, right }) = (self.trial.state, &self.need.claim);
+        let short = right.shortage(state, quotas, *quota, asked);
+        short.greater(&ledger::loan_excess(&state.quotas, quotas, domain, *quota, asked))
     }
 
     /// Whether the job fits.
     #[must_use]
     pub fn is_enough(&self) -> bool {
-        self.is_enough_in_amount() && self.has_room()
+        self.is_enough_in_amount() && self.short_on_books().is_zero() && self.has_room()
+    }
+
+    /// Whether only the packing of several roles stands in the way: each of them alone would find room.
+    fn is_only_unpacked(&self) -> bool {
+        let (Some(shape), false) = (&self.need.shape, self.need.is_counted()) else { return false };
+        let (state, domain) = (self.trial.state, self.need.domain);
+        let room = Room { floor: &state.floor, cluster: &state.cluster, domain, forbidden: &self.trial.forbidden };
+        let has_room =
+            |role: &Role| role.amount.is_zero() || room.slots(&self.nodes, &role.amount) >= i64::from(role.count);
+        self.is_enough_in_amount() && self.short_on_books().is_zero() && shape.gang().all(|role| has_room(&role))
     }
 
     fn has_room(&self) -> bool {
@@ -211,6 +298,53 @@ impl<'t> Freed<'t> {
     #[must_use]
     pub fn first_short(&self) -> Option<(usize, i64, i64)> {
         let quota = self.need.quota.first_over(&self.quota).map(|at| (at, self.need.quota[at], self.quota[at]));
-        quota.or_else(|| self.need.floor.first_over(&self.floor).map(|at| (at, self.need.floor[at], self.floor[at])))
+        let floor = || self.need.floor.first_over(&self.floor).map(|at| (at, self.need.floor[at], self.floor[at]));
+        let on_books = || {
+            let short = self.short_on_books();
+            let at = short.values().position(|value| value > 0)?;
+            let needed = self.need.quota[at].max(self.need.floor[at]).max(short[at]);
+            Some((at, needed, needed - short[at]))
+        };
+        quota.or_else(floor).or_else(on_books)
+    }
+}
+
+/// What is freed by those of a list that are taken.
+pub struct Tally<'c, 'a, 't> {
+    /// The list.
+    pub list: &'c [Candidate<'a>],
+    /// What is freed.
+    pub freed: Freed<'t>,
+}
+
+impl Books for Tally<'_, '_, '_> {
+    fn take(&mut self, at: usize) {
+        self.freed.take(&self.list[at]);
+    }
+
+    fn spare(&mut self, at: usize) {
+        self.freed.spare(&self.list[at]);
+    }
+
+    fn is_enough(&self) -> bool {
+        self.freed.is_enough()
+    }
+
+    fn is_only_unpacked(&self) -> bool {
+        self.freed.is_only_unpacked()
+    }
+
+    fn by_freed(&self, a: usize, b: usize) -> Ordering {
+        let frees = |at: usize| {
+            let candidate = &self.list[at];
+            let quota = self.freed.books.as_ref().map(|_| candidate.quota);
+            let shape = (!candidate.places.is_empty()).then_some(candidate.shape);
+            (candidate.amount(), candidate.charge, quota, candidate.places, shape)
+        };
+        frees(a).cmp(&frees(b))
+    }
+
+    fn exact_max(&self) -> usize {
+        if self.freed.need.is_on_nodes() { EXACT_ON_NODES_MAX } else { usize::MAX }
     }
 }

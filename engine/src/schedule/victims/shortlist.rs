@@ -15,10 +15,11 @@ use crate::schedule::victims::Quest;
 use crate::schedule::victims::candidate::Candidate;
 use crate::schedule::victims::candidate::Candidates;
 use crate::schedule::victims::candidate::gang;
-use crate::schedule::victims::candidate::in_quota_scope;
+use crate::schedule::victims::cost::Standing;
+use crate::schedule::victims::field::Field;
+use crate::schedule::victims::need::EXACT_ON_NODES_MAX;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
-use crate::schedule::victims::search::EXACT_ON_NODES_MAX;
 use crate::state::roster::Turn;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
@@ -34,6 +35,7 @@ use crate::unit::time::Millis;
 pub fn shortlist<'a, 'n>(
     trial: &'a Trial<'_>,
     quest: &Quest<'_>,
+    field: &Field<'a>,
     need: &'n Need,
 ) -> Result<Vec<Candidate<'a>>, Box<Freed<'n>>>
 where
@@ -47,11 +49,18 @@ where
             return Ok(shortlist.found.sorted().list);
         }
     }
-    let scope = in_quota_scope(trial, quest);
-    for priority in priorities.iter() {
-        shortlist.add_in_quota(quest, &scope, priority);
+    if !field.above.is_empty() {
+        shortlist.add_above(field);
         if shortlist.freed.is_enough() {
             return Ok(shortlist.found.sorted().list);
+        }
+    }
+    for (standing, quotas) in &field.quotas {
+        for priority in priorities.iter() {
+            shortlist.add_in_quota(quest, field, (*standing, quotas), priority);
+            if shortlist.freed.is_enough() {
+                return Ok(shortlist.found.sorted().list);
+            }
         }
     }
     Err(Box::new(shortlist.freed))
@@ -61,18 +70,24 @@ where
 struct Equals<'a> {
     amount: &'a Amount,
     turns: &'a Set<Turn>,
+    standing: Standing,
     protection: Option<Millis>,
 }
 
 impl<'a> Equals<'a> {
     /// Those who may be taken.
-    fn free(&self, trial: &'a Trial<'_>) -> impl Iterator<Item = Candidate<'a>> + use<'a> {
-        let protection = self.protection;
-        let is_free = move |no: JobNo| !trial.is_gone(no) && !trial.is_promoted(no);
+    fn free<'f>(
+        &self,
+        trial: &'a Trial<'_>,
+        field: Option<&'f Field<'a>>,
+    ) -> impl Iterator<Item = Candidate<'a>> + use<'a, 'f> {
+        let (protection, standing) = (self.protection, self.standing);
+        let is_above = move |no: JobNo| field.is_some_and(|field| field.is_above(no));
+        let is_free = move |no: JobNo| !trial.is_gone(no) && !trial.is_promoted(no) && !is_above(no);
         let free = self.turns.iter().filter(move |(started, _, no)| {
             protection.is_none_or(|protection| started.0 + protection <= trial.now) && is_free(*no)
         });
-        free.filter_map(move |(_, _, no)| gang(trial, *no, &trial.state.jobs[*no]))
+        free.filter_map(move |(_, _, no)| gang(trial, *no, &trial.state.jobs[*no], standing))
     }
 }
 
@@ -90,14 +105,30 @@ impl<'a> Shortlist<'a, '_> {
         let roster = &trial.state.on_idle[trial.state.domains.of_group(quest.placed.home).at()];
         let before = self.found.list.len();
         for no in roster.others(priority).filter(|no| !trial.is_gone(*no)) {
-            self.found.add(trial, no, Charge::Idle);
+            self.found.add(trial, no, Charge::Idle, Standing::Lent);
         }
-        let equals = roster.equals(priority).map(|(_, amount, turns)| Equals { amount, turns, protection: None });
-        self.add(before, Charge::Idle, equals);
+        let equals = roster.equals(priority);
+        let equals =
+            equals.map(|(_, amount, turns)| Equals { amount, turns, standing: Standing::Lent, protection: None });
+        self.add(before, Charge::Idle, None, equals);
+    }
+
+    /// What quotas hold above their amounts.
+    fn add_above(&mut self, field: &Field<'a>) {
+        self.found.add_above(field);
+        for candidate in &field.above {
+            self.freed.take(candidate);
+        }
     }
 
     /// In-quota jobs of a priority whom the rule allows to take.
-    fn add_in_quota(&mut self, quest: &Quest<'_>, scope: &[QuotaNo], priority: Priority) {
+    fn add_in_quota(
+        &mut self,
+        quest: &Quest<'_>,
+        field: &Field<'a>,
+        (standing, scope): (Standing, &[QuotaNo]),
+        priority: Priority,
+    ) {
         let trial = self.trial;
         let state = trial.state;
         let before = self.found.list.len();
@@ -107,19 +138,25 @@ impl<'a> Shortlist<'a, '_> {
             spec.priority == priority && scope.contains(&spec.quota)
         });
         for no in others.chain(promoted).filter(|no| !trial.is_gone(*no)) {
-            self.found.add_in_quota(trial, quest, no);
+            self.found.add_in_quota(trial, quest, field, standing, no);
         }
         let equals = scope.iter().flat_map(|quota| {
             let protection = Some(state.quotas[quota.at()].settings.min_runtime);
             let equals = state.in_quota[quota.at()].equals(priority);
-            let allowed = equals.filter(|(module, ..)| quest.rule.may_take(priority, *module));
-            allowed.map(move |(_, amount, turns)| Equals { amount, turns, protection })
+            let allowed = equals.filter(|(module, ..)| quest.may_take(priority, *module));
+            allowed.map(move |(_, amount, turns)| Equals { amount, turns, standing, protection })
         });
-        self.add(before, Charge::InQuota, equals);
+        self.add(before, Charge::InQuota, Some(field), equals);
     }
 
     /// Takes those who have been found beyond `before`, and of their equals who can matter.
-    fn add(&mut self, before: usize, charge: Charge, equals: impl Iterator<Item = Equals<'a>>) {
+    fn add(
+        &mut self,
+        before: usize,
+        charge: Charge,
+        field: Option<&Field<'a>>,
+        equals: impl Iterator<Item = Equals<'a>>,
+    ) {
         if self.need.is_on_nodes() {
             let found = self.found.list.split_off(before);
             let (gangs, pods): (Vec<_>, Vec<_>) = found.into_iter().partition(|candidate| candidate.pod.is_none());
@@ -127,11 +164,11 @@ impl<'a> Shortlist<'a, '_> {
                 self.freed.take(&pod);
                 self.found.list.push(pod);
             }
-            self.add_in_order(gangs, equals);
+            self.add_in_order(gangs, field, equals);
         } else {
             for equals in equals {
-                let most = self.need.most_of(equals.amount, charge);
-                self.found.list.extend(equals.free(self.trial).take(most));
+                let most = self.need.most_of(self.trial, equals.amount, charge);
+                self.found.list.extend(equals.free(self.trial, field).take(most));
             }
             for candidate in &self.found.list[before..] {
                 self.freed.take(candidate);
@@ -140,11 +177,20 @@ impl<'a> Shortlist<'a, '_> {
     }
 
     /// Takes gangs and their equals in the order of their cost until they are enough.
-    fn add_in_order(&mut self, mut gangs: Vec<Candidate<'a>>, equals: impl Iterator<Item = Equals<'a>>) {
+    fn add_in_order<'f>(
+        &mut self,
+        mut gangs: Vec<Candidate<'a>>,
+        field: Option<&'f Field<'a>>,
+        equals: impl Iterator<Item = Equals<'a>>,
+    ) where
+        'a: 'f,
+    {
         sort::by(&mut gangs, |a, b| a.worth.cmp(&b.worth));
         let trial = self.trial;
-        let mut lines: Vec<Box<dyn Iterator<Item = Candidate<'a>> + 'a>> = vec![Box::new(gangs.into_iter())];
-        lines.extend(equals.map(|equals| Box::new(equals.free(trial)) as Box<dyn Iterator<Item = Candidate<'a>>>));
+        let mut lines: Vec<Box<dyn Iterator<Item = Candidate<'a>> + 'f>> = vec![Box::new(gangs.into_iter())];
+        lines.extend(
+            equals.map(|equals| Box::new(equals.free(trial, field)) as Box<dyn Iterator<Item = Candidate<'a>> + 'f>),
+        );
         let mut heads = BinaryHeap::new();
         let mut of_line: Vec<Option<Candidate<'a>>> = vec![None; lines.len()];
         let mut next = |line: usize, heads: &mut BinaryHeap<_>, of_line: &mut Vec<Option<Candidate<'a>>>| {

@@ -92,7 +92,7 @@ pub(crate) fn last_eviction(job: &Job) -> (String, String) {
 /// `PreemptedByChildLevel`, `ReleasedBelowAverage`.
 fn reason(cause: &Cause) -> String {
     let verb = match cause {
-        Cause::Reclaimed { .. } | Cause::LendingEnded | Cause::ScaledDown { .. } => "Preempted",
+        Cause::Reclaimed { .. } | Cause::OverUse { .. } | Cause::LendingEnded | Cause::ScaledDown { .. } => "Preempted",
         Cause::ChildLevel { .. } | Cause::SelfLevel { .. } => "PreemptedBy",
         Cause::BelowPrice { .. }
         | Cause::BelowAverage { .. }

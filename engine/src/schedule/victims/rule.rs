@@ -1,0 +1,88 @@
+//! Whom a rule allows to take, and in whose name.
+
+use crate::job::phase::Charge;
+use crate::job::story::Cause;
+use crate::ledger;
+use crate::quota::policy::ChildLevelPreemption;
+use crate::quota::policy::Scope;
+use crate::quota::policy::SelfLevelPreemption;
+use crate::state::world::State;
+use crate::unit::id::JobNo;
+use crate::unit::id::QuotaNo;
+use crate::unit::priority::Module;
+use crate::unit::priority::Priority;
+
+/// Whom a rule allows to take, besides idle jobs and what quotas hold above their amounts since they were scaled down.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule<'a> {
+    /// Nobody else.
+    Reclaim,
+    /// Jobs of descendants that the policy names.
+    ChildLevel(&'a ChildLevelPreemption),
+    /// Jobs of the same level that the policy names.
+    SelfLevel(&'a SelfLevelPreemption),
+}
+
+impl Rule<'_> {
+    /// Whether in-quota jobs of this priority and module may be taken.
+    pub(super) fn may_take(&self, priority: Priority, module: Module) -> bool {
+        match self {
+            Self::Reclaim => false,
+            Self::ChildLevel(policy) => policy.may_take(priority, module),
+            Self::SelfLevel(policy) => policy.may_take(priority, module),
+        }
+    }
+
+    /// Whether jobs of this module may be taken, if their priority allows it.
+    pub(super) fn names(&self, module: Module) -> bool {
+        match self {
+            Self::Reclaim => true,
+            Self::ChildLevel(policy) => policy.modules.contains(module),
+            Self::SelfLevel(policy) => policy.modules.contains(module),
+        }
+    }
+}
+
+/// Why one of several victims goes. Whoever is in quota and not named by the rule stands for what its quota holds above
+/// its amount.
+#[must_use]
+pub fn cause_of(state: &State, victim: JobNo, charge: Charge, cause: &Cause) -> Cause {
+    let spec = &state.jobs[victim].spec;
+    let settings = |id| state.quota_no(id).map(|no| (no, &state.quotas[no.at()].settings));
+    let is_named = match cause {
+        Cause::Reclaimed { .. } => false,
+        Cause::ChildLevel { quota, .. } => settings(quota).is_some_and(|(no, settings)| {
+            let policy = settings.child_level.as_ref();
+            let is_below = spec.quota != no && ledger::is_within(&state.quotas, spec.quota, no);
+            is_below && policy.is_some_and(|policy| policy.may_take(spec.priority, spec.module))
+        }),
+        Cause::SelfLevel { quota, .. } => settings(quota).is_some_and(|(no, settings)| {
+            let policy = settings.self_level.as_ref();
+            policy.is_some_and(|policy| {
+                let is_near =
+                    spec.quota == no || (policy.scope == Scope::SameLevel && are_siblings(state, spec.quota, no));
+                is_near && policy.may_take(spec.priority, spec.module)
+            })
+        }),
+        Cause::OverUse { .. }
+        | Cause::LendingEnded
+        | Cause::ScaledDown { .. }
+        | Cause::BelowPrice { .. }
+        | Cause::BelowAverage { .. }
+        | Cause::Outbid { .. }
+        | Cause::InventoryShrunk { .. } => true,
+    };
+    match cause {
+        Cause::Reclaimed { by, .. } | Cause::ChildLevel { by, .. } | Cause::SelfLevel { by, .. }
+            if charge == Charge::InQuota && !is_named =>
+        {
+            Cause::OverUse { quota: state.quotas[spec.quota.at()].id.clone(), by: by.clone() }
+        }
+        named => named.clone(),
+    }
+}
+
+fn are_siblings(state: &State, a: QuotaNo, b: QuotaNo) -> bool {
+    let parent = |no: QuotaNo| state.quotas[no.at()].parent;
+    parent(a).is_some() && parent(a) == parent(b)
+}
