@@ -141,7 +141,11 @@ fn larger_than_quota(state: &State, job: &JobSpec) -> Option<Blocker> {
             Some(Blocker::Never(Never::Own { quota: quota.id.clone(), dimension, asked: asked[at], own, min }))
         }),
         Reach::Level(parent) => larger(parent).or_else(|| {
-            let level = &state.ledger.quotas[parent.at()].children_min;
+            // The quota's own children keep what they are guaranteed, but for child-level preemption.
+            let (siblings, kept) =
+                (&state.ledger.quotas[parent.at()].children_min, &state.ledger.quotas[job.quota.at()].children_min);
+            let subtree = if quota.settings.child_level.is_some() { quota.min.amount } else { Amount::ZERO };
+            let level = siblings.minus(kept).greater(&subtree);
             let is_stated = |at: usize| state.children(parent).all(|(_, sibling)| sibling.min.states(at));
             let at = asked.dimensions().find(|at| asked[*at] > level[*at] && is_stated(*at))?;
             let parent = state.quotas[parent.at()].id.clone();

@@ -277,11 +277,14 @@ fn reach(quotas: &[Quota], at: usize, is_high: bool) -> i64 {
     let quota = &quotas[at];
     let has_children = quotas.iter().any(|child| child.parent == Some(at));
     let level = quota.self_level.filter(|scope| *scope != "own" && is_high);
-    match (level, quota.parent) {
-        (Some(_), Some(_)) => quotas.iter().filter(|other| other.parent == quota.parent).map(|other| other.min).sum(),
-        _ if quota.child_level && has_children => quota.min,
-        _ => own(quotas, at),
+    let here = if quota.child_level && has_children { quota.min } else { own(quotas, at) };
+    if level.is_none() || quota.parent.is_none() {
+        return here;
     }
+    // Its own children keep what they are guaranteed.
+    let siblings = (0..quotas.len()).filter(|other| *other != at && quotas[*other].parent == quota.parent);
+    let level = siblings.map(|other| quotas[other].min).sum::<i64>() + own(quotas, at);
+    here.max(level)
 }
 
 fn own(quotas: &[Quota], at: usize) -> i64 {
@@ -311,11 +314,11 @@ fn trees(random: &mut Random) -> (State, Vec<Quota>) {
             });
         }
     }
-    // What self-level preemption finds idle is asked elsewhere; here every sibling lends where it is on.
-    let with_level: Vec<Option<usize>> =
-        quotas.iter().filter(|quota| quota.self_level.is_some()).map(|quota| quota.parent).collect();
-    for quota in quotas.iter_mut().filter(|quota| with_level.contains(&quota.parent)) {
-        quota.lends = true;
+    // What self-level preemption finds idle is asked elsewhere; here everybody lends in trees where it is on.
+    let with_level =
+        [0, 1].map(|domain| quotas.iter().any(|quota| quota.domain == domain && quota.self_level.is_some()));
+    for quota in &mut quotas {
+        quota.lends |= with_level[quota.domain];
     }
     for (at, quota) in quotas.iter().enumerate() {
         let place = match quota.parent {

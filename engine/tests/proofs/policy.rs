@@ -196,7 +196,7 @@ fn nobody_goes_for_a_job_that_does_not_start() {
 #[test]
 fn sparing_any_victim_makes_the_job_not_fit() {
     let mut n_spared = [0, 0];
-    each_serve(1_500, |run, serve, note| {
+    each_serve(1_500, |_, serve, note| {
         let (Some(Event::Started { placed, .. } | Event::Granted { placed, .. }), Some(by)) = (&serve.served, serve.by)
         else {
             return;
@@ -207,7 +207,8 @@ fn sparing_any_victim_makes_the_job_not_fit() {
         let all: Vec<BTreeSet<Part>> =
             serve.victims.iter().flat_map(|(victim, _)| single(victim)).map(|victim| serve.parts(&victim)).collect();
         // A reservation may keep nodes; those where the job runs are kept from nobody.
-        let open = |no: usize| !run.layout.is_impatient || placed.pods.iter().any(|pod| pod.node.at() == no);
+        let is_kept = is_anybody_starving(&serve.before, serve.now);
+        let open = |no: usize| !is_kept || placed.pods.iter().any(|pod| pod.node.at() == no);
         let fits = |spared: Option<usize>| {
             let gone = all.iter().enumerate().filter(|(at, _)| Some(*at) != spared).flat_map(|(_, parts)| parts);
             ground.without(&gone.copied().collect()).lets_in(spec, placed.source, &kept, open)
@@ -218,11 +219,19 @@ fn sparing_any_victim_makes_the_job_not_fit() {
             return;
         }
         for spared in 0..all.len() {
-            n_spared[usize::from(run.layout.is_impatient)] += 1;
+            n_spared[usize::from(is_kept)] += 1;
             assert!(!fits(Some(spared)), "{:?} of {all:?} was not needed\n{note}", all[spared]);
         }
     });
     assert!(n_spared[0] > 1_000 && n_spared[1] > 100, "only {n_spared:?} victims were spared");
+}
+
+/// Whether somebody may hold a reservation.
+pub(crate) fn is_anybody_starving(state: &State, now: Timestamp) -> bool {
+    state.jobs.iter().any(|(_, job)| {
+        let patience = || state.quotas[job.spec.quota.at()].settings.starvation_after;
+        job.is_queued() && !job.bids() && now - job.waiting_since > patience()
+    })
 }
 
 /// Pods one by one.

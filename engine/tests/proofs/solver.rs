@@ -38,6 +38,7 @@ use crate::parts::is_closed;
 use crate::parts::parts;
 use crate::parts::sort;
 use crate::policy::each_serve;
+use crate::policy::is_anybody_starving;
 use crate::policy::serves;
 use crate::random::Random;
 
@@ -126,7 +127,7 @@ fn as_set(units: &[Unit], taken: &BTreeSet<Part>) -> u32 {
 #[test]
 fn in_random_runs_the_victims_are_the_cheapest_of_all_sets() {
     let (mut n_pools, mut n_nodes, mut n_reserved, mut n_packed, mut n_above, mut n_siblings) = (0, 0, 0, 0, 0, 0);
-    each_serve(3_000, |run, serve, note| {
+    each_serve(3_000, |_, serve, note| {
         let (Some(by), Some(Event::Started { placed, .. } | Event::Granted { placed, .. })) = (serve.by, &serve.served)
         else {
             return;
@@ -135,7 +136,8 @@ fn in_random_runs_the_victims_are_the_cheapest_of_all_sets() {
         let Some(units) = serve.units(&ground).filter(|units| units.len() <= 8) else { return };
         let spec = &serve.before.jobs[by].spec;
         let kept = ground.kept_from(spec.quota.at());
-        let open = |no: usize| !run.layout.is_impatient || placed.pods.iter().any(|pod| pod.node.at() == no);
+        let is_kept = is_anybody_starving(&serve.before, serve.now);
+        let open = |no: usize| !is_kept || placed.pods.iter().any(|pod| pod.node.at() == no);
         let works = |set: u32| {
             is_closed(&units, set) && ground.without(&parts(&units, set)).lets_in(spec, placed.source, &kept, open)
         };
@@ -152,7 +154,7 @@ fn in_random_runs_the_victims_are_the_cheapest_of_all_sets() {
         }
         let best = cheapest(&units, Some(found), works);
         assert_eq!(best, Some(found), "{units:?}\n{note}");
-        n_reserved += i32::from(run.layout.is_impatient);
+        n_reserved += i32::from(is_kept);
         let count = if placed.pods.is_empty() { &mut n_pools } else { &mut n_nodes };
         *count += 1;
     });
