@@ -11,6 +11,7 @@ mod process;
 mod requests;
 mod sdks;
 mod silence;
+mod stored;
 
 use process::Failure;
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ cargo xtask test               the whole gate, as the continuous integration run
 cargo xtask fuzz               5,000 requests that are made up from the document of the native surface
 cargo xtask pages [--lighthouse]
                                what readers of pages with planners wait for, and Lighthouse's scores
+cargo xtask store-fixture      keeps what this version stores of two clusters, for every later version to open
 cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a round grows, and what requests cost";
 
 fn main() -> ExitCode {
@@ -46,6 +48,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["docs"] => docs::build(),
         ["test"] => gate::run(),
         ["fuzz"] => gate::fuzz(),
+        ["store-fixture"] => stored::keep(),
         ["bench"] => bench::run(),
         ["bench", "requests"] => requests::run(),
         ["pages", options @ ..] => docs::figures(options),

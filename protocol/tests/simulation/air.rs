@@ -72,6 +72,23 @@ impl Air {
     pub(crate) fn n_objects(&self) -> usize {
         self.0.borrow().values.len()
     }
+
+    /// What every key holds now: lines with a tab between key and value. Values are JSON, so they have neither.
+    pub(crate) fn dump(&self) -> String {
+        let inner = self.0.borrow();
+        let newest = inner.values.iter().filter_map(|(key, values)| Some((key, values.last()?)));
+        newest.map(|(key, value)| format!("{key}\t{value}\n")).collect()
+    }
+
+    /// The store with these keys.
+    pub(crate) fn of_dump(text: &str) -> Self {
+        let air = Self::new(0);
+        for line in text.lines() {
+            let (key, value) = line.split_once('\t').expect("a key with its value");
+            air.0.borrow_mut().values.insert(key.to_owned(), vec![value.to_owned()]);
+        }
+        air
+    }
 }
 
 impl Inner {

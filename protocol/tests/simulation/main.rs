@@ -8,6 +8,7 @@ mod disk;
 mod memory;
 mod past;
 mod random;
+mod stored;
 mod world;
 
 use engine::unit::time::Millis;
