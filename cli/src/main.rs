@@ -9,9 +9,13 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::Subcommand;
 use engine::unit::time::Timestamp;
-use tidegate::bench;
 use tidegate::bench::figure::Figure;
-use tidegate::bench::measure::Growing;
+use tidegate::bench::growth;
+use tidegate::bench::growth::Growing;
+use tidegate::bench::measure;
+use tidegate::bench::measure::Bench;
+use tidegate::bench::measure::CASES;
+use tidegate::bench::measure::Philly;
 use tidegate::meter::Process;
 use tidegate::replay;
 use tidegate::scenario;
@@ -77,6 +81,16 @@ enum Task {
     },
     /// Measures the figures to reach, and prints each beside its target.
     Bench {
+        /// What to measure, by name; otherwise everything.
+        names: Vec<String>,
+        /// Prints the names and measures nothing.
+        #[arg(long)]
+        list: bool,
+        /// Measures everything a single time, and what is long in a shorter form; prints how much work that was.
+        ///
+        /// For a profiler that counts the instructions of the function measured_work.
+        #[arg(long)]
+        once: bool,
         /// Prints a JSON list instead of text.
         #[arg(long)]
         json: bool,
@@ -84,7 +98,7 @@ enum Task {
         #[arg(long, default_value = "../shared/traces")]
         traces: PathBuf,
         /// Runs one full round of a cluster of this size and nothing else, for a profiler that counts instructions;
-        /// bids=N offers=M is a market.
+        /// nodes=N jobs=M are more machines, backlog=N quotas=M jobs that may preempt, bids=N offers=M a market.
         #[arg(long, num_args = 2, value_names = ["jobs=N", "quotas=M"])]
         growth_step: Option<Vec<String>>,
     },
@@ -122,7 +136,11 @@ fn run(task: Task) -> Result<ExitCode, String> {
             replay(&Source::open(&trace)?, &setting, offers.as_ref(), json, &mut out)
         }
         Task::Bench { growth_step: Some(sizes), .. } => growth_step(&sizes, &mut out),
-        Task::Bench { json, traces, growth_step: None } => bench(&traces, json, &mut out),
+        Task::Bench { list: true, .. } => {
+            let names = CASES.iter().try_for_each(|case| writeln!(out, "{}", case.name));
+            names.map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string())
+        }
+        Task::Bench { names, once, json, traces, .. } => bench(&names, &traces, once, json, &mut out),
     }
 }
 
@@ -144,20 +162,29 @@ fn replay(
     Ok(ExitCode::SUCCESS)
 }
 
-fn bench(traces: &Path, is_json: bool, out: &mut impl Write) -> Result<ExitCode, String> {
+fn bench(
+    names: &[String],
+    traces: &Path,
+    is_once: bool,
+    is_json: bool,
+    out: &mut impl Write,
+) -> Result<ExitCode, String> {
     let mut problem = Ok(());
     let mut tell = |figure: &Figure| {
-        if !is_json && problem.is_ok() {
+        if is_once && problem.is_ok() {
+            problem = writeln!(out, "{}", figure.work);
+        } else if !is_json && problem.is_ok() {
             problem = writeln!(out, "{figure}").and_then(|()| out.flush());
         }
     };
     let (jobs, quotas) = (traces.join("philly_week.csv"), traces.join("philly_quotas.csv"));
     let philly = if jobs.exists() && quotas.exists() {
-        Some(bench::measure::Philly { jobs: Source::open(&jobs)?, quotas: Source::open(&quotas)? })
+        Some(Philly { jobs: Source::open(&jobs)?, quotas: Source::open(&quotas)? })
     } else {
         None
     };
-    let figures = bench::measure::all(&Process::this(), philly.as_ref(), &mut tell)?;
+    let bench = Bench { meter: &Process::this(), philly: philly.as_ref(), is_once };
+    let figures = measure::all(bench, names, &mut tell)?;
     if is_json {
         let text = serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?;
         problem = writeln!(out, "{text}");
@@ -171,13 +198,18 @@ fn growth_step(sizes: &[String], out: &mut impl Write) -> Result<ExitCode, Strin
         let text = sizes.iter().find_map(|size| size.strip_prefix(name)?.strip_prefix('='));
         text.and_then(|text| text.replace('_', "").parse().ok())
     };
-    let (growing, count, among) = match (size("jobs"), size("quotas"), size("bids"), size("offers")) {
-        (Some(jobs), Some(quotas), _, _) => (Growing::Jobs, jobs, quotas),
-        (_, _, Some(bids), Some(offers)) => (Growing::Bids, bids, offers),
-        _ => return Err(format!("{sizes:?} is no size; write --growth-step jobs=N quotas=M, or bids=N offers=M")),
+    let known = [
+        (Growing::Jobs, size("jobs"), size("quotas")),
+        (Growing::Nodes, size("nodes"), size("jobs")),
+        (Growing::Backlog, size("backlog"), size("quotas")),
+        (Growing::Bids, size("bids"), size("offers")),
+    ];
+    let asked = known.into_iter().find_map(|(growing, count, among)| Some((growing, count?, among?)));
+    let Some((growing, count, among)) = asked else {
+        return Err(format!("{sizes:?} is no size; write --growth-step jobs=N quotas=M, or what --help names"));
     };
-    let mut session = bench::measure::growth_cluster(growing, count, among)?;
-    let events = bench::measure::one_full_round(&mut session)?;
+    let mut session = growth::growth_cluster(growing, count, among)?;
+    let events = growth::one_full_round(&mut session)?;
     writeln!(out, "one full round, {events} events").map_err(|error| error.to_string())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 type Sizes = [(&'static str, u32); 2];
 
 /// What grows, and its sizes.
-const GROWTH: [(&str, [Sizes; 3]); 4] = [
+const GROWTH: [(&str, [Sizes; 3]); 6] = [
     (
         "jobs",
         [
@@ -29,6 +29,22 @@ const GROWTH: [(&str, [Sizes; 3]); 4] = [
         ],
     ),
     (
+        "nodes",
+        [
+            [("nodes", 125), ("jobs", 10_000)],
+            [("nodes", 1_250), ("jobs", 10_000)],
+            [("nodes", 12_500), ("jobs", 10_000)],
+        ],
+    ),
+    (
+        "backlog",
+        [
+            [("backlog", 1_000), ("quotas", 64)],
+            [("backlog", 10_000), ("quotas", 64)],
+            [("backlog", 100_000), ("quotas", 64)],
+        ],
+    ),
+    (
         "bids",
         [[("bids", 1_000), ("offers", 50)], [("bids", 10_000), ("offers", 50)], [("bids", 100_000), ("offers", 50)]],
     ),
@@ -39,12 +55,40 @@ const GROWTH: [(&str, [Sizes; 3]); 4] = [
 ];
 const SLOPE_MAX: f64 = 1.1;
 
+/// Where the traces are.
+const TRACES: &str = "../shared/traces";
+
 pub(crate) fn run() -> Result<(), Failure> {
     prepare::wasm_target()?;
     let bench = Bench::build()?;
     bench.figures()?;
     bench.growth()?;
     requests::run()
+}
+
+/// The instructions of each case: they come out the same on a busy machine, so that one version is compared with another.
+pub(crate) fn count_instructions(names: &[&str]) -> Result<(), Failure> {
+    let tidegate = build_native()?;
+    if !count::is_native_possible() {
+        return Ok(());
+    }
+    let remedy = format!("run `{tidegate} bench --list` and read what it says");
+    let known = output(&tidegate, &["bench", "--list"]).ok_or_else(|| Failure::new("nothing is listed", remedy))?;
+    for name in known.lines().filter(|name| names.is_empty() || names.contains(name)) {
+        let (all, said) = count::native(&tidegate, &["bench", "--once", "--traces", TRACES, name], "measured_work")?;
+        // Figures of one case are of the same work, but for registrations: there each has its own.
+        let work: Vec<u64> = said.lines().filter_map(|line| line.parse().ok()).collect();
+        let work = if name == "registration" { work.iter().sum() } else { work.iter().copied().max().unwrap_or(0) };
+        let each = all.checked_div(work).unwrap_or(0);
+        println!("{name:<16}{all:>16} instructions for {work:>6}, {each:>12} each");
+    }
+    Ok(())
+}
+
+fn build_native() -> Result<String, Failure> {
+    let build = ["build", "--locked", "--release", "--package", "tidegate"];
+    show("cargo", &build, "correct what the compiler says above")?;
+    Ok(cargo_output_dir().join("release/tidegate").display().to_string())
 }
 
 /// What has been built, as paths from the root.
@@ -70,16 +114,15 @@ impl Bench {
     }
 
     fn figures(&self) -> Result<(), Failure> {
-        let traces = "../shared/traces";
         println!("measuring natively");
-        let native = keep("native.json", &self.tidegate, &["bench", "--json", "--traces", traces])?;
+        let native = keep("native.json", &self.tidegate, &["bench", "--json", "--traces", TRACES])?;
         println!("measuring in Wasm");
-        let wasm = keep("wasm.json", "node", &["e2e/figures/run.mjs", &self.module, traces])?;
+        let wasm = keep("wasm.json", "node", &["e2e/figures/run.mjs", &self.module, TRACES])?;
         println!();
         let table = ["xtask/table.mjs", &native, &wasm];
         show("node", &table, "see the message above")?;
-        if !root().join(traces).is_dir() {
-            println!("the replays are left out: there is no {traces}");
+        if !root().join(TRACES).is_dir() {
+            println!("the replays are left out: there is no {TRACES}");
         }
         Ok(())
     }
@@ -98,7 +141,8 @@ impl Bench {
 
     fn counted_natively(&self, sizes: Sizes) -> Result<u64, Failure> {
         let [first, second] = sizes.map(|(name, size)| format!("{name}={size}"));
-        count::native(&self.tidegate, &["bench", "--growth-step", &first, &second], "one_full_round")
+        let step = ["bench", "--growth-step", &first, &second];
+        count::native(&self.tidegate, &step, "one_full_round").map(|(count, _)| count)
     }
 
     fn counted_in_wasm(&self, sizes: Sizes) -> Result<u64, Failure> {

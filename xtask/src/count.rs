@@ -10,8 +10,8 @@ pub(crate) fn is_native_possible() -> bool {
     is_possible
 }
 
-/// What a program executes inside of the function of this name.
-pub(crate) fn native(program: &str, arguments: &[&str], function: &str) -> Result<u64, Failure> {
+/// What a program executes inside of the function of this name, and what it says.
+pub(crate) fn native(program: &str, arguments: &[&str], function: &str) -> Result<(u64, String), Failure> {
     let only = format!("--toggle-collect=*{function}*");
     let mut words = vec!["--tool=callgrind", &only, "--callgrind-out-file=/dev/null", program];
     words.extend(arguments);
@@ -20,7 +20,8 @@ pub(crate) fn native(program: &str, arguments: &[&str], function: &str) -> Resul
     let result = command("valgrind", &words).output().map_err(|_| failure())?;
     let said = String::from_utf8_lossy(&result.stderr);
     let collected = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
-    collected.filter(|_| result.status.success()).ok_or_else(failure)
+    let collected = collected.filter(|_| result.status.success()).ok_or_else(failure)?;
+    Ok((collected, String::from_utf8_lossy(&result.stdout).into_owned()))
 }
 
 /// What a module uses up in the function `call`, after `prepare` has been called with two numbers.

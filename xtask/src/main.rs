@@ -26,7 +26,9 @@ cargo xtask fuzz               5,000 requests that are made up from the document
 cargo xtask pages [--lighthouse]
                                what readers of pages with planners wait for, and Lighthouse's scores
 cargo xtask store-fixture      keeps what this version stores of two clusters, for every later version to open
-cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a round grows, and what requests cost";
+cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a round grows, and what requests cost
+cargo xtask bench instructions [NAMES]
+                               what each native figure costs in instructions, or those of these names";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -51,6 +53,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["store-fixture"] => stored::keep(),
         ["bench"] => bench::run(),
         ["bench", "requests"] => requests::run(),
+        ["bench", "instructions", names @ ..] => bench::count_instructions(names),
         ["pages", options @ ..] => docs::figures(options),
         ["help" | "--help" | "-h"] | [] => {
             println!("{USAGE}");

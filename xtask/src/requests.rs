@@ -66,7 +66,10 @@ impl Counter {
 
     fn count(&self, place: Place, number: u32, jobs: u32, call: &str) -> Result<u64, Failure> {
         match place {
-            Place::Native => count::native(&self.program, &[&number.to_string(), &jobs.to_string(), call], call),
+            Place::Native => {
+                let words = [number.to_string(), jobs.to_string(), call.to_owned()];
+                count::native(&self.program, &words.each_ref().map(String::as_str), call).map(|(count, _)| count)
+            }
             Place::Wasm => count::wasm(&self.fuel, &self.module, "prepare", [number, jobs], call),
         }
     }

@@ -20,8 +20,11 @@ pub struct Figure {
     pub target: f64,
     pub unit: &'static str,
     pub better: Better,
-    /// How many times the target it is; at most 1 where lower is better, at least 1 where higher is.
+    /// How many times the target it is; at most 1 where lower is better, at least 1 where higher is. Of a target of
+    /// nothing: 1 when it is reached, and above otherwise.
     pub ratio: f64,
+    /// How many commands, rounds or events were measured together.
+    pub work: u64,
     pub is_reached: bool,
 }
 
@@ -43,13 +46,20 @@ impl Figure {
             Better::Lower => value <= target,
             Better::Higher => value >= target,
         };
-        Self { what: what.to_owned(), value, target, unit, better, ratio: value / target, is_reached }
+        let ratio = if target > 0.0 { value / target } else { 1.0 + value };
+        Self { what: what.to_owned(), value, target, unit, better, ratio, work: 1, is_reached }
+    }
+
+    /// The figure, of so many commands, rounds or events.
+    #[must_use]
+    pub fn of(self, work: usize) -> Self {
+        Self { work: work as u64, ..self }
     }
 }
 
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, value, target, unit, better, ratio, is_reached } = self;
+        let Self { what, value, target, unit, better, ratio, work: _, is_reached } = self;
         let sign = match better {
             Better::Lower => "<=",
             Better::Higher => ">=",

@@ -1,15 +1,17 @@
 //! The figures of `tidegate bench`, measured inside of a Wasm module.
 //!
 //! The host lends its clock, puts the trace in place, calls `measure`, and reads a JSON list of figures. For growth it
-//! calls `prepare_jobs` or `prepare_bids` and then `round`, and counts in between by its own means.
+//! calls one of `prepare_jobs`, `prepare_nodes`, `prepare_backlog` and `prepare_bids`, and then `round`, and counts in between by its own means.
 #![expect(unsafe_code, reason = "an exported or imported name is unsafe code to the compiler; nothing else here is")]
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use script::session::Session;
+use tidegate::bench::growth;
+use tidegate::bench::growth::Growing;
 use tidegate::bench::measure;
-use tidegate::bench::measure::Growing;
+use tidegate::bench::measure::Bench;
 use tidegate::bench::measure::Philly;
 use tidegate::meter::Meter;
 use tidegate::meter::Place;
@@ -44,7 +46,7 @@ pub extern "C" fn measure() -> usize {
         jobs: Source { name: "philly_week.csv".to_owned(), bytes: text(JOBS) },
         quotas: Source { name: "philly_quotas.csv".to_owned(), bytes: text(QUOTAS) },
     });
-    let figures = measure::all(&Module, philly.as_ref(), &mut |_| ());
+    let figures = measure::all(Bench { meter: &Module, philly: philly.as_ref(), is_once: false }, &[], &mut |_| ());
     let json = match figures {
         Ok(figures) => serde_json::to_vec(&figures),
         Err(problem) => serde_json::to_vec(&problem),
@@ -69,6 +71,18 @@ pub extern "C" fn prepare_jobs(jobs: u32, quotas: u32) -> u32 {
     prepare(Growing::Jobs, jobs, quotas)
 }
 
+/// Builds a cluster on so many nodes whose next round judges every job for the first time; 1 if that worked.
+#[unsafe(no_mangle)]
+pub extern "C" fn prepare_nodes(nodes: u32, jobs: u32) -> u32 {
+    prepare(Growing::Nodes, nodes, jobs)
+}
+
+/// Builds a full cluster with so many waiting jobs that may preempt; 1 if that worked.
+#[unsafe(no_mangle)]
+pub extern "C" fn prepare_backlog(jobs: u32, quotas: u32) -> u32 {
+    prepare(Growing::Backlog, jobs, quotas)
+}
+
 /// Builds a market whose next round moves every price; 1 if that worked.
 #[unsafe(no_mangle)]
 pub extern "C" fn prepare_bids(bids: u32, offers: u32) -> u32 {
@@ -77,7 +91,7 @@ pub extern "C" fn prepare_bids(bids: u32, offers: u32) -> u32 {
 
 fn prepare(growing: Growing, count: u32, among: u32) -> u32 {
     let Ok(mut session) = SESSION.lock() else { return 0 };
-    *session = measure::growth_cluster(growing, count, among).ok();
+    *session = growth::growth_cluster(growing, count, among).ok();
     u32::from(session.is_some())
 }
 
@@ -85,7 +99,7 @@ fn prepare(growing: Growing, count: u32, among: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn round() -> u32 {
     let Ok(mut session) = SESSION.lock() else { return 0 };
-    let events = session.as_mut().map_or(Ok(0), measure::one_full_round);
+    let events = session.as_mut().map_or(Ok(0), growth::one_full_round);
     events.ok().and_then(|events| u32::try_from(events).ok()).unwrap_or(0)
 }
 
