@@ -19,7 +19,7 @@ const SERVICE_EVERY: usize = 8;
 /// Nodes that share what the halved quotas of the Philly week come to, 256 GPUs, have so many GPUs: that makes 64.
 pub const GPUS_PER_NODE: i64 = 4;
 /// Jobs of the backlog whose instructions are counted.
-const BACKLOG_COUNTED: usize = 1000;
+const BACKLOG_COUNTED: usize = 4000;
 
 /// The trace with its quotas halved and services among its first `jobs_max` jobs; later ones are left out.
 pub fn deepened(philly: &Philly, jobs_max: usize) -> Result<Philly, String> {
