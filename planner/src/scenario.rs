@@ -10,7 +10,6 @@ use engine::message::plan::Variant;
 use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
-use script::line;
 use script::line::Line;
 use script::lines::Document;
 use script::lines::MARK;
@@ -108,7 +107,7 @@ impl Reader {
         if text.starts_with(MARK) {
             return Ok(());
         }
-        let Some(line) = line::read(text)? else { return Ok(()) };
+        let Some(line) = self.stage.read(text)? else { return Ok(()) };
         match line {
             Line::Scene(scene) => {
                 self.is_empty = false;
@@ -119,6 +118,10 @@ impl Reader {
                 }
             }
             Line::Act(command) => self.act(command),
+            Line::Cordon(node, status) => {
+                let command = self.stage.cordon(&node, status)?;
+                self.act(command);
+            }
             Line::Price { offer, price, shift } => {
                 let at = shift.map(|shift| self.now + shift);
                 self.act(Command::PublishPrice(PublishPrice { offer, price, at }));

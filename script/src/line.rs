@@ -6,7 +6,9 @@ use engine::job::spec::IdlePolicy;
 use engine::message::command::AmountByName;
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
+use engine::message::command::CreateCluster;
 use engine::message::command::Observation;
+use engine::message::command::PutGroup;
 use engine::message::command::Report;
 use engine::message::command::ScaleMode;
 use engine::message::command::ScaleQuotas;
@@ -15,15 +17,20 @@ use engine::message::command::SetPriority;
 use engine::message::command::SubmitJob;
 use engine::message::command::UpdateQuota;
 use engine::message::command::market::CreateOffer;
-use engine::quota::settings::QuotaSettings;
+use engine::state::cluster::Execution;
+use engine::state::cluster::NodeStatus;
+use engine::unit::id::GroupId;
 use engine::unit::id::JobId;
 use engine::unit::id::NodeId;
 use engine::unit::id::OfferId;
 use engine::unit::id::QuotaId;
+use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 
+use crate::amount;
 use crate::market;
 use crate::words;
+use crate::words::Told;
 use crate::words::Words;
 use crate::words::about;
 
@@ -34,6 +41,8 @@ pub enum Line {
     Scene(Scene),
     /// Is sent to the cluster.
     Act(Command),
+    /// Says whether new pods may start on a node.
+    Cordon(NodeId, NodeStatus),
     /// Publishes a price, for a time before or after the present one.
     Price {
         /// The offer.
@@ -56,14 +65,20 @@ pub enum Line {
 /// What is there before anything happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scene {
+    /// What the cluster declares of itself, before everything else.
+    Cluster(CreateCluster),
+    /// A resource group.
+    Group(PutGroup),
     /// A machine.
     Node {
         /// Its name.
         node: NodeId,
+        /// Its resource group, if it is named.
+        group: Option<GroupId>,
         /// What it has.
         amount: AmountByName,
-        /// Whether no new pods may start on it.
-        is_cordoned: bool,
+        /// Whether new pods may start on it.
+        status: NodeStatus,
     },
     /// A quota.
     Quota {
@@ -71,10 +86,8 @@ pub enum Scene {
         quota: QuotaId,
         /// What it is guaranteed.
         min: AmountByName,
-        /// Its parent; none for a root.
-        parent: Option<QuotaId>,
-        /// Its settings.
-        settings: Box<QuotaSettings>,
+        /// Its parent, its resource groups and its settings.
+        told: Box<Told>,
     },
     /// A job that runs already.
     Run(Box<SubmitJob>, Placing),
@@ -120,6 +133,8 @@ pub fn read(text: &str) -> Result<Option<Line>, String> {
 
 fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
     Ok(match verb {
+        "cluster" => Line::Scene(Scene::Cluster(cluster(words))),
+        "group" => Line::Scene(Scene::Group(group(words)?)),
         "node" => Line::Scene(node(words)?),
         "quota" => Line::Scene(quota(words)?),
         "run" => {
@@ -131,7 +146,7 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
         "bid" => Line::Act(Command::SubmitJob(market::bid(words)?)),
         "scale" => Line::Act(Command::ScaleQuotas(scale(words)?)),
         "update" => {
-            let (quota, (_, settings)) = (words.quota()?, words::settings(words)?);
+            let (quota, settings) = (words.quota()?, words::settings(words)?);
             Line::Act(Command::UpdateQuota(UpdateQuota { quota, settings }))
         }
         "cancel" => Line::Act(Command::CancelJob(CancelJob { job: words.job()? })),
@@ -140,6 +155,9 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
             Line::Act(Command::SetPriority(SetPriority { job, priority }))
         }
         "finish" => Line::Act(Command::Report(Report { job: words.job()?, observed: Observation::Finished })),
+        "report" => Line::Act(Command::Report(Report { job: words.job()?, observed: observed(words)? })),
+        "cordon" => Line::Cordon(words.node()?, NodeStatus::Cordoned),
+        "uncordon" => Line::Cordon(words.node()?, NodeStatus::Ready),
         "price" => market::price(words)?,
         "inventory" => Line::Act(Command::SetInventory(market::inventory(words)?)),
         "round" => Line::Round,
@@ -153,21 +171,57 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
     })
 }
 
+fn cluster(words: &mut Words<'_>) -> CreateCluster {
+    let mut create = CreateCluster { dimensions: Vec::new(), execution: Execution::Simulated };
+    while let Some(word) = words.take() {
+        match word {
+            "reported" => create.execution = Execution::Reported,
+            name => create.dimensions.push(amount::dimension(name)),
+        }
+    }
+    if create.dimensions.is_empty() {
+        create.dimensions.push(amount::dimension(amount::GPU));
+    }
+    create
+}
+
+fn group(words: &mut Words<'_>) -> Result<PutGroup, String> {
+    let mut put = PutGroup { group: words.group()?, resource_type: ResourceType::Lingjun, pool: None };
+    while let Some(word) = words.take() {
+        match market::resource_type(word) {
+            Some(named) => put.resource_type = named,
+            None => put.pool = Some(amount::read(word)?),
+        }
+    }
+    Ok(put)
+}
+
 fn node(words: &mut Words<'_>) -> Result<Scene, String> {
-    let node = words.node()?;
-    let amount = words.gpus()?;
-    let is_cordoned = match words.take() {
-        None => false,
-        Some("cordoned") => true,
-        Some(other) => return Err(about(other, "is not known here; write cordoned or nothing")),
-    };
-    Ok(Scene::Node { node, amount, is_cordoned })
+    let (node, amount) = (words.node()?, words.amount()?);
+    let (mut group, mut status) = (None, NodeStatus::Ready);
+    while let Some(word) = words.take() {
+        match word {
+            "in" => group = Some(words.group()?),
+            "cordoned" => status = NodeStatus::Cordoned,
+            other => return Err(about(other, "is not known here; write in or cordoned")),
+        }
+    }
+    Ok(Scene::Node { node, group, amount, status })
 }
 
 fn quota(words: &mut Words<'_>) -> Result<Scene, String> {
-    let (quota, min) = (words.quota()?, words.gpus()?);
-    let (parent, settings) = words::settings(words)?;
-    Ok(Scene::Quota { quota, min, parent, settings: Box::new(settings) })
+    let (quota, min) = (words.quota()?, words.amount()?);
+    Ok(Scene::Quota { quota, min, told: Box::new(words::told(words)?) })
+}
+
+fn observed(words: &mut Words<'_>) -> Result<Observation, String> {
+    Ok(match words.need("checkpointed, stopped, finished or failed")? {
+        "checkpointed" => Observation::Checkpointed,
+        "stopped" => Observation::Stopped,
+        "finished" => Observation::Finished,
+        "failed" => Observation::Failed { reason: words.rest() },
+        other => return Err(about(other, "is not one of checkpointed, stopped, finished, failed")),
+    })
 }
 
 fn job(words: &mut Words<'_>) -> Result<(SubmitJob, Placing), String> {
@@ -184,7 +238,11 @@ fn job(words: &mut Words<'_>) -> Result<(SubmitJob, Placing), String> {
             "fault-tolerance" => job.fault_tolerance = Some(FaultTolerance::default()),
             "for" => job.duration_ms = Some(words.period()?),
             "checkpoint" => job.checkpoint_ms = Some(words.period()?),
-            "min" => job.min_pods = words.need("a number of pods")?.parse().ok(),
+            "min" => {
+                let number = words.need("a number of pods")?;
+                let pods = number.parse().map_err(|_| about(number, "is no number of pods"))?;
+                job.min_pods = Some(pods);
+            }
             "idle" => placing.charge = Some(Charge::Idle),
             "since" => placing.since = Some(words.period()?),
             "on" => placing.nodes = words::nodes(words.need("nodes")?)?,
@@ -204,7 +262,7 @@ fn scale(words: &mut Words<'_>) -> Result<ScaleQuotas, String> {
     while let Some(word) = words.take() {
         match word.split_once('=') {
             Some((quota, amount)) => {
-                scale.targets.push(ScaleTarget { quota: words::quota(quota)?, min: words::gpus(amount)? });
+                scale.targets.push(ScaleTarget { quota: words::quota(quota)?, min: amount::read(amount)? });
             }
             None if word == "evict" => scale.mode = ScaleMode::Evict,
             None => return Err(about(word, "should be QUOTA=GPUS or evict")),
@@ -239,7 +297,7 @@ mod tests {
         assert_eq!(refusal("submit a Q DLC p10 8"), "priority 10 is not between 1 and 9");
         assert_eq!(refusal("status a b"), "\"b\" is one word too many");
         assert_eq!(refusal("scale Q 8"), "\"Q\" should be QUOTA=GPUS or evict");
-        assert!(refusal("quota Q 8 lending").starts_with("\"lending\" is not known here; write in, child-level"));
+        assert!(refusal("quota Q 8 lending").starts_with("\"lending\" is not known here; write in, from, child-level"));
     }
 
     #[test]

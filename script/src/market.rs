@@ -24,12 +24,9 @@ use crate::words::about;
 /// `NAME lingjun|general GPUS xNUMBER original PRICE [at PRICE] [auction] [protection P] [window P] [grace P]`
 pub(crate) fn offer(words: &mut Words<'_>) -> Result<CreateOffer, String> {
     let offer = words.offer()?;
-    let resource_type = match words.need("lingjun or general")? {
-        "lingjun" => ResourceType::Lingjun,
-        "general" => ResourceType::General,
-        other => return Err(about(other, "is not one of lingjun, general")),
-    };
-    let instance = words.gpus()?;
+    let word = words.need("lingjun or general")?;
+    let resource_type = resource_type(word).ok_or_else(|| about(word, "is not one of lingjun, general"))?;
+    let instance = words.amount()?;
     let number = words.need("a number of instances such as x4")?;
     let inventory = number.strip_prefix('x').and_then(|number| number.parse().ok());
     let mut create = CreateOffer {
@@ -65,6 +62,15 @@ pub(crate) fn offer(words: &mut Words<'_>) -> Result<CreateOffer, String> {
     Ok(create)
 }
 
+/// The kind of machines by its name.
+pub(crate) fn resource_type(word: &str) -> Option<ResourceType> {
+    match word {
+        "lingjun" => Some(ResourceType::Lingjun),
+        "general" => Some(ResourceType::General),
+        _ => None,
+    }
+}
+
 /// `NAME OFFER INSTANCES [40%] [limit PRICE] [as-price-goes] [OPTION...]`
 pub(crate) fn bid(words: &mut Words<'_>) -> Result<SubmitJob, String> {
     let (name, offer) = (words.job()?, words.offer()?);
@@ -89,7 +95,7 @@ pub(crate) fn bid(words: &mut Words<'_>) -> Result<SubmitJob, String> {
             "mpi" => spot.framework = Framework::Mpi,
             "other-framework" => spot.framework = Framework::Other,
             "no-network" => spot.network = network(false),
-            "of" => job.pods[0].amount = words.gpus()?,
+            "of" => job.pods[0].amount = words.amount()?,
             "fault-tolerance" => job.fault_tolerance = Some(FaultTolerance::default()),
             "for" => job.duration_ms = Some(words.period()?),
             "checkpoint" => job.checkpoint_ms = Some(words.period()?),

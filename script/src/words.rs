@@ -7,6 +7,7 @@ use engine::quota::policy::Scope;
 use engine::quota::policy::SelfLevelPreemption;
 use engine::quota::settings::QueueStrategy;
 use engine::quota::settings::QuotaSettings;
+use engine::unit::id::GroupId;
 use engine::unit::id::JobId;
 use engine::unit::id::NodeId;
 use engine::unit::id::OfferId;
@@ -19,6 +20,8 @@ use engine::unit::time::Millis;
 
 use engine::unit::decimal::thousandths;
 
+use crate::amount;
+
 /// The words of a line that have not been read yet.
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
@@ -26,10 +29,11 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// The words of a line.
+    /// The words of a line, as far as no remark begins.
     #[must_use]
     pub fn of(line: &'a str) -> Self {
-        let mut rest: Vec<&str> = line.split_whitespace().collect();
+        let is_said = |word: &&str| !word.starts_with('#');
+        let mut rest: Vec<&str> = line.split_whitespace().take_while(is_said).collect();
         rest.reverse();
         Self { rest }
     }
@@ -70,6 +74,11 @@ impl<'a> Words<'a> {
         node(self.need("the name of a node")?)
     }
 
+    /// The name of a resource group.
+    pub fn group(&mut self) -> Result<GroupId, String> {
+        group(self.need("the name of a resource group")?)
+    }
+
     /// The name of an offer.
     pub fn offer(&mut self) -> Result<OfferId, String> {
         OfferId::new(self.need("the name of an offer")?).map_err(|bad| bad.to_string())
@@ -91,9 +100,15 @@ impl<'a> Words<'a> {
         thousandths.checked_mul(unit_ms / 1000).map(Millis).ok_or_else(wrong)
     }
 
-    /// GPUs, as an amount.
-    pub fn gpus(&mut self) -> Result<AmountByName, String> {
-        gpus(self.need("a number of GPUs")?)
+    /// An amount, of GPUs if it says no more.
+    pub fn amount(&mut self) -> Result<AmountByName, String> {
+        amount::read(self.need("a number of GPUs")?)
+    }
+
+    /// The words that are left, as one.
+    pub fn rest(&mut self) -> String {
+        self.rest.reverse();
+        std::mem::take(&mut self.rest).join(" ")
     }
 
     fn priorities(&mut self) -> Result<PrioritySet, String> {
@@ -120,15 +135,13 @@ fn node(word: &str) -> Result<NodeId, String> {
     NodeId::new(word).map_err(|bad| bad.to_string())
 }
 
+fn group(word: &str) -> Result<GroupId, String> {
+    GroupId::new(word).map_err(|bad| bad.to_string())
+}
+
 /// `n0,n1`.
 pub fn nodes(word: &str) -> Result<Vec<NodeId>, String> {
     word.split(',').map(node).collect()
-}
-
-/// A number of GPUs as an amount.
-pub fn gpus(word: &str) -> Result<AmountByName, String> {
-    let value = thousandths(word).ok_or_else(|| about(word, "is no number of GPUs"))?;
-    Ok(AmountByName::from([("gpu".to_owned(), value)]))
 }
 
 /// `6-9`, `4`, `1,3,5`.
@@ -162,24 +175,45 @@ pub fn priority(word: &str) -> Result<Priority, String> {
     Priority::new(value).map_err(|bad| bad.to_string())
 }
 
-/// `16`: one pod of 16 GPUs; `2x8`: two pods of 8.
+/// `16`: one pod of 16 GPUs; `2x8`: two pods of 8; `1x0,cpu=4+2x8`: one without GPUs beside them.
 pub fn pods(word: &str) -> Result<Vec<PodGroup>, String> {
     let mut pods = Vec::new();
     for part in word.split('+') {
-        let (count, amount) = part.split_once('x').unwrap_or(("1", part));
+        // The name of a dimension may have an x in it.
+        let counted = part.split_once('x').filter(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()));
+        let (count, amount) = counted.unwrap_or(("1", part));
         let count = count.parse().map_err(|_| about(count, "is no number of pods"))?;
-        pods.push(PodGroup { count, amount: gpus(amount)? });
+        pods.push(PodGroup { count, amount: amount::read(amount)? });
     }
     Ok(pods)
 }
 
-/// What a quota line says beside name, amount and parent.
-pub fn settings(words: &mut Words<'_>) -> Result<(Option<QuotaId>, QuotaSettings), String> {
-    let mut settings = QuotaSettings { grace_period: Millis::ZERO, ..QuotaSettings::default() };
-    let mut parent = None;
+/// What a line says of a quota beside its name and its amount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its parent; none for a root.
+    pub parent: Option<QuotaId>,
+    /// The resource groups that a root draws on, if it names them.
+    pub groups: Vec<GroupId>,
+    /// Its settings.
+    pub settings: QuotaSettings,
+}
+
+/// What a quota line says beside name and amount.
+pub fn told(words: &mut Words<'_>) -> Result<Told, String> {
+    let mut told = Told {
+        parent: None,
+        groups: Vec::new(),
+        settings: QuotaSettings { grace_period: Millis::ZERO, ..QuotaSettings::default() },
+    };
+    let Told { parent, groups, settings } = &mut told;
     while let Some(word) = words.take() {
         match word {
-            "in" => parent = Some(words.quota()?),
+            "in" => *parent = Some(words.quota()?),
+            "from" => {
+                let named = words.need("resource groups")?;
+                *groups = named.split(',').map(group).collect::<Result<_, _>>()?;
+            }
             "child-level" => {
                 settings.child_level =
                     Some(ChildLevelPreemption { preemptible: words.priorities()?, modules: words.modules()? });
@@ -192,17 +226,27 @@ pub fn settings(words: &mut Words<'_>) -> Result<(Option<QuotaId>, QuotaSettings
             }
             "grace" => settings.grace_period = words.period()?,
             "min-runtime" => settings.min_runtime = words.period()?,
+            "starvation" => settings.starvation_after = words.period()?,
             "strategy" => settings.strategy = strategy(words.need("a strategy")?)?,
             "no-lending" => settings.lends = false,
             other => {
                 return Err(about(
                     other,
-                    "is not known here; write in, child-level, self-level, scope, grace, min-runtime, strategy or no-lending",
+                    "is not known here; write in, from, child-level, self-level, scope, grace, min-runtime, starvation, strategy or no-lending",
                 ));
             }
         }
     }
-    Ok((parent, settings))
+    Ok(told)
+}
+
+/// What a line changes of a quota's settings.
+pub fn settings(words: &mut Words<'_>) -> Result<QuotaSettings, String> {
+    let Told { parent, groups, settings } = told(words)?;
+    if parent.is_some() || !groups.is_empty() {
+        return Err("a quota keeps its parent and its resource groups; leave out in and from".to_owned());
+    }
+    Ok(settings)
 }
 
 fn self_level(words: &mut Words<'_>) -> Result<SelfLevelPreemption, String> {
@@ -238,6 +282,7 @@ mod tests {
     use super::Words;
     use super::pods;
     use super::priorities;
+    use super::settings;
 
     #[test]
     fn priority_sets() {
@@ -253,5 +298,22 @@ mod tests {
         assert!(Words::of("soon").period().is_err());
         let counts: Vec<u32> = pods("2x8+1x4").unwrap().iter().map(|pod| pod.count).collect();
         assert_eq!(counts, [2, 1]);
+        let counts: Vec<u32> = pods("rtx=1+3xrtx=2").unwrap().iter().map(|pod| pod.count).collect();
+        assert_eq!(counts, [1, 3]);
+        assert_eq!(pods("x8").unwrap_err(), "\"\" is no number of pods");
+    }
+
+    #[test]
+    fn a_remark_may_stand_behind_a_line() {
+        let mut words = Words::of("round # it starts");
+        assert_eq!((words.take(), words.take()), (Some("round"), None));
+    }
+
+    #[test]
+    fn a_quota_keeps_its_parent() {
+        assert_eq!(
+            settings(&mut Words::of("grace 1m in Other")).unwrap_err(),
+            "a quota keeps its parent and its resource groups; leave out in and from"
+        );
     }
 }

@@ -14,7 +14,6 @@ use engine::unit::id::JobId;
 use engine::unit::quantity;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
-use script::line;
 use script::line::Line;
 use script::line::Question;
 use script::line::Scene;
@@ -76,13 +75,14 @@ impl Script {
 
     /// Plays a line; whether the engine is asked to speak after it.
     fn line(&mut self, text: &str) -> Result<bool, String> {
-        let Some(line) = line::read(text)? else { return Ok(false) };
+        let Some(line) = self.stage.read(text)? else { return Ok(false) };
         match line {
             Line::Scene(scene) => return self.set(&scene),
             Line::Act(command) => {
                 self.send(&command);
                 return Ok(!matches!(command, Command::SubmitJob(_)));
             }
+            Line::Cordon(node, status) => self.send(&self.stage.cordon(&node, status)?),
             Line::Price { offer, price, shift } => {
                 let at = shift.map(|shift| self.stage.session.now + shift);
                 self.send(&Command::PublishPrice(PublishPrice { offer, price, at }));
