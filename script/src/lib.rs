@@ -12,7 +12,7 @@
 //! round | advance PERIOD | scale QUOTA=AMOUNT... [evict] | update QUOTA POLICY...
 //! offer   NAME lingjun|general AMOUNT xNUMBER original PRICE [at PRICE] [auction] [protection P] [window P] [grace P]
 //! bid     NAME OFFER INSTANCES [40%] [limit PRICE] [as-price-goes] [BID OPTION...]
-//! price OFFER PRICE [PERIOD ago|ahead] | inventory OFFER N | pass PERIOD
+//! price OFFER PRICE [PERIOD ago|ahead] | inventory OFFER N | pass PERIOD | skip PERIOD
 //! cancel JOB | priority JOB N | cordon NODE | uncordon NODE
 //! finish JOB | report JOB checkpointed|stopped|finished|failed [WHY]
 //! remedy JOB | status JOB | why JOB | bills JOB
@@ -29,7 +29,7 @@
 //! What follows a word that begins with `#` is a remark.
 //!
 //! `advance` runs a round whenever time alone changes something; `pass` runs a scheduled one each minute, in which prices
-//! and protections act.
+//! and protections act; `skip` lets nobody look in the meantime.
 //!
 //! Whoever plays a scenario lets [`stage::Stage`] read its lines and set the scene.
 

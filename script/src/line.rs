@@ -58,6 +58,8 @@ pub enum Line {
     Advance(Millis),
     /// Lets time go on, with a scheduled round each minute.
     Pass(Millis),
+    /// Lets time go on, and nobody looks.
+    Skip(Millis),
     /// Asks the engine about a job.
     Ask(Question, JobId),
 }
@@ -163,6 +165,7 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
         "round" => Line::Round,
         "advance" => Line::Advance(words.period()?),
         "pass" => Line::Pass(words.period()?),
+        "skip" => Line::Skip(words.period()?),
         "status" => Line::Ask(Question::Status, words.job()?),
         "why" => Line::Ask(Question::Why, words.job()?),
         "remedy" => Line::Ask(Question::Remedy, words.job()?),

@@ -90,6 +90,10 @@ impl Script {
             Line::Round => self.send(&Command::Round(Round::default())),
             Line::Advance(period) => self.advance(self.stage.session.now + period),
             Line::Pass(period) => self.pass(self.stage.session.now + period),
+            Line::Skip(period) => {
+                self.stage.session.now = self.stage.session.now + period;
+                return Ok(false);
+            }
             Line::Ask(question, job) => self.answer(question, &job)?,
         }
         Ok(true)
