@@ -4,12 +4,15 @@
 mod layers;
 mod rules;
 mod source;
+mod specification;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 use source::{Fault, Source};
+
+/// The specification.
+const RULES: &str = "docs/rules.md";
 
 #[test]
 fn the_engine_keeps_its_layers() {
@@ -25,15 +28,24 @@ fn the_tree_is_tidy() {
 
 #[test]
 fn every_decision_has_a_number_of_its_own() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/decisions");
-    let names = fs::read_dir(folder).expect("the log is there").map(|entry| entry.expect("it is readable").file_name());
     let mut numbers: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for name in names.filter_map(|name| name.into_string().ok()) {
+    for name in names_in("docs/decisions") {
         let number = name.split('-').next().unwrap_or_default().to_owned();
         numbers.entry(number).or_default().push(name);
     }
     let shared: Vec<_> = numbers.into_values().filter(|names| names.len() > 1).collect();
     assert!(shared.is_empty(), "decisions with the same number: {shared:?}");
+}
+
+#[test]
+fn every_section_is_shown_and_every_scenario_shows_one() {
+    let tests = specification::tests(&Source::tree_with_tests(&rules::CRATES));
+    report(&specification::shown(&Source::file(RULES), &names_in("scenarios"), &tests));
+}
+
+fn names_in(folder: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(source::root().join(folder)).expect("the folder is there");
+    entries.filter_map(|entry| entry.expect("it is readable").file_name().into_string().ok()).collect()
 }
 
 fn report(faults: &[Fault]) {

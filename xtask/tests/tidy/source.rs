@@ -1,7 +1,7 @@
 //! Rust files as the rules see them.
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// One file: its path from the repository's root, and its text.
 pub(crate) struct Source {
@@ -12,13 +12,28 @@ pub(crate) struct Source {
 impl Source {
     /// Every Rust file under the `src` of these crates, but files of tests.
     pub(crate) fn tree(crates: &[&str]) -> Vec<Self> {
-        // Cargo's word at run time: the path of the compilation may be that of another working copy.
-        let manifest_dir = std::env::var("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
-        let root = Path::new(&manifest_dir).parent().expect("xtask/ lies inside the repository");
+        Self::files(crates, &["src"], |name| name != "tests" && name != "tests.rs")
+    }
+
+    /// Every Rust file of these crates, with those of tests.
+    pub(crate) fn tree_with_tests(crates: &[&str]) -> Vec<Self> {
+        Self::files(crates, &["src", "tests"], |_| true)
+    }
+
+    /// A file of another kind.
+    pub(crate) fn file(path: &str) -> Self {
+        let text = fs::read_to_string(root().join(path)).expect("the file is there");
+        Self { path: path.to_owned(), text }
+    }
+
+    fn files(crates: &[&str], folders: &[&str], is_wanted: fn(&str) -> bool) -> Vec<Self> {
+        let root = root();
         let mut sources = Vec::new();
         for name in crates {
             let before = sources.len();
-            collect(root, &root.join(name).join("src"), &mut sources);
+            for folder in folders {
+                collect(&root, &root.join(name).join(folder), is_wanted, &mut sources);
+            }
             assert!(sources.len() > before, "{name}/src holds no Rust file: correct the list of crates");
         }
         sources.sort_by(|a: &Self, b: &Self| a.path.cmp(&b.path));
@@ -49,16 +64,22 @@ impl Source {
     }
 }
 
-fn collect(root: &Path, dir: &Path, sources: &mut Vec<Source>) {
+/// The repository. Cargo's word at run time: the path of the compilation may be that of another working copy.
+pub(crate) fn root() -> PathBuf {
+    let manifest_dir = std::env::var("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
+    Path::new(&manifest_dir).parent().expect("xtask/ lies inside the repository").to_owned()
+}
+
+fn collect(root: &Path, dir: &Path, is_wanted: fn(&str) -> bool, sources: &mut Vec<Source>) {
     let Ok(entries) = fs::read_dir(dir) else {
         return;
     };
     for entry in entries {
         let path = entry.expect("the source tree can be read").path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if path.is_dir() && name != "tests" {
-            collect(root, &path, sources);
-        } else if Path::new(name).extension().is_some_and(|end| end == "rs") && name != "tests.rs" {
+        if path.is_dir() && is_wanted(name) {
+            collect(root, &path, is_wanted, sources);
+        } else if Path::new(name).extension().is_some_and(|end| end == "rs") && is_wanted(name) {
             sources.push(Source {
                 path: path.strip_prefix(root).unwrap_or(&path).display().to_string(),
                 text: fs::read_to_string(&path).expect("a source file is text"),
