@@ -121,29 +121,26 @@ impl Room<'_> {
         unchanged.chain(changed).sum()
     }
 
-    /// The most that one node has free in a dimension: of GPUs by the order, otherwise by looking at all.
+    /// The most that one node has free for a pod in a dimension; of GPUs, what a pod of this size could take of them.
     #[must_use]
-    pub fn most_free(&self, nodes: &Draft<'_, NodeUse>, dimension: usize) -> i64 {
-        let lanes = if self.cluster.gpu_dimensions().any(|at| at == dimension) {
-            dimension..=dimension
-        } else {
-            0..=DIMENSIONS_MAX
-        };
-        let is_gpus = lanes.clone().count() == 1;
-        let unchanged = lanes.flat_map(|lane| {
-            let by_free = self
-                .floor
-                .candidates(self.domain, lane, i64::MIN)
-                .rev()
-                .map(|(_, _, no)| no)
-                .filter(|no| !nodes.is_changed(no.at()));
-            by_free.take(if is_gpus { 1 } else { usize::MAX }).map(|no| nodes.get(no.at()).free[dimension])
-        });
+    pub fn most_free(&self, nodes: &Draft<'_, NodeUse>, dimension: usize, pod: &Amount) -> i64 {
+        let is_gpus = self.cluster.gpu_dimensions().any(|at| at == dimension);
+        let lanes = if is_gpus { dimension..=dimension } else { 0..=DIMENSIONS_MAX };
         let changed = nodes
             .changes()
             .filter(|(at, _)| self.floor.is_open(NodeNo::from_index(*at), self.domain))
-            .map(|(_, node)| node.free[dimension]);
-        unchanged.chain(changed).max().unwrap_or(0)
+            .map(|(_, node)| node.free_for(pod, dimension));
+        let mut most = changed.max().unwrap_or(0);
+        for (free, _, no) in lanes.flat_map(|lane| self.floor.candidates(self.domain, lane, i64::MIN).rev()) {
+            // In the order of free GPUs none that follows has more of them.
+            if is_gpus && free <= most {
+                break;
+            }
+            if !nodes.is_changed(no.at()) {
+                most = most.max(nodes.get(no.at()).free_for(pod, dimension));
+            }
+        }
+        most
     }
 
     pub(super) fn is_allowed(&self, no: NodeNo) -> bool {

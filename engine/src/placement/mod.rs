@@ -105,6 +105,20 @@ impl NodeUse {
         self.gpus.iter().map(|free| i64::from(*free == 1000)).sum()
     }
 
+    /// What a pod of this size could take in a dimension: a share of one GPU, whole GPUs that are empty, or whatever is
+    /// free of anything else.
+    #[must_use]
+    pub fn free_for(&self, pod: &Amount, dimension: usize) -> i64 {
+        if self.gpu_dimension != Some(dimension) {
+            return self.free[dimension];
+        }
+        if pod[dimension] < GPU {
+            return self.gpus.iter().copied().max().map_or(0, i64::from);
+        }
+        let empty = self.gpus.iter().filter(|gpu| **gpu == 1000).count();
+        i64::try_from(empty).unwrap_or(i64::MAX).saturating_mul(GPU)
+    }
+
     /// How many pods of this amount would fit.
     #[must_use]
     pub fn slots(&self, pod: &Amount) -> i64 {

@@ -2,9 +2,8 @@
 //! (semantics section 3).
 //!
 //! Where running jobs declare their durations, the earliest start is when enough of them have ended, and the nodes are
-//! those that are free by then. Where nobody knows, the holder keeps as much of what is guaranteed to it as it asks
-//! for, and the nodes on which the least has to be freed: as nobody whom it binds may come to them, they only get
-//! emptier.
+//! those that are free by then. Where nobody knows, the holder keeps what is free until it has as much as it asks for,
+//! and the nodes on which the least has to be freed: as nobody whom it binds may come to them, they only get emptier.
 
 use crate::job::hold::Blocker;
 use crate::job::phase::Charge;
@@ -15,7 +14,6 @@ use crate::job::shape::Shape;
 use crate::job::spec::JobSpec;
 use crate::ledger;
 use crate::ledger::Reach;
-use crate::ledger::guaranteed::guaranteed;
 use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
 use crate::schedule::source;
@@ -55,14 +53,12 @@ impl Reservation {
         lend_nothing(&mut later, spec);
         let Some((start, pods)) = after_declared_ends(&mut later, spec) else {
             let pods = least_to_free(&mut later, spec);
-            let spare = unreserved(trial, holder);
-            let nodes = beside(trial, spec, &pods, |no| {
-                trial.state.nodes[no.at()].amount.minus(&held_by_bound(trial, holder, no))
-            });
+            let spare = free_by_right(trial, spec.quota).minus(&spec.shape.gang_amount());
+            let nodes = beside(spec, &pods, |no| trial.nodes.get(no.at()).free);
             return Self { holder, quota: spec.quota, start: None, spare, nodes };
         };
         let spare = free_by_right(&later, spec.quota).minus(&spec.shape.gang_amount());
-        let nodes = beside(trial, spec, &pods, |no| later.nodes.get(no.at()).free);
+        let nodes = beside(spec, &pods, |no| later.nodes.get(no.at()).free);
         Self { holder, quota: spec.quota, start: Some(start.max(trial.now)), spare, nodes }
     }
 
@@ -113,16 +109,10 @@ fn pods_of(shape: &Shape, offer: &Offer) -> impl Iterator<Item = (NodeNo, Amount
 }
 
 /// What nodes have left beside the pods of a job.
-fn beside(
-    trial: &Trial<'_>,
-    spec: &JobSpec,
-    pods: &[PodAt],
-    without: impl Fn(NodeNo) -> Amount,
-) -> Map<NodeNo, Amount> {
+fn beside(spec: &JobSpec, pods: &[PodAt], free: impl Fn(NodeNo) -> Amount) -> Map<NodeNo, Amount> {
     let mut nodes: Map<NodeNo, Amount> = Map::new();
     for (pod, amount) in pods.iter().zip(spec.shape.gang_pod_amounts()) {
-        debug_assert!(pod.node.at() < trial.state.nodes.len());
-        *nodes.or_insert_with(pod.node, || without(pod.node)) -= amount;
+        *nodes.or_insert_with(pod.node, || free(pod.node)) -= amount;
     }
     nodes
 }
@@ -304,60 +294,4 @@ fn by_node(trial: &Trial<'_>, spec: &JobSpec) -> Map<NodeNo, Vec<JobNo>> {
         }
     }
     by_node
-}
-
-/// What a holder leaves of what is guaranteed to it, without those whom it binds and who run already.
-fn unreserved(trial: &Trial<'_>, holder: JobNo) -> Amount {
-    let state = trial.state;
-    let spec = &state.jobs[holder].spec;
-    let bound = bound_in_quota(trial, holder).fold(Amount::ZERO, |sum, (_, amount)| sum.plus(&amount));
-    let kept = spec.shape.gang_amount().plus(&bound);
-    Amount::each(|at| {
-        guaranteed(&state.quotas, &trial.quotas, spec.quota, at)
-            .map_or(i64::MAX, |amount| amount.saturating_sub(kept[at]))
-    })
-}
-
-/// What runs in the holder's quota, started or submitted later with no higher priority, and pods above a minimum; with
-/// their nodes.
-fn bound_in_quota<'t>(trial: &'t Trial<'_>, holder: JobNo) -> impl Iterator<Item = (Option<NodeNo>, Amount)> + 't {
-    let quota = trial.state.jobs[holder].spec.quota;
-    let running = trial.state.running[quota.at()].iter().map(|(_, no)| *no);
-    let served = trial.served().filter(move |no| trial.state.jobs[*no].spec.quota == quota);
-    running.filter(|no| !trial.is_gone(*no)).chain(served).flat_map(move |no| bound_part(trial, holder, no))
-}
-
-/// What of a job in quota a holder would have bound.
-fn bound_part(trial: &Trial<'_>, holder: JobNo, no: JobNo) -> Vec<(Option<NodeNo>, Amount)> {
-    let (job, held_by) = (&trial.state.jobs[no], &trial.state.jobs[holder]);
-    if job.spec.priority > held_by.spec.priority {
-        return Vec::new();
-    }
-    let mut bound = Vec::new();
-    let is_later = (held_by.waiting_since, &held_by.spec.id) < (job.waiting_since, &job.spec.id);
-    let is_idle = job.placed().is_some_and(|placed| trial.charge_of(no, placed) == Charge::Idle);
-    if is_later && !is_idle {
-        let places = job.placed().map_or(&[][..], |placed| &placed.pods);
-        if places.is_empty() {
-            bound.push((None, job.spec.shape.gang_amount()));
-        }
-        bound.extend(places.iter().map(|pod| Some(pod.node)).zip(job.spec.shape.gang_pod_amounts()));
-    }
-    if let Phase::Running { extra, .. } = &job.phase {
-        let in_quota = trial.extra_of(no, extra).filter(|(_, pod)| pod.charge == Charge::InQuota);
-        bound.extend(in_quota.map(|(_, pod)| (pod.at.map(|at| at.node), job.spec.shape.extra_amount())));
-    }
-    bound
-}
-
-/// What those whom a holder binds hold on a node.
-fn held_by_bound(trial: &Trial<'_>, holder: JobNo, node: NodeNo) -> Amount {
-    let domain = trial.state.domains.of_group(trial.state.nodes[node.at()].group);
-    let here = (0..trial.state.running.len())
-        .filter(|at| trial.state.domains.of_quota(QuotaNo::from_index(*at)) == domain)
-        .flat_map(|at| trial.state.running[at].iter().map(|(_, no)| *no));
-    here.filter(|no| !trial.is_gone(*no))
-        .flat_map(|no| bound_part(trial, holder, no))
-        .filter(|(at, _)| *at == Some(node))
-        .fold(Amount::ZERO, |sum, (_, amount)| sum.plus(&amount))
 }

@@ -126,11 +126,6 @@ impl<'s> Trial<'s> {
         self.any(|trial| trial.served.contains(&no))
     }
 
-    /// The jobs that have been served in this round.
-    pub fn served(&self) -> impl Iterator<Item = JobNo> + '_ {
-        self.layers().flat_map(|trial| trial.served.iter().copied())
-    }
-
     /// Whether a job that runs at the beginning of the round still does.
     #[must_use]
     pub fn is_gone(&self, no: JobNo) -> bool {
