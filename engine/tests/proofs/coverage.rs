@@ -151,6 +151,7 @@ fn everything_comes_up() {
         }
     }
     rare_blockers(&mut all);
+    an_unsolved_search(&mut all);
     rare_rejections(&mut all);
     rare_events(&mut all);
     let lacking = [
@@ -191,6 +192,31 @@ fn rare_blockers(all: &mut All) {
         authority::step(&mut state, &command, Timestamp(minute * Millis::MINUTE.0)).unwrap();
     }
     all.see_why(&state, JobNo(0), Timestamp(4 * Millis::HOUR.0));
+}
+
+/// Many small victims for pods of two roles that are not packed together, though each role alone would find room.
+fn an_unsolved_search(all: &mut All) {
+    let mut lines = vec![
+        r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#.to_owned(),
+        r#"{"put_group":{"group":"g","resource_type":"lingjun","pool":null}}"#.to_owned(),
+        r#"{"put_node":{"node":"n1","group":"g","amount":{"gpu":8000}}}"#.to_owned(),
+        r#"{"put_node":{"node":"n2","group":"g","amount":{"gpu":8000}}}"#.to_owned(),
+        r#"{"create_quota":{"quota":"q","groups":["g"],"min":{"gpu":16000},"settings":{"self_level":{"high":[9],
+            "low":[1],"modules":["DLC"]}}}}"#
+            .to_owned(),
+    ];
+    let one = r#""quota":"q","pods":[{"amount":{"gpu":1000}}]"#;
+    lines.extend((0..16).map(|at| format!(r#"{{"submit_job":{{"job":"j{at}",{one}}}}}"#)));
+    let pods = r#"[{"count":2,"amount":{"gpu":5000}},{"count":1,"amount":{"gpu":4000}}]"#;
+    lines.push(format!(r#"{{"submit_job":{{"job":"gang","quota":"q","priority":9,"pods":{pods}}}}}"#));
+    let mut state = State::default();
+    for line in &lines {
+        let command: Command = message::read(line.as_bytes()).unwrap();
+        all.see_outcome(authority::step(&mut state, &command, Timestamp(0)));
+    }
+    // Whether it could run on empty machines is another question.
+    let gang = &state.jobs[state.jobs.find(&JobId::new("gang").unwrap()).unwrap()].spec;
+    see(&mut all.blockers, &source::offer(Source::SelfLevel, &Trial::new(&state, Timestamp(0)), gang).unwrap_err());
 }
 
 /// What nobody sends by accident.

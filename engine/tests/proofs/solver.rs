@@ -203,7 +203,7 @@ fn on_small_clusters_of_nodes_the_victims_are_the_cheapest_of_all_sets() {
 
 /// Few nodes of 4 GPUs full of jobs, and a job that asks for some of them.
 fn crowd(random: &mut Random, is_large: bool) -> (State, Command, Timestamp) {
-    let nodes = if is_large { 6 } else { random.between(2, 3) };
+    let nodes = if is_large { 7 } else { random.between(2, 3) };
     let mut lines = vec![
         r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#.to_owned(),
         r#"{"put_group":{"group":"g","resource_type":"lingjun","pool":null}}"#.to_owned(),
@@ -223,12 +223,13 @@ fn crowd(random: &mut Random, is_large: bool) -> (State, Command, Timestamp) {
     let mut state = State::default();
     let mut now = Timestamp(0);
     let sizes: &[i64] = if is_large { &[1000] } else { &[1000, 2000, 2000, 3000] };
-    for at in 0..random.between(nodes * 2, nodes * 4 + 4) {
+    let count = if is_large { random.between(30, 40) } else { random.between(nodes * 2, nodes * 4 + 4) };
+    for at in 0..count {
         let (quota, idle) = (random.pick(&["a", "b"]), random.pick(&["off", "off", "acceptable", "only"]));
         let priority = if is_large { 1 } else { random.between(1, 3) };
         let pods = format!(r#"[{{"count":1,"amount":{{"gpu":{}}}}}]"#, random.pick(sizes));
         let what = format!(r#""priority":{priority},"module":"DLC","idle":"{idle}","pods":{pods}"#);
-        lines.push(format!(r#"{{"submit_job":{{"job":"j{}","quota":"{quota}",{what}}}}}"#, at * 7 % 31));
+        lines.push(format!(r#"{{"submit_job":{{"job":"j{}","quota":"{quota}",{what}}}}}"#, at * 7 % 41));
     }
     for line in lines {
         let command: Command = serde_json::from_str(&line).unwrap();

@@ -87,7 +87,9 @@ fn above(tree: &[Quota], quotas: &impl Slots<QuotaUse>, no: QuotaNo, asked: &Amo
         let claim_change = claim(&book.used.plus(asked)).minus(&claim(&book.used));
         (quota, book) = (&tree[at.at()], quotas.get(at.at()));
         short = short.greater(&over(&quota.min, &book.used, asked));
-        short = short.greater(&over(&quota.min, &book.own_jobs.plus(&book.claimed), &claim_change));
+        // Once the child claims no more than before, what is claimed above the parent's amount already is nobody's fault.
+        let of_own = over(&quota.min, &book.own_jobs.plus(&book.claimed), &claim_change);
+        short = short.greater(&of_own.lesser(&claim_change));
     }
     short
 }

@@ -72,7 +72,7 @@ pub enum NotFound {
 /// The cheapest of these that are enough, as a mark for each. They come with the least valuable first, and `books` with
 /// nothing taken; what is taken there in the end is what was found.
 pub fn cheapest(items: &[Item<'_>], books: &mut dyn Books) -> Result<Vec<bool>, NotFound> {
-    let mut search = Search { items, books, taken: vec![false; items.len()] };
+    let mut search = Search { items, books, taken: vec![false; items.len()], is_spared: true };
     search.take_until_enough()?;
     search.improve();
     Ok(search.taken)
@@ -82,6 +82,8 @@ struct Search<'s, 'a> {
     items: &'s [Item<'a>],
     books: &'s mut dyn Books,
     taken: Vec<bool>,
+    /// Whether what is taken is still what the heuristic left.
+    is_spared: bool,
 }
 
 impl Search<'_, '_> {
@@ -193,12 +195,18 @@ impl Search<'_, '_> {
         if current.is_empty() || open.len() > self.books.exact_max() {
             return;
         }
+        // Nobody of those who are left by the heuristic can be spared, and there is nobody to put in their place.
+        let is_all = current.len() == open.len() && self.taken[..start].iter().all(|is_taken| *is_taken);
+        if is_all && self.is_spared {
+            return;
+        }
         let below: Vec<bool> = self.taken[..start].to_vec();
         for at in (0..start).chain(open.iter().copied()) {
             self.set(at, true);
         }
         let best = Choice::cheapest(self.items, self.books, &open, &current);
         let is_better = best != current;
+        self.is_spared &= !is_better;
         for at in open {
             self.set(at, best.contains(&at));
         }
