@@ -12,6 +12,7 @@ use crate::state::world::State;
 use crate::transition::apply;
 use crate::transition::decide;
 use crate::transition::elapse;
+use crate::transition::is_due;
 use crate::transition::missed_slots;
 use crate::unit::time::Timestamp;
 
@@ -33,17 +34,42 @@ pub fn handle(state: &mut State, envelope: &Envelope, now: Timestamp) -> Answer 
     Ok(Receipt { id: id.clone(), revision, at: now, events })
 }
 
-/// Decides and applies a command, and the round at once that it asks for. When it is refused, nothing has changed.
+/// Applies what is due, decides and applies a command, and the round at once that either asks for. When the command is
+/// refused, nothing has changed: whatever is due stays due.
 ///
 /// # Errors
 /// The command's rejection.
 pub fn step(state: &mut State, command: &Command, now: Timestamp) -> Result<Vec<Event>, Rejection> {
-    let mut events = Vec::new();
+    if !is_due(state, now) {
+        return act(state, command, now, Vec::new());
+    }
     if let Command::Round(round) = command {
+        // A round is refused for its slot alone, whatever is due.
         missed_slots(state, *round)?;
+        let elapsed = catch_up(state, now);
+        return act(state, command, now, elapsed);
+    }
+    let mut ahead = state.clone();
+    let elapsed = catch_up(&mut ahead, now);
+    let events = act(&mut ahead, command, now, elapsed)?;
+    *state = ahead;
+    Ok(events)
+}
+
+/// Applies what is due, each at its time, with what follows from it until now.
+fn catch_up(state: &mut State, now: Timestamp) -> Vec<Event> {
+    let mut events = Vec::new();
+    loop {
         let elapsed = elapse(state, now);
+        if elapsed.is_empty() {
+            return events;
+        }
         take(state, elapsed, &mut events);
     }
+}
+
+/// Decides and applies a command after what has happened so far.
+fn act(state: &mut State, command: &Command, now: Timestamp, mut events: Vec<Event>) -> Result<Vec<Event>, Rejection> {
     let decided = decide(state, command, now)?;
     take(state, decided, &mut events);
     if !state.is_settled(now) && !matches!(command, Command::Round(_)) {

@@ -127,13 +127,19 @@ impl Grant {
         let mut bills = Vec::new();
         let mut rest = *self;
         while rest.open.minutes > 0 || rest.begun(until) > rest.counted {
-            let first = if rest.open.minutes > 0 { rest.counted - 1 } else { rest.counted };
-            let day = day_of(rest.begin_of_minute(first));
+            let day = rest.open_day();
             rest.count(until.min(begin_of(day + 1)), minute_micros);
             bills.push((day, rest.open));
             rest.open = Charges::default();
         }
         bills
+    }
+
+    /// The day to which the first minute belongs that has not been billed.
+    #[must_use]
+    pub fn open_day(&self) -> i64 {
+        let first = if self.open.minutes > 0 { self.counted - 1 } else { self.counted };
+        day_of(self.begin_of_minute(first))
     }
 
     /// Takes note of a bill: what it holds has been counted, and is not open any more.

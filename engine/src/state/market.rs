@@ -69,6 +69,8 @@ pub struct Market {
     /// Kept: when time alone may change something for an offer.
     pub timers: Set<(Timestamp, OfferNo)>,
     names: Map<OfferId, OfferNo>,
+    /// Kept: the day before which bills were written when a day ended.
+    billed_day: i64,
 }
 
 impl Market {
@@ -92,6 +94,17 @@ impl Market {
     pub fn free(&self, no: OfferNo) -> i64 {
         let desk = &self.desks[no.at()];
         self.offers[no.at()].inventory - desk.held - desk.held_by_leaving
+    }
+
+    /// The day before which everything has been billed, as far as that is known without looking.
+    #[must_use]
+    pub fn billed_day(&self) -> i64 {
+        self.day.max(self.billed_day)
+    }
+
+    /// Notes that somebody has been billed for what was before a day. Bills of one day are written together.
+    pub fn note_billed_day(&mut self, day: i64) {
+        self.billed_day = self.billed_day.max(day);
     }
 
     /// Notes that something of an offer has changed.

@@ -29,26 +29,29 @@ pub(super) fn with_bills(state: &State, events: Vec<Event>) -> Vec<Event> {
     billed
 }
 
-/// Bills for the days before today, of everybody who goes on holding instances after `events`; nothing if that has
-/// been done today.
-pub(super) fn of_all_earlier_days(state: &State, events: &[Event], now: Timestamp) -> Vec<Event> {
-    if state.market.day >= day_of(now) {
-        return Vec::new();
+/// When the next day ends for which anybody has to be billed, if that is not after `now`. Once the bills of a day are
+/// written nobody is looked at again before the next.
+pub(super) fn next_day(state: &State, now: Timestamp) -> Option<Timestamp> {
+    if state.market.accounts.is_empty() || state.market.billed_day() >= day_of(now) {
+        return None;
     }
+    let grants = holders(state).filter_map(|no| state.market.accounts.get(&no)?.grant);
+    grants.map(|grant| begin_of(grant.open_day() + 1)).min().filter(|end| *end <= now)
+}
+
+/// Adds the bills for the days that have ended at this time, of everybody who goes on holding instances after `events`.
+pub(super) fn with_ended_days(state: &State, mut events: Vec<Event>, at: Timestamp) -> Vec<Event> {
     let end = |event: &Event| {
         if let Event::Stopped { job, .. } | Event::Ended { job, .. } = event { Some(*job) } else { None }
     };
     let ended: Set<JobNo> = events.iter().filter_map(end).collect();
-    let holders = state.market.desks.iter().flat_map(Desk::holders).filter(|no| !ended.contains(no));
-    holders.flat_map(|no| bills(state, no, begin_of(day_of(now)))).collect()
+    let staying = holders(state).filter(|no| !ended.contains(no));
+    events.extend(staying.flat_map(|no| bills(state, no, at)));
+    events
 }
 
-/// Bills for the days before today, of everybody who holds instances of an offer.
-pub(super) fn of_earlier_days(state: &State, offer: OfferNo, now: Timestamp) -> Vec<Event> {
-    if state.market.day >= day_of(now) {
-        return Vec::new();
-    }
-    state.market.desks[offer.at()].holders().flat_map(|no| bills(state, no, begin_of(day_of(now)))).collect()
+fn holders(state: &State) -> impl Iterator<Item = JobNo> + '_ {
+    state.market.desks.iter().flat_map(Desk::holders)
 }
 
 /// The bills for what a job owes until a time.
@@ -75,13 +78,10 @@ pub fn owed(state: &State, no: JobNo, until: Timestamp) -> Vec<Bill> {
     grant.bills(end_of_billing(state, no, until), minute).into_iter().map(bill).collect()
 }
 
-/// A simulated job that has done its work by then owes nothing after that, even if nobody has noticed yet.
-pub(super) fn end_of_billing(state: &State, no: JobNo, at: Timestamp) -> Timestamp {
-    let job = &state.jobs[no];
-    match &job.phase {
-        Phase::Running { .. } => state.timer_of(job).map_or(at, |due| due.min(at)),
-        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Stopping { .. } | Phase::Ended { .. } => at,
-    }
+/// A simulated job that has done its work by then, or whose grace period is over, owes nothing after that, even if
+/// nobody has noticed yet.
+fn end_of_billing(state: &State, no: JobNo, at: Timestamp) -> Timestamp {
+    state.timer_of(&state.jobs[no]).map_or(at, |due| due.min(at))
 }
 
 /// A price holds until now: counts what it has cost everybody who holds instances of the offer.
@@ -89,7 +89,10 @@ pub(super) fn count_minutes(state: &mut State, offer: OfferNo, now: Timestamp) {
     let price = state.market.offers[offer.at()].course.price();
     let holders: Vec<JobNo> = state.market.desks[offer.at()].holders().collect();
     for no in holders {
-        let until = end_of_billing(state, no, now);
+        // Nobody is overdue in what is written today. In old logs some were, and were counted so: what is folded from
+        // them stays what it was.
+        let is_stopping = matches!(state.jobs[no].phase, Phase::Stopping { .. });
+        let until = if is_stopping { now } else { end_of_billing(state, no, now) };
         let instances = i64::from(state.jobs[no].spec.shape.gang_pods());
         if let Some(grant) = state.market.accounts.get_mut(&no).and_then(|account| account.grant.as_mut()) {
             grant.count(until, price.saturating_mul(instances));
@@ -108,12 +111,15 @@ pub(super) fn keep_account(state: &mut State, event: &Event) {
         && let Some(account) = state.market.accounts.get_mut(job)
     {
         account.grant = None;
-    } else if let Event::Billed { job, bill, .. } = event
+    } else if let Event::Billed { job, at, bill } = event
         && let Some(account) = state.market.accounts.get_mut(job)
     {
         account.billed = account.billed.plus(bill.charges);
         if let Some(grant) = &mut account.grant {
             grant.billed(bill.charges);
+        }
+        if bill.day < day_of(*at) {
+            state.market.note_billed_day(day_of(*at));
         }
     }
 }

@@ -19,24 +19,39 @@ use crate::unit::time::Timestamp;
 /// How many doublings of the backoff after an eviction there are at most: 60 s x 2^6 exceeds the hour.
 const BACKOFF_DOUBLINGS_MAX: u32 = 6;
 
-/// What time alone has changed until `now`: finished simulated jobs, ended grace periods and backoffs. A host applies
-/// this before it decides a round.
+/// What time alone changes at the earliest time up to `now` at which it changes anything: finished simulated jobs, ended
+/// grace periods and backoffs, days that have to be billed. Nothing if nothing is due.
+///
+/// What happens at one time may be why something happens at the next, such as the end of a job that started when its
+/// victim had stopped: a host applies what this returns and asks again, until nothing is due.
 #[must_use]
 pub fn elapse(state: &State, now: Timestamp) -> Vec<Event> {
+    let timer = state.timers.first().map(|(due, _)| *due).filter(|due| *due <= now);
+    let day = bill::next_day(state, now);
+    let Some(at) = timer.into_iter().chain(day).min() else { return Vec::new() };
+    let events = if timer == Some(at) { bill::with_bills(state, due(state, at)) } else { Vec::new() };
+    if day == Some(at) { bill::with_ended_days(state, events, at) } else { events }
+}
+
+/// Whether time alone has changed anything until `now`.
+#[must_use]
+pub fn is_due(state: &State, now: Timestamp) -> bool {
+    state.timers.first().is_some_and(|(due, _)| *due <= now) || bill::next_day(state, now).is_some()
+}
+
+/// What the timers of this time, which are the first, come to.
+fn due(state: &State, at: Timestamp) -> Vec<Event> {
     let mut events = Vec::new();
     let mut stopped = Vec::new();
-    for (due, no) in state.timers.iter().copied().take_while(|(due, _)| *due <= now) {
+    for (_, no) in state.timers.iter().copied().take_while(|(due, _)| *due == at) {
         match &state.jobs[no].phase {
-            Phase::Running { .. } => events.push(Event::Ended { job: no, at: due, outcome: Outcome::Succeeded }),
+            Phase::Running { .. } => events.push(Event::Ended { job: no, at, outcome: Outcome::Succeeded }),
             Phase::Stopping { .. } => stopped.push(no),
-            Phase::Queued { .. } => events.push(Event::Returned { job: no, at: due }),
+            Phase::Queued { .. } => events.push(Event::Returned { job: no, at }),
             Phase::Starting { .. } | Phase::Ended { .. } => {}
         }
     }
-    events.extend(stops(state, &stopped, now));
-    let days = bill::of_all_earlier_days(state, &events, now);
-    let mut events = bill::with_bills(state, events);
-    events.extend(days);
+    events.extend(stops(state, &stopped, at));
     events
 }
 

@@ -15,7 +15,6 @@ use crate::message::event::Event;
 use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
-use crate::transition::bill;
 use crate::transition::names;
 use crate::unit::id::OfferId;
 use crate::unit::id::OfferNo;
@@ -154,7 +153,5 @@ pub(super) fn publish(state: &State, command: &PublishPrice, now: Timestamp) -> 
         changes + 1,
         limit::PRICE_CHANGES_MAX,
     )?;
-    let mut events = bill::of_earlier_days(state, no, now);
-    events.push(Event::Priced { no, at: now, price: *price });
-    Ok(events)
+    Ok(vec![Event::Priced { no, at: now, price: *price }])
 }

@@ -25,4 +25,5 @@ pub use authorise::may_see;
 pub use bill::owed;
 pub use decide::decide;
 pub use execution::elapse;
+pub use execution::is_due;
 pub use round::missed_slots;

@@ -23,3 +23,4 @@ mod scale;
 mod shortlist;
 mod solver;
 mod stored;
+mod time;
