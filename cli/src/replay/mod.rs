@@ -1,5 +1,5 @@
-//! Replays a real trace through the engine: submissions at their time, ends by the engine's own timers, a round at
-//! once after each.
+//! Replays a real trace through the engine: submissions at their time, and whatever time brings by itself as in a plan
+//! (`engine::host::clock`).
 
 pub mod figures;
 pub mod market;

@@ -1,13 +1,13 @@
-//! The replay itself: one clock, and what can happen next.
+//! The replay itself: submissions and prices at their times, and the rounds that time brings by itself, as in a plan.
 
 use std::io::IsTerminal;
 use std::io::Write;
 
+use engine::host::clock;
+use engine::host::clock::Tick;
 use engine::message::command::Command;
 use engine::message::command::Round;
 use engine::transition;
-use engine::unit::time::Millis;
-use engine::unit::time::Timestamp;
 use script::session::Session;
 
 use crate::meter::Meter;
@@ -20,9 +20,6 @@ use trace::machines::Setting;
 use trace::offers::Change;
 use trace::offers::Offers;
 use trace::sheet::Source;
-
-/// Rounds at one moment that change nothing any more; more of them would be a loop.
-const STALLS_MAX: u32 = 3;
 
 /// A cluster without jobs, set up.
 #[derive(Clone, Debug)]
@@ -52,17 +49,15 @@ pub fn prepare(setting: &Setting<'_>, offers: Option<&Offers>, trace: &Source) -
     Ok((Stage { session, gpus: machines.gpus }, trace))
 }
 
-/// What can happen next; of what happens at one moment, the first of these first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What can happen next; of what happens at one moment, the first of these first, as in a plan.
+#[derive(Clone, Copy, Debug)]
 enum Next {
-    /// Time alone changes something.
-    Time,
+    /// A round comes by itself.
+    Tick(Tick),
     /// The price or the inventory of an offer changes.
     Offer,
     /// A job is submitted.
     Job,
-    /// A minute's scheduled round, of which only the spot market needs any.
-    Minute,
 }
 
 /// Replays a trace to its end: until nothing is submitted, nothing ends and nobody bids any more.
@@ -74,26 +69,20 @@ pub fn replay(stage: Stage, trace: Trace, meter: &dyn Meter, shows_progress: boo
     let began = meter.now();
     let mut arrivals = trace.arrivals.into_iter().peekable();
     let mut changes = trace.changes.into_iter().peekable();
-    let mut stalls = 0;
     loop {
-        let wakeup = session.state.next_wakeup();
         let arrival = arrivals.peek().map(|arrival| arrival.at);
         let is_traded = arrival.is_some() || session.state.market.desks.iter().any(|desk| !desk.is_empty());
-        let of_market = is_traded.then(|| (changes.peek().map(|change| change.at), next_minute(&session)));
-        let (change, minute) = of_market.unwrap_or_default();
-        let known = [(wakeup, Next::Time), (change, Next::Offer), (arrival, Next::Job), (minute, Next::Minute)];
-        let Some((at, next)) = known.into_iter().filter_map(|(at, next)| Some((at?, next))).min() else { break };
+        let change = changes.peek().map(|change| change.at).filter(|_| is_traded);
+        // Prices go on moving when nobody is left who would pay them.
+        let is_of_use = |tick: &Tick| tick.slot.is_none() || is_traded || session.state.is_waited_for();
+        let tick = clock::next(&session.state, session.now).filter(is_of_use);
+        let tick = tick.map(|tick| (tick.at, Next::Tick(tick)));
+        let known = [tick, change.map(|at| (at, Next::Offer)), arrival.map(|at| (at, Next::Job))];
+        let Some((at, next)) = known.into_iter().flatten().min_by_key(|(at, _)| *at) else { break };
         session.now = at.max(session.now);
         match next {
-            Next::Time => {
-                session.act(&Command::Round(Round::default())).map_err(|rejection| rejection.to_string())?;
-                stalls = if session.state.next_wakeup() == Some(at) { stalls + 1 } else { 0 };
-                if stalls > STALLS_MAX {
-                    return Err(format!(
-                        "the engine does not get beyond {} s; this is a fault of the engine, please report it with the trace",
-                        at.0 / 1000
-                    ));
-                }
+            Next::Tick(Tick { slot, .. }) => {
+                session.act(&Command::Round(Round { slot })).map_err(|rejection| rejection.to_string())?;
             }
             Next::Offer => {
                 if let Some(Change { command, place, .. }) = changes.next() {
@@ -106,9 +95,6 @@ pub fn replay(stage: Stage, trace: Trace, meter: &dyn Meter, shows_progress: boo
                     bar.advance();
                 }
             }
-            Next::Minute => {
-                session.scheduled_round().map_err(|rejection| rejection.to_string())?;
-            }
         }
         figures.take(&session.state, &session.log, session.now);
         session.log.clear();
@@ -116,15 +102,6 @@ pub fn replay(stage: Stage, trace: Trace, meter: &dyn Meter, shows_progress: boo
     figures.close(&session.state, meter.since(began), meter.peak_bytes(), trace.remarks);
     bar.clear();
     Ok(figures)
-}
-
-/// The minute whose scheduled round has something to look at on the market.
-fn next_minute(session: &Session) -> Option<Timestamp> {
-    let market = &session.state.market;
-    let due = if market.changed.is_empty() { market.timers.first()?.0 } else { session.now };
-    let minute = (due.max(session.now).0 + Millis::MINUTE.0 - 1).div_euclid(Millis::MINUTE.0);
-    let open = session.state.last_slot.map_or(minute, |last| minute.max(last + 1));
-    Some(Timestamp(open * Millis::MINUTE.0))
 }
 
 /// A progress bar on standard error, drawn for people only.

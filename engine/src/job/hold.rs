@@ -350,7 +350,7 @@ impl Hold {
         self.attempts.iter().filter_map(|attempt| attempt.blocker.waits_for())
     }
 
-    /// Whether both name the same reasons and wait for the same jobs; the numbers may differ.
+    /// Whether both name the same reasons, wait for the same jobs and pass at the same times; the numbers may differ.
     #[must_use]
     pub fn is_same_kind(&self, other: &Self) -> bool {
         self.attempts.len() == other.attempts.len()
@@ -358,6 +358,7 @@ impl Hold {
                 mine.source == theirs.source
                     && mine.blocker.waits_for() == theirs.blocker.waits_for()
                     && std::mem::discriminant(&mine.blocker) == std::mem::discriminant(&theirs.blocker)
+                    && mine.blocker.passes_with_time() == theirs.blocker.passes_with_time()
             })
     }
 }

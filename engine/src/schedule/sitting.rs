@@ -331,7 +331,7 @@ impl<'s> Sitting<'s> {
         let first_of =
             |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());
         let told = self.holds.into_values().map(|(at, hold)| (ClassNo::from_index(at), hold));
-        let news = told.filter(|(class, hold)| is_news(&self.trial, *class, hold));
+        let news = told.filter(|(class, hold)| is_news(state, *class, hold));
         let mut news: Vec<_> = news.map(|(class, hold)| (first_of(class), class, hold)).collect();
         // In the order of who waits first: the numbers of classes differ after a restore.
         sort::by(&mut news, |a, b| a.0.cmp(&b.0));
@@ -352,9 +352,8 @@ fn behind_head(state: &State, head: JobNo) -> Arc<Hold> {
     Arc::new(Hold::of(vec![Attempt { source: Source::Own, blocker }]))
 }
 
-/// A hold is told once: again only when its reasons change or have ended, not when their numbers change.
-fn is_news(trial: &Trial<'_>, class: ClassNo, hold: &Hold) -> bool {
-    let known = trial.state.queue.classes[class.at()].hold.as_ref();
-    let has_ended = |known: &Hold| known.ends().is_some_and(|at| at <= trial.now);
-    known.is_none_or(|known| has_ended(known) || !known.is_same_kind(hold))
+/// A hold is told once: again only when its reasons change, not when their numbers do.
+fn is_news(state: &State, class: ClassNo, hold: &Hold) -> bool {
+    let known = state.queue.classes[class.at()].hold.as_ref();
+    known.is_none_or(|known| !known.is_same_kind(hold))
 }

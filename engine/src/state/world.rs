@@ -81,6 +81,8 @@ pub struct State {
     pub queue: Queue,
     /// Kept: when time alone changes something, and for which job.
     pub timers: Set<(Timestamp, JobNo)>,
+    /// Kept: those of these that are about jobs that wait for their next turn.
+    pub returning: Set<(Timestamp, JobNo)>,
     /// Kept: jobs with a charge, running or about to, by quota, the least important first.
     pub running: Vec<Set<(Priority, JobNo)>>,
     /// Kept: running jobs in quota, by quota.
@@ -187,9 +189,32 @@ impl State {
     /// The next time at which time alone changes something.
     #[must_use]
     pub fn next_wakeup(&self) -> Option<Timestamp> {
-        let timer = self.timers.first().map(|(at, _)| *at);
-        let expiry = self.queue.open.expiring.first().map(|(at, _)| *at);
-        timer.into_iter().chain(expiry).min()
+        self.timers.first().map(|(at, _)| *at).into_iter().chain(self.ends_of_protection().next()).min()
+    }
+
+    /// The same after all that happened at `now`: what is overdue comes at once, and a protection that has ended is none.
+    #[must_use]
+    pub fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        let timer = self.timers.first().map(|(at, _)| (*at).max(now));
+        timer.into_iter().chain(self.ends_of_protection().find(|end| *end > now)).min()
+    }
+
+    /// When those may be evicted who are still protected from jobs that wait, the first time first.
+    fn ends_of_protection(&self) -> impl Iterator<Item = Timestamp> + '_ {
+        self.queue.open.expiring.iter().map(|(at, _)| *at)
+    }
+
+    /// Whether anybody waits whom a round could serve: in the queue, or with a bid.
+    #[must_use]
+    pub fn is_waited_for(&self) -> bool {
+        !self.queue.of_quota.is_empty() || self.market.desks.iter().any(|desk| !desk.waiting.is_empty())
+    }
+
+    /// When something is due that could serve somebody who waits, so that a round should look at once. Whatever is due
+    /// while nobody waits can be left to the next look.
+    #[must_use]
+    pub fn next_chance(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.is_waited_for() { self.next_due(now) } else { self.returning.first().map(|(at, _)| (*at).max(now)) }
     }
 
     /// Whether a round has anything to judge now.
@@ -210,6 +235,7 @@ impl State {
         self.queue = Queue::default();
         self.market.rebuild();
         self.timers.clear();
+        self.returning.clear();
         self.ended.clear();
         let numbers: Vec<JobNo> = self.jobs.iter().map(|(no, _)| no).collect();
         for no in numbers {
@@ -283,6 +309,7 @@ impl State {
         }
         if let Some(until) = not_before {
             self.timers.insert((*until, no));
+            self.returning.insert((*until, no));
             return;
         }
         let class = self.queue.class_of(&job.spec, &self.quotas);
@@ -305,6 +332,7 @@ impl State {
         }
         if let Some(until) = not_before {
             self.timers.remove(&(*until, no));
+            self.returning.remove(&(*until, no));
         } else if let Some(class) = job.class {
             self.queue.leave(class, no, &self.jobs);
         }

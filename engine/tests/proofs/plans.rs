@@ -19,6 +19,7 @@ use engine::host::plan::run::Sent;
 use engine::host::plan::search::Family;
 use engine::host::plan::search::Found;
 use engine::host::plan::search::Search;
+use engine::job::phase::Phase;
 use engine::ledger;
 use engine::message::FORMAT;
 use engine::message::command::ApplyPlan;
@@ -89,18 +90,10 @@ fn send(state: &mut State, command: Command, now: Timestamp) -> Result<Vec<Event
     authority::handle(state, &envelope, now).map(|receipt| receipt.events)
 }
 
-/// All that is to be sent in a case, by time; of one moment the round first, then the changes, then what follows anyway.
-fn expected(case: &Case) -> Vec<(Timestamp, u8, Vec<usize>)> {
+/// All that people send in a case, by time; of one moment the changes first, then what follows anyway.
+fn asked_for(case: &Case) -> Vec<(Timestamp, u8, Vec<usize>)> {
     let Case { base, variant, until } = case;
     let mut moments: Vec<(Timestamp, u8, Vec<usize>)> = Vec::new();
-    let mut slot = base.from.0.div_euclid(60_000) + 1;
-    if let Some(last) = base.state.last_slot {
-        slot = slot.max(last + 1);
-    }
-    while slot * 60_000 <= until.0 {
-        moments.push((Timestamp(slot * 60_000), 0, vec![usize::try_from(slot).unwrap()]));
-        slot += 1;
-    }
     for (at, change) in variant.changes.iter().enumerate().filter(|(_, change)| !change.is_off) {
         let when = change.at.max(base.from);
         match moments.iter_mut().find(|(time, rank, _)| (*time, *rank) == (when, 1)) {
@@ -114,6 +107,10 @@ fn expected(case: &Case) -> Vec<(Timestamp, u8, Vec<usize>)> {
     moments
 }
 
+fn plan_of(variant: &Variant, changes: &[usize]) -> Command {
+    Command::ApplyPlan(ApplyPlan { commands: changes.iter().map(|at| variant.changes[*at].command.clone()).collect() })
+}
+
 #[test]
 fn a_plan_is_what_the_authority_does() {
     let (mut n_refused, mut n_events) = (0, 0);
@@ -123,41 +120,138 @@ fn a_plan_is_what_the_authority_does() {
         let before = bytes(&base.state);
         let mut plan = Plan::new(base, variant, Horizon::Until(*until));
         let mut real = Snapshot::of(&base.state).restore().unwrap();
-        for (when, rank, what) in expected(&case) {
-            let step = plan.step().unwrap();
-            assert_eq!(step.at, when, "seed {seed}");
-            let command = match (rank, &step.sent) {
-                (0, Sent::Round(slot)) if usize::try_from(*slot).unwrap() == what[0] => {
-                    Command::Round(Round { slot: Some(*slot) })
-                }
-                (1, Sent::Changes(sent)) => {
-                    let commands = |of: &[usize]| of.iter().map(|at| variant.changes[*at].command.clone()).collect();
+        let mut asked_for = asked_for(&case).into_iter();
+        while let Some(step) = plan.step() {
+            let command = match &step.sent {
+                Sent::Round(slot) => Command::Round(Round { slot: *slot }),
+                Sent::Changes(sent) => {
+                    let (when, rank, what) = asked_for.next().unwrap();
+                    assert_eq!((step.at, 1), (when, rank), "seed {seed}");
                     if *sent != what {
                         // The whole is refused, and all that is left of it is what was not refused.
-                        let whole = Command::ApplyPlan(ApplyPlan { commands: commands(&what) });
-                        let refused = send(&mut real.clone(), whole, when);
+                        let refused = send(&mut real.clone(), plan_of(variant, &what), when);
                         assert!(matches!(refused, Err(Rejection::InPlan { .. })), "seed {seed}: {refused:?}");
                         let lost: Vec<usize> = what.iter().copied().filter(|at| !sent.contains(at)).collect();
                         let told: Vec<usize> = plan.refused.iter().map(|refusal| refusal.change).collect();
                         assert!(lost.iter().all(|at| told.contains(at)), "seed {seed}");
                         n_refused += lost.len();
                     }
-                    Command::ApplyPlan(ApplyPlan { commands: commands(sent) })
+                    plan_of(variant, sent)
                 }
-                (2, Sent::Ahead(at)) if *at == what[0] => base.ahead[*at].1.clone(),
-                (_, sent) => panic!("seed {seed} at {}: {sent:?} instead of {rank} {what:?}", when.0),
+                Sent::Ahead(at) => {
+                    assert_eq!(asked_for.next(), Some((step.at, 2, vec![*at])), "seed {seed}");
+                    base.ahead[*at].1.clone()
+                }
             };
-            let answer = send(&mut real, command, when);
-            assert_eq!(step.answer, answer, "seed {seed} at {}", when.0);
+            let answer = send(&mut real, command, step.at);
+            assert_eq!(step.answer, answer, "seed {seed} at {}", step.at.0);
             n_events += answer.map_or(0, |events| events.len());
         }
-        assert_eq!(plan.step(), None, "seed {seed}");
+        assert_eq!(asked_for.next(), None, "seed {seed}");
         assert_eq!(bytes(plan.state()), bytes(&real), "seed {seed}");
         assert_eq!(ledger::check::difference(plan.state()), None, "seed {seed}");
         assert_eq!(bytes(&base.state), before, "seed {seed}");
     }
-    // The cases are not empty.
-    assert!(n_refused > 500 && n_events > 100_000, "{n_refused} {n_events}");
+    // The cases are not empty. Rounds of minutes in which there is nothing to do are none of them.
+    assert!(n_refused > 500 && n_events > 30_000, "{n_refused} {n_events}");
+}
+
+/// When a service has to look by itself: something is due, and somebody waits whom it could serve.
+fn alarm(state: &State, now: Timestamp) -> Option<Timestamp> {
+    let queued = |not_yet: bool| {
+        let pause = |phase: &Phase| if let Phase::Queued { not_before } = phase { Some(*not_before) } else { None };
+        state.jobs.iter().filter_map(move |(_, job)| pause(&job.phase)).filter(move |pause| pause.is_some() == not_yet)
+    };
+    let pauses = queued(true).flatten();
+    if queued(false).next().is_none() {
+        return pauses.min();
+    }
+    let is_simulated = state.cluster.execution == Execution::Simulated;
+    let ends = state.jobs.iter().filter_map(|(_, job)| match &job.phase {
+        Phase::Running { started, .. } => {
+            let work = job.spec.duration.filter(|_| is_simulated)?.get();
+            Some(*started + work - job.progress.saved_ms)
+        }
+        Phase::Stopping(stopping) => Some(stopping.until),
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => None,
+    });
+    let holds =
+        state.queue.classes.iter().filter(|class| !class.waiting.is_empty()).filter_map(|class| class.hold.as_ref());
+    let protected =
+        holds.flat_map(|hold| hold.attempts.iter().filter_map(|attempt| attempt.blocker.passes_with_time()));
+    pauses.chain(ends).map(|at| at.max(now)).chain(protected.filter(|at| *at > now)).min()
+}
+
+/// What happens in a service: a scheduled round every minute, alarms in between, and what people send. Of one moment
+/// the scheduled round comes first, then the alarm.
+fn lived(case: &Case) -> Vec<Event> {
+    let Case { base, variant, until } = case;
+    let (mut state, mut now, mut all) = (State::clone(&base.state), base.from, Vec::new());
+    let mut slot = (base.from.0.div_euclid(60_000) + 1).max(base.state.last_slot.map_or(i64::MIN, |last| last + 1));
+    let mut asked_for = asked_for(case).into_iter().peekable();
+    loop {
+        let known = [Some(Timestamp(slot * 60_000)), alarm(&state, now), asked_for.peek().map(|(when, _, _)| *when)];
+        let (mut at, mut which) =
+            known.into_iter().enumerate().filter_map(|(which, at)| Some((at?, which))).min().unwrap();
+        if asked_for.peek().is_some_and(|(when, rank, _)| (*when, *rank) == (base.from, 1)) {
+            // What is changed right at the beginning is changed before anything else.
+            (at, which) = (base.from, 2);
+        }
+        if at > *until {
+            // Somebody looks at the end.
+            let last = authority::step(&mut state, &Command::Round(Round::default()), *until).unwrap();
+            all.extend(last);
+            return all;
+        }
+        now = at;
+        let answer = match which {
+            0 => {
+                slot += 1;
+                authority::step(&mut state, &Command::Round(Round { slot: Some(slot - 1) }), now)
+            }
+            1 => authority::step(&mut state, &Command::Round(Round::default()), now),
+            _ => match asked_for.next().unwrap() {
+                (_, 1, mut changes) => loop {
+                    match authority::step(&mut state, &plan_of(variant, &changes), now) {
+                        Err(Rejection::InPlan { at, .. }) => drop(changes.remove(at as usize)),
+                        answer => break answer,
+                    }
+                },
+                (_, _, ahead) => authority::step(&mut state, &base.ahead[ahead[0]].1, now),
+            },
+        };
+        all.extend(answer.into_iter().flatten().filter(|event| !matches!(event, Event::Rounded { .. })));
+    }
+}
+
+/// A plan leaves out the minutes in which there is nothing to do, and looks at ends nobody waits for when they come.
+/// Neither changes anything.
+#[test]
+fn a_plan_is_what_a_service_with_its_clock_and_alarms_does() {
+    let (mut n_events, mut n_rounds, mut n_minutes) = (0, 0, 0);
+    for seed in 0..CASES {
+        let case = case(seed);
+        let mut plan = Plan::new(&case.base, &case.variant, Horizon::Until(case.until));
+        let mut planned = Vec::new();
+        while let Some(step) = plan.step() {
+            n_rounds += i64::from(matches!(step.sent, Sent::Round(Some(_))));
+            planned.extend(step.answer.into_iter().flatten().filter(|event| !matches!(event, Event::Rounded { .. })));
+        }
+        let lived = lived(&case);
+        let first = planned.iter().zip(&lived).position(|(planned, lived)| planned != lived);
+        let first = first.unwrap_or(planned.len().min(lived.len()));
+        // Bills of a day that nobody looks after are in the plan's account, and not in its events.
+        let is_bill = |event: &Event| matches!(event, Event::Billed { .. });
+        assert!(
+            planned.len() == first && lived[first..].iter().all(is_bill),
+            "seed {seed}, event {first}: {:?} instead of {:?}",
+            planned.get(first),
+            lived.get(first)
+        );
+        n_events += planned.len();
+        n_minutes += (case.until - case.base.from).0 / 60_000;
+    }
+    assert!(n_events > 30_000 && n_rounds < n_minutes / 2, "{n_events} {n_rounds} {n_minutes}");
 }
 
 /// The same in the stored form that e2e/determinism.test.mjs runs in Wasm.
@@ -307,7 +401,7 @@ fn a_plan_until_it_is_quiet_ends() {
         assert!(plan.state().next_wakeup().is_none(), "seed {seed}");
         // An hour later nothing has happened.
         let mut later = plan.state().clone();
-        let slot = later.last_slot.unwrap();
+        let slot = (plan.now().0 / 60_000).max(later.last_slot.unwrap_or(0));
         for ahead in 1..60 {
             let round = Command::Round(Round { slot: Some(slot + ahead) });
             let mut events = authority::step(&mut later, &round, Timestamp((slot + ahead) * 60_000)).unwrap();

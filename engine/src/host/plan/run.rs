@@ -1,16 +1,17 @@
 //! A variant, simulated forward step by step.
 //!
-//! The order of one moment: the scheduled round first, so that what ends then is free, then the changes, then what the
-//! base brings. At the very beginning there is no round before the changes.
+//! The order of one moment: what comes by itself first, so that what ends then is free, then the changes, then what the
+//! base brings. At the very beginning nothing comes before the changes: applying them for real is the same step.
 
 use std::sync::Arc;
 
 use crate::host::authority;
+use crate::host::clock;
+use crate::host::clock::Tick;
 use crate::host::plan::base::Base;
 use crate::host::plan::tally::Tally;
 use crate::message::command::ApplyPlan;
 use crate::message::command::Command;
-use crate::message::command::Round;
 use crate::message::event::Event;
 use crate::message::plan::Change;
 use crate::message::plan::Variant;
@@ -42,8 +43,8 @@ pub struct Refusal {
 /// What a step sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// The round of this slot.
-    Round(i64),
+    /// A round: that of this slot, or because something is due.
+    Round(Option<i64>),
     /// The changes of one moment that were not refused, by their positions in the variant.
     Changes(Vec<usize>),
     /// What the base brings, by its position.
@@ -73,11 +74,8 @@ pub struct Run {
     next_change: usize,
     ahead: Arc<[(Timestamp, Command)]>,
     next_ahead: usize,
-    slot: i64,
     /// The end of the run that this one is compared with, if it is one without a stated end.
     beside: Option<Timestamp>,
-    /// Scheduled rounds since anything happened.
-    quiet_rounds: i64,
     is_over: bool,
     /// Changes that were refused.
     pub refused: Vec<Refusal>,
@@ -88,7 +86,7 @@ pub struct Run {
 /// What comes next.
 #[derive(Clone, Copy)]
 enum Next {
-    Round,
+    Tick(Tick),
     Changes,
     Ahead,
 }
@@ -104,8 +102,6 @@ impl Run {
             change.at = change.at.max(base.from);
         }
         sort::by_key(&mut changes, |(_, change)| change.at);
-        let minute = base.from.0.div_euclid(Millis::MINUTE.0) + 1;
-        let slot = state.last_slot.map_or(minute, |last| minute.max(last.saturating_add(1)));
         let tally = Tally::new(&state, base.from);
         Self {
             state,
@@ -116,9 +112,7 @@ impl Run {
             next_change: 0,
             ahead: Arc::clone(&base.ahead),
             next_ahead: 0,
-            slot,
             beside: None,
-            quiet_rounds: 0,
             is_over: false,
             refused: Vec::new(),
             tally,
@@ -192,16 +186,10 @@ impl Run {
         };
         self.now = at;
         let step = match next {
-            Next::Round => self.round(),
+            Next::Tick(tick) => Step { at, sent: Sent::Round(tick.slot), answer: tick.take(&mut self.state) },
             Next::Changes => self.change(),
             Next::Ahead => self.bring(),
         };
-        let is_news = |event: &Event| !matches!(event, Event::Rounded { .. });
-        if !matches!(step.sent, Sent::Round(_)) || step.answer.iter().flatten().any(is_news) {
-            self.quiet_rounds = 0;
-        } else {
-            self.quiet_rounds += 1;
-        }
         self.tally.take(&self.state, step.answer.as_deref().unwrap_or_default(), at);
         Some(step)
     }
@@ -212,30 +200,27 @@ impl Run {
         }
         let change = self.changes.get(self.next_change).map(|(_, change)| (change.at, Next::Changes));
         let ahead = self.ahead.get(self.next_ahead).map(|(at, _)| ((*at).max(self.from), Next::Ahead));
-        let round = (Timestamp(self.slot.saturating_mul(Millis::MINUTE.0)), Next::Round);
-        let is_quiet = self.horizon == Horizon::Quiet && change.is_none() && ahead.is_none() && self.rests();
-        // Of one moment the first in this list comes first.
-        let (at, next) = [Some(round), change, ahead].into_iter().flatten().min_by_key(|(at, _)| *at)?;
         let last = match self.horizon {
             Horizon::Until(until) => until.min(self.latest()),
             Horizon::Quiet => self.latest(),
         };
-        (at <= last && !is_quiet).then_some((at, next))
+        let tick = self.tick(last).map(|tick| (tick.at, Next::Tick(tick)));
+        // Of one moment the first in this list comes first.
+        let has_begun = self.next_change > 0 || self.now > self.from;
+        let known = if has_begun { [tick, change, ahead] } else { [change, tick, ahead] };
+        let (at, next) = known.into_iter().flatten().min_by_key(|(at, _)| *at)?;
+        (at <= last).then_some((at, next))
+    }
+
+    /// What comes next by itself. What is due by the horizon is looked at there, if not before.
+    fn tick(&self, last: Timestamp) -> Option<Tick> {
+        let tick = clock::next(&self.state, self.now)?;
+        let is_due = tick.at > last && self.state.next_due(self.now).is_some_and(|due| due <= last);
+        Some(if is_due { Tick { at: last, slot: None } } else { tick })
     }
 
     fn latest(&self) -> Timestamp {
         self.from + Millis(limit::PLAN_MS_MAX)
-    }
-
-    /// Whether nothing is going to happen any more: nothing waits for its time, nobody is protected from release, and
-    /// the market has stood still for as long as its averages look back.
-    fn rests(&self) -> bool {
-        let market = &self.state.market;
-        let window = market.live_offers().map(|(_, offer)| offer.terms.window.0).max().unwrap_or(0);
-        let mut grants = market.accounts.values().filter_map(|account| account.grant);
-        self.state.next_wakeup().is_none()
-            && self.quiet_rounds > window / Millis::MINUTE.0 + 1
-            && !grants.any(|grant| grant.protected_until >= self.now)
     }
 
     fn end(&mut self) {
@@ -250,13 +235,6 @@ impl Run {
         };
         self.now = end.unwrap_or(self.now).max(self.now);
         self.tally.close(&self.state, self.now, self.waits_until());
-    }
-
-    fn round(&mut self) -> Step {
-        let slot = self.slot;
-        self.slot = slot.saturating_add(1);
-        let answer = authority::step(&mut self.state, &Command::Round(Round { slot: Some(slot) }), self.now);
-        Step { at: self.now, sent: Sent::Round(slot), answer }
     }
 
     /// All changes of this moment as one plan. A change that is refused is left out, and the others are made.

@@ -254,7 +254,8 @@ impl Tally {
             record.account.started += 1;
         }
         record.started.get_or_insert(at);
-        let holding = Holding { since: at, gpus: record.gang_gpus, charge };
+        // Whose victims had stopped before the run began started then, and is counted from the beginning on.
+        let holding = Holding { since: at.max(self.from), gpus: record.gang_gpus, charge };
         record.holding = Some(holding);
         self.open(no, holding);
     }
@@ -276,7 +277,7 @@ impl Tally {
         self.release(no, at, &cause.map_or(SpanEnd::Ended, SpanEnd::Evicted));
         let record = &mut self.records[no];
         if record.comes_back {
-            record.waits_since = Some(at);
+            record.waits_since = Some(at.max(self.from));
         } else {
             record.ended = Some(at);
             record.account.preempted += 1;
