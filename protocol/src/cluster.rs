@@ -44,6 +44,8 @@ use crate::publish::Sealed;
 
 /// How the names of scheduled rounds begin. Clients may not use it.
 pub const SLOT_PREFIX: &str = "slot:";
+/// How the names of rounds begin that run because something was due. Clients may not use it either.
+pub const ALARM_PREFIX: &str = "alarm:";
 /// The length of a slot.
 pub const SLOT_MS: i64 = 60_000;
 
@@ -67,6 +69,8 @@ pub(crate) struct Memory {
     pub(crate) seq: u64,
     /// When it was decided.
     pub(crate) at: Timestamp,
+    /// When a round ran last because something was due.
+    pub(crate) alarmed_at: Timestamp,
     /// The last entry that the newest snapshot in the log contains.
     pub(crate) snapshot_seq: u64,
     /// The head that is known to be published.
@@ -128,11 +132,12 @@ impl<S: LogStore> Cluster<S> {
         beside: Vec<Write>,
         now: Timestamp,
     ) -> Result<Done, Failure> {
-        if envelope.id.as_str().starts_with(SLOT_PREFIX) {
-            let reason = format!(
-                "command ids that begin with {SLOT_PREFIX:?} are kept for scheduled rounds; choose another one"
-            );
-            return Err(Rejection::Malformed { reason }.into());
+        for (prefix, kept_for) in [(SLOT_PREFIX, "scheduled rounds"), (ALARM_PREFIX, "rounds in between")] {
+            if envelope.id.as_str().starts_with(prefix) {
+                let reason =
+                    format!("command ids that begin with {prefix:?} are kept for {kept_for}; choose another one");
+                return Err(Rejection::Malformed { reason }.into());
+            }
         }
         if let Command::Round(Round { slot: Some(slot) }) = &envelope.command {
             // A slot decided before its time would make all slots until then decided ones.
@@ -154,6 +159,27 @@ impl<S: LogStore> Cluster<S> {
         let command = Command::Round(Round { slot: Some(slot) });
         let envelope = Envelope { format: FORMAT, id, by: None, base: None, dry_run: false, command };
         self.handle(&envelope, Vec::new(), now)
+    }
+
+    /// When something is due that could serve somebody who waits; nothing while nobody does. Rounds in between keep the
+    /// distance of the profile, and what was due by the last entry has been looked at.
+    pub fn next_alarm(&mut self) -> Result<Option<Timestamp>, Fault> {
+        let gap = self.profile.alarm_gap;
+        let memory = self.memory()?;
+        let chance = memory.state.next_chance(memory.at);
+        Ok(chance.filter(|at| *at > memory.at).map(|at| at.max(memory.alarmed_at + gap)))
+    }
+
+    /// Runs a round because something is due that could serve somebody who waits; decides nothing if nothing is.
+    pub fn run_alarm(&mut self, now: Timestamp) -> Result<Option<Done>, Failure> {
+        let Some(due) = self.next_alarm()?.filter(|due| *due <= now) else { return Ok(None) };
+        let id = CommandId::new(&format!("{ALARM_PREFIX}{}", due.0))
+            .map_err(|error| Fault::damaged("the alarm's name", error))?;
+        let command = Command::Round(Round::default());
+        let envelope = Envelope { format: FORMAT, id, by: None, base: None, dry_run: false, command };
+        let done = self.handle(&envelope, Vec::new(), now)?;
+        self.memory()?.alarmed_at = now;
+        Ok(Some(done))
     }
 
     fn handle(&mut self, envelope: &Envelope, beside: Vec<Write>, now: Timestamp) -> Result<Done, Failure> {
@@ -301,7 +327,7 @@ fn load(store: &impl LogStore) -> Result<Memory, Fault> {
     let published = store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
     let sealed = store.meta(Meta::Sealed)?.map(|text| decode("the sealed publication", &text)).transpose()?;
     let has_stale_notes = !store.stale_buckets()?.is_empty();
-    Ok(Memory { state, seq, at, snapshot_seq, published, sealed, has_stale_notes })
+    Ok(Memory { state, seq, at, alarmed_at: Timestamp(0), snapshot_seq, published, sealed, has_stale_notes })
 }
 
 /// Applies an entry's events and checks where that leads.

@@ -16,6 +16,8 @@ pub enum Pace {
 pub struct Profile {
     /// When a publication may happen.
     pub pace: Pace,
+    /// How far rounds that run because something is due keep from each other: each is an entry of the log.
+    pub alarm_gap: Millis,
     /// Entries after which a publication carries a new snapshot.
     pub snapshot_every: u64,
     /// Segments after which those since the snapshot are published again as one.
@@ -32,6 +34,7 @@ impl Default for Profile {
     fn default() -> Self {
         Self {
             pace: Pace::AtMostEvery(Millis(1000)),
+            alarm_gap: Millis(1000),
             snapshot_every: 1000,
             segments_max: 16,
             object_bytes_max: 8 * 1024 * 1024,

@@ -1,6 +1,7 @@
 //! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secret
 //! `ADMIN_KEY` and `MASTER_SECRET`, the variables `PACE` and `ACCESS_*`.
 
+use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use pai::key::Master;
 use protocol::fault::Fault;
@@ -42,11 +43,19 @@ pub(crate) fn variable(env: &Env, name: &str) -> String {
     env.var(name).map(|value| value.to_string()).unwrap_or_default()
 }
 
+/// How far rounds between the minutes keep from each other on a plan with few writes a day: each is four rows, so this
+/// is a third of what the plan has.
+const FEW_WRITES_ALARM_GAP: Millis = Millis(10_000);
+
 /// The profile: `PACE = "each-round"` publishes once a round, for a plan with few writes a day.
 pub(crate) fn profile(env: &Env) -> Profile {
     let pace = variable(env, "PACE");
     let default = Profile::default();
-    if pace == "each-round" { Profile { pace: Pace::EachRound, ..default } } else { default }
+    if pace == "each-round" {
+        Profile { pace: Pace::EachRound, alarm_gap: FEW_WRITES_ALARM_GAP, ..default }
+    } else {
+        default
+    }
 }
 
 /// The object of a name.

@@ -7,8 +7,9 @@
 //! Sockets hibernate: they outlive this memory, and what is committed is pushed to all of them. Whether they still stand
 //! the runtime answers without waking the object.
 //!
-//! Publishing: a commit sets an alarm, unless the profile says otherwise; a slot publishes before it answers. Whatever
-//! fails is done again by the next alarm or slot.
+//! Alarms: a commit sets one to publish, unless the profile says otherwise (a slot publishes before it answers), and one
+//! for when something is due that could serve somebody who waits. While nobody waits no alarm is needed: the next
+//! command or slot finds what was due. Whatever fails is done again by the next alarm or slot.
 
 use std::cell::Cell;
 use std::cell::RefCell;
@@ -278,7 +279,7 @@ impl Core {
         Ok(text.transpose()?)
     }
 
-    /// The alarm: publishes what is due.
+    /// The alarm: rounds if something is due that somebody waits for, and publishes.
     async fn ring(&self) -> Reply {
         self.alarm_at.set(None);
         if self.cluster.borrow().is_none() {
@@ -286,8 +287,26 @@ impl Core {
             let Some(name) = name.as_deref().and_then(ClusterName::new) else { return Ok(Response::empty()?) };
             self.open(&name)?;
         }
+        if let Some(done) = self.with(|cluster| cluster.run_alarm(bindings::now()))? {
+            self.push(&done)?;
+        }
         self.publish_or_retry(Occasion::Command).await?;
+        self.look_in_time().await?;
         Ok(Response::empty()?)
+    }
+
+    /// After a commit: it will be published, and nobody waits for what is due.
+    async fn follow_up(&self) -> Result<(), Problem> {
+        self.publish_soon().await?;
+        self.look_in_time().await
+    }
+
+    /// Sets the alarm for when something is due that could serve somebody who waits.
+    async fn look_in_time(&self) -> Result<(), Problem> {
+        match self.with(Cluster::next_alarm)? {
+            Some(at) => self.set_alarm(at).await,
+            None => Ok(()),
+        }
     }
 
     /// Sees to it that what is committed will be published.

@@ -58,6 +58,8 @@ pub(crate) struct World {
     /// What is kept beside the log, by the commands in it.
     notes: BTreeMap<String, String>,
     n_heads: usize,
+    /// Rounds that ran because something was due.
+    pub(crate) n_alarms: usize,
 }
 
 pub(crate) fn name() -> ClusterName {
@@ -114,6 +116,7 @@ impl World {
             slots: BTreeSet::new(),
             notes: BTreeMap::new(),
             n_heads: 0,
+            n_alarms: 0,
         };
         for envelope in founding() {
             let receipt = world.cluster.submit(&envelope, &sender(), world.now).expect("the founding works").receipt;
@@ -248,6 +251,26 @@ impl World {
             }
         }
         self.publish(Occasion::Round);
+    }
+
+    /// The alarm rings, sometimes twice: whatever is due for somebody who waits is looked at once.
+    pub(crate) fn alarm(&mut self) {
+        for _ in 0..=self.random.below(2) {
+            let plan = self.plan_fault();
+            let before = self.disk.n_added();
+            let outcome = self.cluster.run_alarm(self.now);
+            self.disk.plan(Plan::Work);
+            match outcome {
+                Ok(done) => {
+                    assert_eq!(usize::from(done.is_some()), self.disk.n_added() - before, "what is new is told");
+                    self.n_alarms += usize::from(done.is_some());
+                    let next = self.cluster.next_alarm().expect("reading works");
+                    assert!(next.is_none_or(|next| next > self.now), "an alarm that does nothing rings again");
+                }
+                Err(Failure::Broken(fault)) => assert_ne!(plan, Plan::Work, "{fault}"),
+                Err(Failure::Refused(rejection)) => panic!("a round was refused: {rejection}"),
+            }
+        }
     }
 
     /// Publishes what is due, while commands go on; sometimes the publisher dies in the middle.

@@ -100,7 +100,7 @@ async fn command(core: &Core, cluster: &ClusterName, mut request: Request, princ
     let sender = &principal.sender;
     let done = core.with(|cluster| cluster.submit(&envelope, sender, bindings::now()))?;
     core.push(&done)?;
-    core.publish_soon().await?;
+    core.follow_up().await?;
     let made = done.record.as_ref().and_then(|_| keys::made(&envelope.command, &done.receipt));
     let revision = done.receipt.revision;
     let receipt = core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).receipt(done.receipt)))?;
@@ -123,6 +123,7 @@ async fn run_slot(core: &Core, slot: i64) -> Reply {
     core.sweep(slot)?;
     // A slot that had been decided is a good moment for what has not been published yet all the same.
     core.publish_or_retry(Occasion::Round).await?;
+    core.look_in_time().await?;
     let revision = outcome?.receipt.revision;
     Ok(Response::from_json(&json!({ "slot": slot, "revision": revision }))?)
 }
@@ -174,7 +175,7 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &
         // Who cannot be told has lost the connection.
         let _ = socket.close(Some(SERVICE_RESTART), Some("restored"));
     }
-    core.publish_soon().await?;
+    core.follow_up().await?;
     let here = core.with(Cluster::position)?;
     let answer = json!({ "outcome": outcome, "from": from.as_str(), "kv": reads::position(&restored.position()), "object": reads::position(&here) });
     Ok(Response::from_json(&answer)?)

@@ -75,7 +75,7 @@ async fn answer(core: &Core, head: &Head, body: &[u8]) -> Result<Answer, answer:
     for done in &done {
         core.push(done)?;
     }
-    core.publish_soon().await?;
+    core.follow_up().await?;
     Ok(answer)
 }
 
