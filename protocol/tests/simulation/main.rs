@@ -59,9 +59,11 @@ fn simulate(seed: u64) {
         }
     }
     world.finish();
+    assert!(world.n_alarms > 0, "no alarm found anything");
     println!(
-        "seed {seed}: {STEPS} steps, {} entries, {} acknowledged, {} rows kept, {} objects in KV",
+        "seed {seed}: {STEPS} steps, {} entries ({} by alarm), {} acknowledged, {} rows kept, {} objects in KV",
         world.n_entries(),
+        world.n_alarms,
         world.n_acknowledged(),
         world.disk.n_rows(),
         world.air.n_objects()
