@@ -74,7 +74,8 @@ pub fn replay(stage: Stage, trace: Trace, meter: &dyn Meter, shows_progress: boo
         let is_traded = arrival.is_some() || session.state.market.desks.iter().any(|desk| !desk.is_empty());
         let change = changes.peek().map(|change| change.at).filter(|_| is_traded);
         // Prices go on moving when nobody is left who would pay them.
-        let is_of_use = |tick: &Tick| tick.slot.is_none() || is_traded || session.state.is_waited_for();
+        let is_due = |tick: &Tick| session.state.next_due(session.now).is_some_and(|due| due <= tick.at);
+        let is_of_use = |tick: &Tick| is_due(tick) || is_traded || session.state.is_waited_for();
         let tick = clock::next(&session.state, session.now).filter(is_of_use);
         let tick = tick.map(|tick| (tick.at, Next::Tick(tick)));
         let known = [tick, change.map(|at| (at, Next::Offer)), arrival.map(|at| (at, Next::Job))];
