@@ -73,10 +73,11 @@ pub fn replay(stage: Stage, trace: Trace, meter: &dyn Meter, shows_progress: boo
         let arrival = arrivals.peek().map(|arrival| arrival.at);
         let is_traded = arrival.is_some() || session.state.market.desks.iter().any(|desk| !desk.is_empty());
         let change = changes.peek().map(|change| change.at).filter(|_| is_traded);
-        // Prices go on moving when nobody is left who would pay them.
-        let is_due = |tick: &Tick| session.state.next_due(session.now).is_some_and(|due| due <= tick.at);
-        let is_of_use = |tick: &Tick| is_due(tick) || is_traded || session.state.is_waited_for();
-        let tick = clock::next(&session.state, session.now).filter(is_of_use);
+        let is_of_use = |tick: &Tick| is_traded || session.state.is_waited_for() || tick.slot.is_none();
+        let tick = clock::next(&session.state, session.now).filter(is_of_use).or_else(|| {
+            // Prices go on moving when nobody is left who would pay them; what still runs ends.
+            session.state.next_due(session.now).map(|at| Tick { at, slot: None })
+        });
         let tick = tick.map(|tick| (tick.at, Next::Tick(tick)));
         let known = [tick, change.map(|at| (at, Next::Offer)), arrival.map(|at| (at, Next::Job))];
         let Some((at, next)) = known.into_iter().flatten().min_by_key(|(at, _)| *at) else { break };
