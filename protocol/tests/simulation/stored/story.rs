@@ -28,6 +28,7 @@ const FIRST_MINUTE: i64 = 29_399_000;
 /// Small limits: snapshots, pages and merged segments come up although little happens.
 pub(crate) const PROFILE: Profile = Profile {
     pace: protocol::profile::Pace::AtMostEvery(Millis(1000)),
+    alarm_gap: Millis(1000),
     snapshot_every: 45,
     segments_max: 3,
     object_bytes_max: 40_000,
