@@ -6,14 +6,13 @@ use engine::message::command::AmountByName;
 use engine::message::command::PodGroup;
 use engine::message::command::SubmitJob;
 use engine::state::cluster::Cluster;
-use engine::unit::amount::Dimension;
-use engine::unit::amount::DimensionKind;
 use engine::unit::id::JobId;
 use engine::unit::id::QuotaId;
 use engine::unit::id::WorkspaceId;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 
+use crate::amount::value;
 use crate::duration;
 use crate::spot_draft::SpotDraft;
 
@@ -52,9 +51,8 @@ impl JobDraft {
     /// An empty form for a cluster with these dimensions.
     #[must_use]
     pub fn new(cluster: &Cluster, job: String, quota: String) -> Self {
-        let is_first_gpu = |at: usize| cluster.gpu_dimensions().next() == Some(at);
-        let amounts =
-            (0..cluster.dimensions.len()).map(|at| if is_first_gpu(at) { "8".to_owned() } else { String::new() });
+        let first_gpu = cluster.gpu_dimensions().next();
+        let amounts = (0..cluster.dimensions.len()).map(|at| if first_gpu == Some(at) { "8" } else { "0" }.to_owned());
         Self {
             job,
             quota,
@@ -92,17 +90,18 @@ impl JobDraft {
             "" => None,
             name => WorkspaceId::new(name).map_err(|fault| keep(Field::Workspace, fault.to_string())).ok(),
         };
-        let count = whole(&self.pods).map_err(|fault| keep(Field::Pods, fault)).unwrap_or(1);
+        let count = whole(&self.pods, "pods").map_err(|fault| keep(Field::Pods, fault)).unwrap_or(1);
         let mut amount = AmountByName::new();
         // With a bid each pod takes a whole instance.
         for (at, dimension) in cluster.dimensions.iter().enumerate().filter(|_| !self.bids()) {
-            match self.amounts.get(at).map_or(Ok(0), |text| value(dimension, text)) {
+            let asked = |unit: &str| format!("Enter the {unit} that each pod needs; 0 for none");
+            match self.amounts.get(at).map_or(Ok(0), |text| value(dimension, text, asked)) {
                 Ok(0) => {}
                 Ok(value) => drop(amount.insert(dimension.name.clone(), value)),
                 Err(fault) => keep(Field::Amount(at), fault),
             }
         }
-        let max_restarts = if self.is_tolerant { whole(&self.max_restarts) } else { Ok(0) };
+        let max_restarts = if self.is_tolerant { whole(&self.max_restarts, "restarts") } else { Ok(0) };
         let max_restarts = max_restarts.map_err(|fault| keep(Field::Restarts, fault)).unwrap_or(0);
         let checkpoint_ms =
             duration::parse(&self.checkpoint).map_err(|fault| keep(Field::Checkpoint, fault)).ok().flatten();
@@ -156,49 +155,18 @@ pub enum Field {
     Price,
 }
 
-fn whole(text: &str) -> Result<u32, String> {
-    text.trim().parse().map_err(|_| format!("“{text}” is no whole number"))
-}
-
-/// A value in a dimension's own unit, from what people write: GPUs and CPUs with decimals, memory in GiB.
-pub fn value(dimension: &Dimension, text: &str) -> Result<i64, String> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Ok(0);
+fn whole(text: &str, things: &str) -> Result<u32, String> {
+    match text.trim() {
+        "" => Err(format!("Enter the number of {things}")),
+        text => text.parse().map_err(|_| format!("“{text}” is not a whole number")),
     }
-    let wrong = || format!("“{text}” is no amount; write a number such as 8 or 0.5");
-    match dimension.kind {
-        DimensionKind::Gpu | DimensionKind::Cpu => thousandths(text).ok_or_else(wrong),
-        DimensionKind::Memory => {
-            text.parse::<i64>().ok().filter(|gib| *gib >= 0).and_then(|gib| gib.checked_mul(1024)).ok_or_else(wrong)
-        }
-        DimensionKind::Other => text.parse::<i64>().ok().filter(|value| *value >= 0).ok_or_else(wrong),
-    }
-}
-
-/// The unit that people write a dimension in.
-#[must_use]
-pub fn unit(dimension: &Dimension) -> &'static str {
-    match dimension.kind {
-        DimensionKind::Gpu => "GPUs",
-        DimensionKind::Cpu => "CPUs",
-        DimensionKind::Memory => "GiB",
-        DimensionKind::Other => "units",
-    }
-}
-
-fn thousandths(text: &str) -> Option<i64> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    if decimals.len() > 3 || !format!("{whole}{decimals}").bytes().all(|byte| byte.is_ascii_digit()) || whole.is_empty()
-    {
-        return None;
-    }
-    let thousandths: i64 = format!("{decimals:0<3}").parse().ok()?;
-    whole.parse::<i64>().ok()?.checked_mul(1000)?.checked_add(thousandths)
 }
 
 #[cfg(test)]
 mod tests {
+    use engine::unit::amount::Dimension;
+    use engine::unit::amount::DimensionKind;
+
     use super::*;
 
     fn cluster() -> Cluster {
@@ -247,15 +215,22 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_gpus_are_thousandths() {
-        let gpu = &cluster().dimensions[0];
-        assert_eq!(["0.5", "16", "1.25", ""].map(|text| value(gpu, text)), [Ok(500), Ok(16_000), Ok(1_250), Ok(0)]);
-        assert!(["-1", "0.0001", ".5", "a"].into_iter().all(|text| value(gpu, text).is_err()));
+    fn an_emptied_amount_is_asked_for() {
+        let faults = JobDraft { amounts: vec![String::new()], pods: " ".to_owned(), ..draft() }.command(&cluster());
+        let told = [
+            (Field::Pods, "Enter the number of pods"),
+            (Field::Amount(0), "Enter the GPUs that each pod needs; 0 for none"),
+        ];
+        assert_eq!(faults, Err(told.map(|(field, fault)| (field, fault.to_owned())).into()));
     }
 
     #[test]
-    fn memory_is_typed_in_gib() {
-        let memory = Dimension { name: "memory".to_owned(), kind: DimensionKind::Memory };
-        assert_eq!(value(&memory, "2"), Ok(2048));
+    fn a_new_form_of_several_dimensions_is_a_command_already() {
+        let dimensions = [("cpu", DimensionKind::Cpu), ("gpu", DimensionKind::Gpu), ("memory", DimensionKind::Memory)]
+            .map(|(name, kind)| Dimension { name: name.to_owned(), kind });
+        let cluster = Cluster { dimensions: dimensions.into(), ..Cluster::default() };
+        let draft = JobDraft::new(&cluster, "train-1".to_owned(), "Quota1".to_owned());
+        let command = draft.command(&cluster).expect("nothing is missing");
+        assert_eq!(command.pods[0].amount, AmountByName::from([("gpu".to_owned(), 8_000)]));
     }
 }

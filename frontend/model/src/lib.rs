@@ -2,6 +2,7 @@
 //!
 //! No rule of the scheduler is repeated here: amounts come from the engine's ledger, sentences from its explanations.
 
+pub mod amount;
 pub mod books;
 pub mod chart;
 pub mod destination;

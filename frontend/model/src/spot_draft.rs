@@ -120,6 +120,9 @@ impl SpotDraft {
 /// A price in micro-units, from units of currency.
 fn micros(text: &str) -> Result<i64, String> {
     let text = text.trim();
+    if text.is_empty() {
+        return Err("Enter the price limit, such as 0.25".to_owned());
+    }
     let wrong = || format!("“{text}” is no price; write a number such as 0.25");
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let is_number = !whole.is_empty() && format!("{whole}{decimals}").bytes().all(|byte| byte.is_ascii_digit());

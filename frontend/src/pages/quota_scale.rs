@@ -5,6 +5,7 @@ use engine::message::command::Command;
 use engine::message::command::ScaleMode;
 use engine::message::command::ScaleQuotas;
 use engine::message::command::ScaleTarget;
+use engine::state::world::State;
 use engine::unit::id::QuotaNo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -14,12 +15,13 @@ use crate::session::Session;
 use crate::session::notices::Tone;
 use crate::session::send::as_curl;
 use crate::widgets::scale_form::ScaleForm;
-use console_model::job_draft::unit;
+use console_model::amount::unit;
 use console_model::path;
 use console_model::preview;
 use console_model::preview::Preview;
 use console_model::preview::Verdict;
 use console_model::scale_draft::ScaleDraft;
+use console_model::scale_draft::given_away;
 
 /// The form of a quota.
 #[component]
@@ -37,13 +39,16 @@ pub(crate) fn QuotaScale(no: QuotaNo) -> impl IntoView {
     });
     let is_changed = Signal::derive(move || draft.with(|draft| draft.amounts != current.get().amounts));
     let command = Memo::new(move |_| {
-        session.ask(|state| draft.with(|draft| draft.command(state, no))).unwrap_or_else(|| Err(String::new()))
+        session.ask(|state| draft.with(|draft| draft.command(state, no))).unwrap_or_else(|| Err(Vec::new()))
     });
+    let faults = Memo::new(move |_| command.with(|command| command.as_ref().err().cloned().unwrap_or_default()));
     let preview = Memo::new(move |_| match command.get() {
-        Ok(scale) => session
-            .ask(|state| preview::of_change(state, &Command::ScaleQuotas(scale), browser::now()))
-            .unwrap_or_default(),
-        Err(fault) => Preview { verdict: Verdict::Unfinished, reason: Some(fault), ..Preview::default() },
+        Ok(scale) => session.ask(|state| foresee(state, scale)).unwrap_or_default(),
+        Err(faults) => Preview {
+            verdict: Verdict::Unfinished,
+            reason: faults.into_iter().next().map(|(_, fault)| fault),
+            ..Preview::default()
+        },
     });
     let apply = Callback::new(move |()| {
         let Ok(scale) = command.get_untracked() else { return };
@@ -80,5 +85,15 @@ pub(crate) fn QuotaScale(no: QuotaNo) -> impl IntoView {
         session.denied(&Command::ScaleQuotas(ScaleQuotas { targets: vec![target], mode: ScaleMode::default() }))
     });
     let href = Callback::new(move |job: String| path::job(&session.name(), &job));
-    view! { <ScaleForm draft=draft units=units.unwrap_or_default() siblings=siblings.unwrap_or_default() preview=preview is_changed=is_changed denied=denied apply=apply curl=curl href=href /> }
+    view! { <ScaleForm draft=draft faults=faults units=units.unwrap_or_default() siblings=siblings.unwrap_or_default() preview=preview is_changed=is_changed denied=denied apply=apply curl=curl href=href /> }
+}
+
+/// What scaling would do to jobs, and who would be left with nothing.
+fn foresee(state: &State, scale: ScaleQuotas) -> Preview {
+    let given_away = given_away(state, &scale).join(" ");
+    let preview = preview::of_change(state, &Command::ScaleQuotas(scale), browser::now());
+    if preview.verdict == Verdict::Refused || given_away.is_empty() {
+        return preview;
+    }
+    Preview { reason: Some(given_away), ..preview }
 }

@@ -8,6 +8,7 @@ use crate::widgets::copy_button::CopyButton;
 use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use console_model::preview::Preview;
+use console_model::preview::Verdict;
 use console_model::scale_draft::ScaleDraft;
 
 /// The form.
@@ -15,6 +16,8 @@ use console_model::scale_draft::ScaleDraft;
 pub(crate) fn ScaleForm(
     /// What has been typed.
     draft: RwSignal<ScaleDraft>,
+    /// What is wrong with it, by the dimension.
+    faults: Memo<Vec<(usize, String)>>,
     /// The unit of each stated dimension.
     units: Vec<String>,
     /// Siblings that can give or take the difference.
@@ -43,9 +46,13 @@ pub(crate) fn ScaleForm(
                 }
             });
         });
+        let fault = Signal::derive(move || {
+            let dimension = draft.with(|draft| draft.amounts.get(at).map(|(dimension, _)| *dimension))?;
+            faults.with(|faults| faults.iter().find(|(at, _)| *at == dimension).map(|(_, fault)| fault.clone()))
+        });
         let id: &'static str =
             ["amount-0", "amount-1", "amount-2", "amount-3", "amount-4", "amount-5", "amount-6", "amount-7"][at % 8];
-        view! { <TextField id=id label=format!("Guaranteed {unit}") value=value change=change is_short=true /> }
+        view! { <TextField id=id label=format!("Guaranteed {unit}") value=value change=change fault=fault is_short=true /> }
     });
     let has_siblings = !siblings.is_empty();
     let mut options = vec![(String::new(), "nobody: from what the parent has left".to_owned())];
@@ -55,8 +62,8 @@ pub(crate) fn ScaleForm(
         apply.run(());
     };
     let is_refused = move || {
-        !is_changed.get()
-            || preview.with(|preview| preview.verdict.as_str() == "refused" || preview.verdict.as_str() == "unfinished")
+        let is_good = |preview: &Preview| !matches!(preview.verdict, Verdict::Refused | Verdict::Unfinished);
+        !is_changed.get() || !preview.with(is_good)
     };
     view! {
         <form class="form" on:submit=submit>
