@@ -23,5 +23,7 @@ test("without child-level preemption the job waits, and its page says why and wh
   await why.getByText("Look at this change").click();
   await expect(cluster.preview()).toContainText("Would be evicted");
   await why.getByRole("button", { name: "Make this change" }).click();
+  await expect(page.getByRole("dialog")).toHaveAccessibleName("Evict 2 jobs?");
+  await page.getByRole("button", { name: /^Make this change and evict 2 jobs, lose / }).click();
   await expect(page.getByText("Starting", { exact: true })).toBeVisible();
 });

@@ -81,5 +81,6 @@ test("a lead works in their own workspace", async ({ page, runtime, browser }) =
   const [key] = secret.split(":");
   await page.goto(`/clusters/${cluster.name}/keys`);
   await page.getByRole("button", { name: `Revoke ${key}` }).click();
+  await page.getByRole("dialog", { name: `Revoke ${key}?` }).getByRole("button", { name: `Revoke ${key}` }).click();
   await expect(lead.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });

@@ -5,6 +5,7 @@
 pub mod amount;
 pub mod books;
 pub mod chart;
+pub mod cost;
 pub mod destination;
 pub mod duration;
 #[cfg(test)]

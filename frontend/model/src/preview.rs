@@ -2,6 +2,8 @@
 
 use engine::explain;
 use engine::host::planner;
+use engine::message::command::ApplyPlan;
+use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::message::command::SubmitJob;
 use engine::message::rejection::Rejection;
@@ -9,6 +11,7 @@ use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
 
+use crate::cost::Cost;
 use crate::explained;
 
 /// What it comes to.
@@ -99,8 +102,25 @@ pub struct Preview {
     pub estimate: Option<String>,
     /// Of a bid: how often it would have done.
     pub past: Option<String>,
-    /// How much work would be lost in all.
-    pub lost: Option<String>,
+    /// What it takes from jobs.
+    pub cost: Cost,
+}
+
+impl Preview {
+    /// What is wrong with a form that makes no command yet.
+    #[must_use]
+    pub fn unfinished(fault: Option<String>) -> Self {
+        Self { verdict: Verdict::Unfinished, reason: fault, ..Self::default() }
+    }
+
+    /// Whether nothing that would happen to running jobs is missing in an earlier look.
+    #[must_use]
+    pub fn is_within(&self, seen: &Self) -> bool {
+        let is_seen = |line: &Line| seen.victims.iter().any(|other| other.job == line.job);
+        self.victims.len() <= seen.victims.len()
+            && self.cost.ended <= seen.cost.ended
+            && self.victims.iter().all(is_seen)
+    }
 }
 
 /// What submitting a job would do.
@@ -111,7 +131,7 @@ pub fn of_job(state: &State, submit: &SubmitJob, now: Timestamp) -> Preview {
         Err(rejection) => return refused(&rejection),
     };
     let Some(no) = preview.after.jobs.find(&submit.job) else { return Preview::default() };
-    let (own, mut shown) = consequences(&preview, Some(&submit.job));
+    let (own, mut shown) = consequences(state, &preview, Some(&submit.job), now);
     if let Some(why) = explained::why(&preview.after, no, now) {
         shown.verdict = Verdict::Waits;
         shown.reason = Some(why.binding);
@@ -131,13 +151,26 @@ pub fn of_job(state: &State, submit: &SubmitJob, now: Timestamp) -> Preview {
 pub fn of_change(state: &State, command: &Command, now: Timestamp) -> Preview {
     match planner::preview(state, command, now) {
         Ok(preview) => {
-            let (_, mut shown) = consequences(&preview, None);
+            let (_, mut shown) = consequences(state, &preview, None, now);
             let n_lines = shown.victims.len() + shown.others.len();
             shown.verdict = if n_lines == 0 { Verdict::Quiet } else { Verdict::Changes(n_lines) };
             shown
         }
         Err(rejection) => refused(&rejection),
     }
+}
+
+/// What cancelling jobs would cost, in sentences; empty where it costs nothing.
+#[must_use]
+pub fn of_cancelling(state: &State, jobs: &[JobId], now: Timestamp) -> String {
+    let cancel = |job: &JobId| Command::CancelJob(CancelJob { job: job.clone() });
+    let commands = jobs.iter().map(cancel).collect();
+    let Cost { evicted, shrunk, ended: _, lost_gpu_ms } =
+        of_change(state, &Command::ApplyPlan(ApplyPlan { commands }), now).cost;
+    let lost = Cost { lost_gpu_ms, ..Cost::default() }.lost();
+    let others = Cost { evicted, shrunk, ..Cost::default() };
+    let taken = (!others.is_nothing()).then(|| format!("It would {}.", others.taken().join(", ")));
+    lost.into_iter().chain(taken).collect::<Vec<_>>().join(" ")
 }
 
 fn refused(rejection: &Rejection) -> Preview {
@@ -149,10 +182,15 @@ fn refused(rejection: &Rejection) -> Preview {
 }
 
 /// What happens to the job in question, and what happens to others.
-fn consequences(preview: &planner::Preview, about: Option<&JobId>) -> (Vec<String>, Preview) {
+fn consequences(
+    before: &State,
+    preview: &planner::Preview,
+    about: Option<&JobId>,
+    now: Timestamp,
+) -> (Vec<String>, Preview) {
     let consequences = explain::consequences(&preview.after, &preview.events);
     let mut own = Vec::new();
-    let mut shown = Preview::default();
+    let mut shown = Preview { cost: Cost::of(before, preview, &consequences, now), ..Preview::default() };
     for consequence in consequences.list {
         let text = explained::sentence(&consequence.sentence);
         let job = consequence.job.as_ref().map(|job| job.as_str().to_owned());
@@ -164,8 +202,6 @@ fn consequences(preview: &planner::Preview, about: Option<&JobId>) -> (Vec<Strin
             shown.others.push(Line { job, text });
         }
     }
-    shown.lost = (!shown.victims.is_empty())
-        .then(|| format!("Unsaved work lost: {}.", explain::gpu_hours(consequences.lost_gpu_ms)));
     (own, shown)
 }
 
@@ -173,13 +209,36 @@ fn consequences(preview: &planner::Preview, about: Option<&JobId>) -> (Vec<Strin
 mod tests {
     use engine::message::command::ScaleMode;
     use engine::message::command::ScaleQuotas;
+    use engine::message::command::UpdateQuota;
+    use engine::unit::time::Millis;
 
     use super::*;
     use crate::example::START;
+    use crate::example::decide;
     use crate::example::job;
     use crate::example::quota;
     use crate::example::three_teams;
+    use crate::policy_draft::PolicyDraft;
     use crate::scale_draft::ScaleDraft;
+
+    /// A little later: two development instances of 16 GPUs have 0.75 GPU-hours that no checkpoint keeps.
+    const LATER: Timestamp = Timestamp(START.0 + Millis::HOUR.0 * 3 / 128);
+
+    fn names(lines: &[Line]) -> Vec<&str> {
+        lines.iter().filter_map(|line| line.job.as_deref()).collect()
+    }
+
+    /// Child-level preemption of `Quota1` switched on or off.
+    fn child_level(state: &State, is_child_on: bool) -> Command {
+        let quota = &state.quotas[quota(state, "Quota1").at()];
+        let draft = PolicyDraft { is_child_on, ..PolicyDraft::of(&quota.settings) };
+        Command::UpdateQuota(UpdateQuota { quota: quota.id.clone(), settings: draft.apply(&quota.settings) })
+    }
+
+    fn cancel(name: &str) -> (JobId, Command) {
+        let job = JobId::new(name).expect("a name");
+        (job.clone(), Command::CancelJob(CancelJob { job }))
+    }
 
     #[test]
     fn a_job_of_the_parent_takes_development_before_training() {
@@ -214,5 +273,53 @@ mod tests {
 
         let evicting = ScaleQuotas { mode: ScaleMode::Evict, ..scale };
         assert_eq!(of_change(&state, &Command::ScaleQuotas(evicting), START).victims.len(), 1);
+    }
+
+    #[test]
+    fn a_policy_that_evicts_says_whom_and_what_it_costs() {
+        let mut state = three_teams();
+        let off = child_level(&state, false);
+        assert_eq!(of_change(&state, &off, LATER).cost, Cost::default());
+        decide(&mut state, &off);
+        let inference = job(&state, "inference", "Quota1", 32);
+        decide(&mut state, &Command::SubmitJob(inference));
+
+        let preview = of_change(&state, &child_level(&state, true), LATER);
+        assert_eq!(names(&preview.victims).len(), 2);
+        assert!(names(&preview.victims).iter().all(|name| name.starts_with("development-")));
+        assert_eq!(preview.cost.button("Save"), "Save and evict 2 jobs, lose 0.75 GPU-hours");
+        assert_eq!(preview.cost.lost().as_deref(), Some("Unsaved work lost: 0.75 GPU-hours."));
+    }
+
+    #[test]
+    fn a_plan_that_cancels_ends_jobs_and_loses_their_work() {
+        let state = three_teams();
+        let plan = ApplyPlan { commands: vec![cancel("development-a").1, cancel("training-a").1] };
+        let preview = of_change(&state, &Command::ApplyPlan(plan), LATER);
+        // Neither has written a checkpoint yet.
+        assert_eq!(preview.cost.button("Apply"), "Apply and end 2 jobs, lose 0.75 GPU-hours");
+    }
+
+    #[test]
+    fn cancelling_says_what_is_lost() {
+        let mut state = three_teams();
+        let (development, _) = cancel("development-a");
+        assert_eq!(of_cancelling(&state, &[development], LATER), "Unsaved work lost: 0.38 GPU-hours.");
+        let waiting = job(&state, "waiting", "Quota1.2", 16);
+        let name = waiting.job.clone();
+        decide(&mut state, &Command::SubmitJob(waiting));
+        assert_eq!(of_cancelling(&state, &[name], LATER), "");
+    }
+
+    #[test]
+    fn more_victims_than_were_seen_are_another_question() {
+        let line = |name: &str| Line { job: Some(name.to_owned()), text: String::new() };
+        let evicting =
+            |names: &[&str]| Preview { victims: names.iter().map(|name| line(name)).collect(), ..Preview::default() };
+        let seen = evicting(&["a", "b"]);
+        assert!([&["b", "a"][..], &["a"], &[]].iter().all(|names| evicting(names).is_within(&seen)));
+        assert!([&["a", "c"][..], &["a", "b", "c"]].iter().all(|names| !evicting(names).is_within(&seen)));
+        let ending = Preview { cost: Cost { ended: 1, ..Cost::default() }, ..Preview::default() };
+        assert!(!ending.is_within(&seen));
     }
 }

@@ -2,12 +2,13 @@
 
 use engine::message::command::Command;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use crate::api::browser;
+use crate::pages::ask_first::Proposal;
+use crate::pages::ask_first::ask_first;
 use crate::session::Session;
-use crate::session::notices::Tone;
 use crate::session::send::as_curl;
+use crate::widgets::confirm::Confirm;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::deed::Deed;
@@ -25,13 +26,10 @@ pub(crate) fn JobRemedy(command: Command) -> impl IntoView {
             .unwrap_or_default()
     });
     let denied = Signal::derive(move || command.with_value(|command| session.denied(command)));
+    let question = RwSignal::new(None);
     let apply = Callback::new(move |()| {
-        let command = command.get_value();
-        spawn_local(async move {
-            if session.send(command).await.is_ok() {
-                session.notices.show(Tone::Done, "The change has been made.".to_owned(), None);
-            }
-        });
+        let proposal = Proposal::of(session, command.get_value(), "Make this change", "The change has been made.");
+        ask_first(session, question, proposal);
     });
     let curl = Callback::new(move |()| Some(command.with_value(|command| as_curl(&session.name(), command))));
     let href = Callback::new(move |job: String| path::job(&session.name(), &job));
@@ -44,5 +42,6 @@ pub(crate) fn JobRemedy(command: Command) -> impl IntoView {
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </details>
+        <Confirm question=question />
     }
 }

@@ -1,11 +1,16 @@
 //! Access keys: created, rotated, revoked; a secret is shown once.
 
+use std::sync::Arc;
+
+use engine::explain;
 use engine::message::command::Command;
 use engine::message::command::people::CreateKey;
 use engine::message::command::people::RevokeKey;
 use engine::message::command::people::RotateKey;
 use engine::unit::id::UserId;
 use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use engine::workspace::key::AccessKey;
 use engine::workspace::key::KeyId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -16,14 +21,18 @@ use crate::api::client;
 use crate::api::client::KeyLine;
 use crate::api::failure::Failure;
 use crate::pages::app::title;
+use crate::pages::ask_first::ask_people;
 use crate::session::Session;
 use crate::session::latest::latest;
 use crate::session::notices::Tone;
 use crate::session::send::envelope;
+use crate::widgets::confirm::Confirm;
+use crate::widgets::confirm::Question;
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use console_model::explained::sentence;
+use console_model::preview::Preview;
 
 /// How long the old secret serves beside a new one, so that programs can be told the new one.
 const OVERLAP: Millis = Millis::HOUR;
@@ -36,6 +45,8 @@ struct Keys {
     n_sent: RwSignal<u32>,
     /// The secret that was made last, with its key.
     secret: RwSignal<Option<String>>,
+    /// What is asked before a secret stops serving.
+    question: RwSignal<Option<Question>>,
 }
 
 /// The page.
@@ -43,7 +54,7 @@ struct Keys {
 pub(crate) fn KeysPage() -> impl IntoView {
     let session = Session::here();
     title(|| "Access keys".to_owned());
-    let keys = Keys { session, n_sent: RwSignal::new(0), secret: RwSignal::new(None) };
+    let keys = Keys { session, n_sent: RwSignal::new(0), secret: RwSignal::new(None), question: RwSignal::new(None) };
     let shown = move || keys.secret.get();
     view! {
         <div class="page-head"><h1>"Access keys"</h1></div>
@@ -66,6 +77,7 @@ pub(crate) fn KeysPage() -> impl IntoView {
             <h2 id="new-key-title">"New key"</h2>
             {form(keys)}
         </section>
+        <Confirm question=keys.question />
     }
 }
 
@@ -119,10 +131,20 @@ fn table(keys: Keys) -> impl IntoView {
         let is_over = Signal::stored(is_now.generations(now).next().is_none());
         let rotate = Command::RotateKey(RotateKey { key: key.clone(), overlap_ms: OVERLAP });
         let revoke = Command::RevokeKey(RevokeKey { key: key.clone() });
-        let deed = move |label: &'static str, command: Command| {
+        let costs_of_rotating = costs_of_rotating(&is_now, now);
+        let costs_of_revoking = costs_of_revoking(last_used);
+        let deed = move |label: &'static str, command: Command, costs: Vec<String>| {
             let (command, key, name) = (StoredValue::new(command), key.clone(), format!("{label} {key}"));
             let denied = Signal::derive(move || command.with_value(|command| keys.session.denied(command)));
-            let act = Callback::new(move |()| keys.send(key.clone(), command.get_value()));
+            let (title, button) = (format!("{name}?"), name.clone());
+            let act = Callback::new(move |()| {
+                let (command, key) = (command.get_value(), key.clone());
+                let sent = command.clone();
+                let act = Arc::new(move || keys.send(key.clone(), sent.clone()));
+                let (title, costs, button) = (title.clone(), costs.clone(), button.clone());
+                let asked = Question { title, costs, preview: Preview::default(), button, act };
+                ask_people(keys.session, keys.question, &command, asked);
+            });
             view! { <Deed id=name.replace(' ', "-") label=label name=name denied=denied is_idle=is_over act=act /> }
         };
         view! {
@@ -132,7 +154,7 @@ fn table(keys: Keys) -> impl IntoView {
                 <td>{state}</td>
                 <td class="num">{clock(is_now.created)}</td>
                 <td class="num">{last_used.map_or_else(|| "never".to_owned(), clock)}</td>
-                <td>{deed("Rotate", rotate)}" "{deed("Revoke", revoke)}</td>
+                <td>{deed("Rotate", rotate, costs_of_rotating)}" "{deed("Revoke", revoke, costs_of_revoking)}</td>
             </tr>
         }
     };
@@ -146,6 +168,22 @@ fn table(keys: Keys) -> impl IntoView {
             {move || is_empty().then(|| view! { <p class="nothing">"There is none."</p> })}
         </div>
     }
+}
+
+/// Which secrets stop serving, and when.
+fn costs_of_rotating(key: &AccessKey, now: Timestamp) -> Vec<String> {
+    let period = explain::period(OVERLAP);
+    let older = (key.generations(now).count() > 1).then(|| "The secret before it stops at once.".to_owned());
+    let newest =
+        format!("The secret that serves now stops in {period}. Until then, give the new one to all who use it.");
+    std::iter::once(newest).chain(older).collect()
+}
+
+/// Whom it shuts out.
+fn costs_of_revoking(last_used: Option<Timestamp>) -> Vec<String> {
+    let used = last_used
+        .map_or_else(|| "It has never been used.".to_owned(), |at| format!("It was last used at {}.", clock(at)));
+    vec!["Everybody who uses it is signed out and refused at once. It cannot be brought back.".to_owned(), used]
 }
 
 fn form(keys: Keys) -> impl IntoView {

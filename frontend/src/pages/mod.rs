@@ -1,6 +1,7 @@
 //! Wiring: a page reads its address, asks the session, and composes widgets.
 
 pub(crate) mod app;
+mod ask_first;
 pub(crate) mod audit;
 pub(crate) mod bills;
 pub(crate) mod cluster;

@@ -1,5 +1,7 @@
 //! From a plan to the cluster, or to somebody else.
 
+use std::sync::Arc;
+
 use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
 use engine::message::envelope::Envelope;
@@ -7,10 +9,13 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::browser;
+use crate::pages::ask_first::Proposal;
+use crate::pages::ask_first::ask_first;
 use crate::pages::plan_base::open_live;
 use crate::session::Session;
 use crate::session::link;
 use crate::session::plan::Plan;
+use crate::widgets::confirm::Confirm;
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::deed::Deed;
 use console_model::explained::sentence;
@@ -37,6 +42,7 @@ pub(crate) fn PlanApply(plan: Plan) -> impl IntoView {
 #[component]
 fn Apply(plan: Plan, session: Session) -> impl IntoView {
     let applied = RwSignal::new(None::<Applied>);
+    let question = RwSignal::new(None);
     let place = move || plan.facts.with(|facts| facts.as_ref().and_then(|facts| facts.place.clone()));
     let is_here = Memo::new(move |_| place().is_some_and(|place| place.cluster == *session.name()));
     let commands = move || {
@@ -64,17 +70,9 @@ fn Apply(plan: Plan, session: Session) -> impl IntoView {
             applied.set(Some(Applied::Refused("Nothing has been applied: all changes are for later.".to_owned())));
             return;
         }
-        spawn_local(async move {
-            let outcome = session.send_envelope(rebased(session, envelope)).await;
-            applied.try_set(Some(match outcome {
-                Ok(_) if later > 0 => {
-                    let left = if later == 1 { "1 change".to_owned() } else { format!("{later} changes") };
-                    Applied::Done(format!("The plan has been applied. For later, and still here: {left}."))
-                }
-                Ok(_) => Applied::Done("The plan has been applied.".to_owned()),
-                Err(failure) => Applied::Refused(sentence(&failure.to_string())),
-            }));
-        });
+        let command = envelope.command.clone();
+        let send = Arc::new(move || send(session, envelope.clone(), later, applied));
+        ask_first(session, question, Proposal { command, deed: "Apply", send });
     });
     let name = move || plan.draft().map(|draft| draft.name.get()).unwrap_or_default();
     view! {
@@ -88,7 +86,23 @@ fn Apply(plan: Plan, session: Session) -> impl IntoView {
                 }.into_any(),
             })}
         </div>
+        <Confirm question=question />
     }
+}
+
+/// Sends a plan, and says what became of it and how many of its changes are for later.
+fn send(session: Session, envelope: Envelope, later: u64, applied: RwSignal<Option<Applied>>) {
+    spawn_local(async move {
+        let outcome = session.send_envelope(rebased(session, envelope)).await;
+        applied.try_set(Some(match outcome {
+            Ok(_) if later > 0 => {
+                let left = if later == 1 { "1 change".to_owned() } else { format!("{later} changes") };
+                Applied::Done(format!("The plan has been applied. For later, and still here: {left}."))
+            }
+            Ok(_) => Applied::Done("The plan has been applied.".to_owned()),
+            Err(failure) => Applied::Refused(sentence(&failure.to_string())),
+        }));
+    });
 }
 
 /// Rounds in which nothing happened move the revision, but not the world.

@@ -4,11 +4,12 @@ use engine::message::command::Command;
 use engine::message::command::UpdateQuota;
 use engine::unit::id::QuotaNo;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
+use crate::pages::ask_first::Proposal;
+use crate::pages::ask_first::ask_first;
 use crate::session::Session;
-use crate::session::notices::Tone;
 use crate::session::send::as_curl;
+use crate::widgets::confirm::Confirm;
 use crate::widgets::policy_form::PolicyForm;
 use console_model::explained;
 use console_model::explained::PolicyText;
@@ -41,17 +42,18 @@ pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
         };
         session.ask_once(update)
     };
+    let question = RwSignal::new(None);
     let apply = Callback::new(move |()| {
         let Some(command) = command() else { return };
-        spawn_local(async move {
-            if session.send(command).await.is_ok() {
-                session.notices.show(Tone::Done, "The policies have been saved.".to_owned(), None);
-            }
-        });
+        ask_first(session, question, Proposal::of(session, command, "Save", "The policies have been saved."));
     });
     let denied = Signal::derive(move || session.denied(&command()?));
     let curl = Callback::new(move |()| command().map(|command| as_curl(&session.name(), &command)));
-    view! { <PolicyForm draft=draft child_text=child_text self_text=self_text is_changed=is_changed denied=denied apply=apply curl=curl /> }.into_any()
+    view! {
+        <PolicyForm draft=draft child_text=child_text self_text=self_text is_changed=is_changed denied=denied apply=apply curl=curl />
+        <Confirm question=question />
+    }
+    .into_any()
 }
 
 /// What the engine says of both drafts.

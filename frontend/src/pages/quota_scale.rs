@@ -8,12 +8,13 @@ use engine::message::command::ScaleTarget;
 use engine::state::world::State;
 use engine::unit::id::QuotaNo;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use crate::api::browser;
+use crate::pages::ask_first::Proposal;
+use crate::pages::ask_first::ask_first;
 use crate::session::Session;
-use crate::session::notices::Tone;
 use crate::session::send::as_curl;
+use crate::widgets::confirm::Confirm;
 use crate::widgets::scale_form::ScaleForm;
 use console_model::amount::unit;
 use console_model::path;
@@ -44,19 +45,14 @@ pub(crate) fn QuotaScale(no: QuotaNo) -> impl IntoView {
     let faults = Memo::new(move |_| command.with(|command| command.as_ref().err().cloned().unwrap_or_default()));
     let preview = Memo::new(move |_| match command.get() {
         Ok(scale) => session.ask(|state| foresee(state, scale)).unwrap_or_default(),
-        Err(faults) => Preview {
-            verdict: Verdict::Unfinished,
-            reason: faults.into_iter().next().map(|(_, fault)| fault),
-            ..Preview::default()
-        },
+        Err(faults) => Preview::unfinished(faults.into_iter().next().map(|(_, fault)| fault)),
     });
+    let question = RwSignal::new(None);
     let apply = Callback::new(move |()| {
         let Ok(scale) = command.get_untracked() else { return };
-        spawn_local(async move {
-            if session.send(Command::ScaleQuotas(scale)).await.is_ok() {
-                session.notices.show(Tone::Done, "The amounts have been changed.".to_owned(), None);
-            }
-        });
+        let command = Command::ScaleQuotas(scale);
+        let proposal = Proposal::of(session, command, "Scale", "The amounts have been changed.");
+        ask_first(session, question, proposal);
     });
     let curl = Callback::new(move |()| {
         command.get_untracked().ok().map(|scale| as_curl(&session.name(), &Command::ScaleQuotas(scale)))
@@ -85,7 +81,10 @@ pub(crate) fn QuotaScale(no: QuotaNo) -> impl IntoView {
         session.denied(&Command::ScaleQuotas(ScaleQuotas { targets: vec![target], mode: ScaleMode::default() }))
     });
     let href = Callback::new(move |job: String| path::job(&session.name(), &job));
-    view! { <ScaleForm draft=draft faults=faults units=units.unwrap_or_default() siblings=siblings.unwrap_or_default() preview=preview is_changed=is_changed denied=denied apply=apply curl=curl href=href /> }
+    view! {
+        <ScaleForm draft=draft faults=faults units=units.unwrap_or_default() siblings=siblings.unwrap_or_default() preview=preview is_changed=is_changed denied=denied apply=apply curl=curl href=href />
+        <Confirm question=question />
+    }
 }
 
 /// What scaling would do to jobs, and who would be left with nothing.

@@ -24,7 +24,6 @@ use console_model::offers::money_and_share;
 use console_model::path;
 use console_model::preview;
 use console_model::preview::Preview;
-use console_model::preview::Verdict;
 
 /// The page.
 #[component]
@@ -60,11 +59,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
     let denied = Signal::derive(move || session.denied(&Command::SubmitJob(command.get().ok()?)));
     let preview = Memo::new(move |_| match command.get() {
         Ok(submit) => session.ask(|state| preview::of_job(state, &submit, browser::now())).unwrap_or_default(),
-        Err(faults) => Preview {
-            verdict: Verdict::Unfinished,
-            reason: faults.into_iter().next().map(|(_, fault)| fault),
-            ..Preview::default()
-        },
+        Err(faults) => Preview::unfinished(faults.into_iter().next().map(|(_, fault)| fault)),
     });
     let units = session.ask_once(|state| {
         state.cluster.dimensions.iter().map(|dimension| label(&dimension.name, unit(dimension))).collect::<Vec<_>>()
@@ -77,6 +72,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
         };
         session.ask(|state| state.market.live_offers().map(|(_, offer)| choice(offer)).collect()).unwrap_or_default()
     });
+    let label = Signal::derive(move || preview.with(|preview| preview.cost.button("Submit job")));
     let navigate = use_navigate();
     let submit = Callback::new(move |()| {
         let Ok(submit) = command.get_untracked() else { return };
@@ -95,7 +91,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
         <div class="page-head"><h1>"Submit a job"</h1></div>
         <div class="columns">
             <section class="card" aria-label="Form">
-                <SubmitForm draft=draft faults=faults denied=denied offers=offers quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() submit=submit curl=curl />
+                <SubmitForm draft=draft faults=faults label=label denied=denied offers=offers quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() submit=submit curl=curl />
             </section>
             <div class="card sticky"><Consequences preview=preview href=Callback::new(move |job: String| path::job(&session.name(), &job)) /></div>
         </div>

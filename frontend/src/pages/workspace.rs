@@ -1,10 +1,14 @@
 //! A workspace: its quotas, its members and their roles.
 
+use std::sync::Arc;
+
 use engine::message::command::Command;
 use engine::message::command::people::AttachQuota;
 use engine::message::command::people::DetachQuota;
 use engine::message::command::people::PutMember;
 use engine::message::command::people::RemoveMember;
+use engine::state::jobs::Job;
+use engine::state::world::State;
 use engine::unit::id::QuotaId;
 use engine::unit::id::UserId;
 use engine::unit::id::WorkspaceId;
@@ -16,14 +20,21 @@ use leptos::web_sys::HtmlSelectElement;
 
 use crate::pages::app::parameter;
 use crate::pages::app::title;
+use crate::pages::ask_first::ask_people;
 use crate::pages::jobs::quota_options;
 use crate::pages::workspaces::used;
 use crate::session::Session;
 use crate::session::notices::Tone;
 use crate::widgets::choice::Choice;
+use crate::widgets::confirm::Confirm;
+use crate::widgets::confirm::Question;
 use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use console_model::path;
+use console_model::preview::Preview;
+
+/// What is asked before somebody or something is removed.
+type Asked = RwSignal<Option<Question>>;
 
 /// The roles that members have.
 const ROLES: [Role; 5] = [Role::Guest, Role::Developer, Role::Operator, Role::Administrator, Role::Owner];
@@ -51,6 +62,7 @@ fn workspace_view(session: Session, id: WorkspaceId) -> impl IntoView {
     let name = id.get_value().to_string();
     let jobs = path::jobs_where(&session.name(), "q", &name);
     let used = move || session.ask(|state| used(state, &id.get_value()));
+    let question = RwSignal::new(None);
     view! {
         <div class="page-head">
             <h1>{name}</h1>
@@ -60,14 +72,15 @@ fn workspace_view(session: Session, id: WorkspaceId) -> impl IntoView {
         <div class="columns">
             <section class="card" aria-labelledby="members-title">
                 <h2 id="members-title">"Members"</h2>
-                {members(session, id)}
+                {members(session, id, question)}
                 {new_member(session, id)}
             </section>
             <section class="card" aria-labelledby="quotas-title">
                 <h2 id="quotas-title">"Quotas"</h2>
-                {quotas(session, id)}
+                {quotas(session, id, question)}
             </section>
         </div>
+        <Confirm question=question />
     }
 }
 
@@ -80,15 +93,16 @@ fn send(session: Session, command: Command, done: String) {
     });
 }
 
-fn members(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
+fn members(session: Session, id: StoredValue<WorkspaceId>, question: Asked) -> impl IntoView {
     let list = Memo::new(move |_| {
-        let of = |state: &engine::state::world::State| {
+        let of = |state: &State| {
             let workspace = state.workspaces.get(&id.get_value())?;
             Some(workspace.members.iter().map(|(user, member)| (user.clone(), member.roles)).collect::<Vec<_>>())
         };
         session.ask(of).flatten().unwrap_or_default()
     });
-    let rows = move || list.get().into_iter().map(|(user, roles)| member(session, id, &user, roles)).collect_view();
+    let rows =
+        move || list.get().into_iter().map(|(user, roles)| member(session, id, &user, roles, question)).collect_view();
     view! {
         <div class="plain-table" role="region" tabindex="0" aria-label="Table of the members">
             <table>
@@ -100,7 +114,13 @@ fn members(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
     }
 }
 
-fn member(session: Session, id: StoredValue<WorkspaceId>, user: &UserId, roles: RoleSet) -> impl IntoView + use<> {
+fn member(
+    session: Session,
+    id: StoredValue<WorkspaceId>,
+    user: &UserId,
+    roles: RoleSet,
+    question: Asked,
+) -> impl IntoView + use<> {
     let put = {
         let user = user.clone();
         move |roles: RoleSet| Command::PutMember(PutMember { workspace: id.get_value(), user: user.clone(), roles })
@@ -128,8 +148,15 @@ fn member(session: Session, id: StoredValue<WorkspaceId>, user: &UserId, roles: 
         view! { <option value=role.as_str() selected=is_one && roles.contains(role)>{role.as_str()}</option> }
     });
     let several = (!is_one).then(|| view! { <option value="" selected=true>{words}</option> });
-    let name = user.to_string();
-    let act = Callback::new(move |()| send(session, removal.get_value(), format!("{name} is no member any more.")));
+    let leaving = user.clone();
+    let act = Callback::new(move |()| {
+        let (command, name) = (removal.get_value(), leaving.to_string());
+        let costs = session.ask_once(|state| cost_of_leaving(state, &id.get_value(), &leaving)).unwrap_or_default();
+        let (sent, done) = (command.clone(), format!("{name} is no member any more."));
+        let act = Arc::new(move || send(session, sent.clone(), done.clone()));
+        let (title, button) = (format!("Remove {name} from {}?", id.get_value()), format!("Remove {name}"));
+        ask_people(session, question, &command, Question { title, costs, preview: Preview::default(), button, act });
+    });
     view! {
         <tr>
             <td>{user.to_string()}</td>
@@ -140,6 +167,18 @@ fn member(session: Session, id: StoredValue<WorkspaceId>, user: &UserId, roles: 
             <td><Deed id=format!("remove-{user}") label="Remove" name=format!("Remove {user}") denied=Signal::derive(move || removal.with_value(|command| session.denied(command))) act=act /></td>
         </tr>
     }
+}
+
+/// What somebody loses with their roles, and what stays.
+fn cost_of_leaving(state: &State, id: &WorkspaceId, user: &UserId) -> Vec<String> {
+    let is_theirs = |job: &Job| job.spec.workspace.as_ref() == Some(id) && job.spec.user.as_ref() == Some(user);
+    let n_jobs = state.jobs.iter().filter(|(_, job)| !job.is_ended() && is_theirs(job)).count();
+    let stays = match n_jobs {
+        0 => None,
+        1 => Some("Their job there goes on.".to_owned()),
+        n_jobs => Some(format!("Their {n_jobs} jobs there go on.")),
+    };
+    std::iter::once(format!("{user} loses all roles in {id}.")).chain(stays).collect()
 }
 
 fn new_member(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
@@ -172,9 +211,9 @@ fn new_member(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
     }
 }
 
-fn quotas(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
+fn quotas(session: Session, id: StoredValue<WorkspaceId>, question: Asked) -> impl IntoView {
     let list = Memo::new(move |_| {
-        let of = |state: &engine::state::world::State| {
+        let of = |state: &State| {
             let workspace = state.workspaces.get(&id.get_value())?;
             Some(workspace.quotas.iter().map(|no| state.quotas[no.at()].id.clone()).collect::<Vec<_>>())
         };
@@ -187,8 +226,20 @@ fn quotas(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
     let line = move |quota: QuotaId| {
         let name = quota.to_string();
         let detach = StoredValue::new(Command::DetachQuota(DetachQuota { workspace: id.get_value(), quota }));
-        let words = format!("{name} is detached.");
-        let act = Callback::new(move |()| send(session, detach.get_value(), words.clone()));
+        let detached = name.clone();
+        let act = Callback::new(move |()| {
+            let (command, workspace) = (detach.get_value(), id.get_value());
+            let (sent, done) = (command.clone(), format!("{detached} is detached."));
+            let act = Arc::new(move || send(session, sent.clone(), done.clone()));
+            let costs = vec![format!("Jobs of {workspace} can no longer be submitted to {detached}.")];
+            let (title, button) = (format!("Detach {detached} from {workspace}?"), format!("Detach {detached}"));
+            ask_people(
+                session,
+                question,
+                &command,
+                Question { title, costs, preview: Preview::default(), button, act },
+            );
+        });
         view! {
             <li>
                 <a href=path::quota(&session.name(), &name)>{name.clone()}</a>" "

@@ -12,8 +12,10 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use crate::api::browser;
 use crate::session::Session;
 use crate::session::notices::Tone;
+use console_model::preview::of_cancelling;
 
 /// How long the moment is.
 const MOMENT_MS: u32 = 8_000;
@@ -32,10 +34,9 @@ impl Session {
     /// Cancels jobs in a moment; until then it can be undone.
     pub(crate) fn cancel_soon(self, jobs: Vec<JobId>) {
         let Some(first) = jobs.first() else { return };
-        let text = match jobs.len() {
-            1 => format!("{first} will be cancelled in {} s.", MOMENT_MS / 1000),
-            n_jobs => format!("{n_jobs} jobs will be cancelled in {} s.", MOMENT_MS / 1000),
-        };
+        let whom = if jobs.len() == 1 { first.to_string() } else { format!("{} jobs", jobs.len()) };
+        let costs = self.ask_once(|state| of_cancelling(state, &jobs, browser::now())).unwrap_or_default();
+        let text = format!("{whom} will be cancelled in {} s. {costs}", MOMENT_MS / 1000);
         self.cancelling.update(|cancelling| cancelling.extend(jobs.iter().cloned()));
         // What is cancelled again after that has a moment of its own.
         let is_undone = Arc::new(AtomicBool::new(false));
@@ -44,7 +45,7 @@ impl Session {
             undoing.store(true, Ordering::Relaxed);
             self.cancelling.update(|cancelling| cancelling.retain(|job| !undone.contains(job)));
         });
-        let notice = self.notices.show(Tone::Pending, text, Some(undo));
+        let notice = self.notices.show(Tone::Pending, text.trim_end().to_owned(), Some(undo));
         spawn_local(async move {
             TimeoutFuture::new(MOMENT_MS).await;
             self.notices.dismiss(notice);

@@ -13,21 +13,6 @@ pub(crate) fn Consequences(
     /// The address of a job's page.
     href: Callback<String, String>,
 ) -> impl IntoView {
-    let list = move |title: &'static str, lines: Vec<Line>| {
-        let items = lines.into_iter().map(|line| {
-            // The sentence begins with the job's name, which is the link.
-            let Line { job, text } = line;
-            let rest = job
-                .as_ref()
-                .and_then(|job| text.strip_prefix(job.as_str()))
-                .map_or_else(|| text.clone(), str::to_owned);
-            let link =
-                job.filter(|_| rest != text).map(|job| view! { <a href=href.run(job.clone())>{job.clone()}</a> });
-            view! { <li>{link}{rest}</li> }
-        });
-        let items = items.collect::<Vec<_>>();
-        (!items.is_empty()).then(|| view! { <h3>{title}</h3><ul class="lines" aria-label=title>{items}</ul> })
-    };
     view! {
         <section class="preview" aria-label="Preview">
             <h2>"What would happen"</h2>
@@ -43,12 +28,33 @@ pub(crate) fn Consequences(
                         {preview.past.map(|past| view! { <p>{past}</p> })}
                         {preview.estimate.map(|estimate| view! { <p>{estimate}</p> })}
                         {preview.help.map(|help| view! { <h3>"What would start it now"</h3><p class="help">{help}</p> })}
-                        {preview.lost.map(|lost| view! { <p class="lost">{lost}</p> })}
-                        {list("Would be evicted", preview.victims)}
-                        {list("Other consequences", preview.others)}
+                        {preview.cost.lost().map(|lost| view! { <p class="lost">{lost}</p> })}
+                        {job_lines("Would be evicted", preview.victims, Some(href))}
+                        {job_lines("Other consequences", preview.others, Some(href))}
                     }
                 }}
             </div>
         </section>
     }
+}
+
+/// Sentences about jobs under a title, if there are any; with `href`, a job's name at the beginning is a link.
+pub(crate) fn job_lines(
+    title: &'static str,
+    lines: Vec<Line>,
+    href: Option<Callback<String, String>>,
+) -> Option<impl IntoView> {
+    let items = lines.into_iter().map(|Line { job, text }| {
+        let link = href.zip(job).and_then(|(href, job)| {
+            let rest = text.strip_prefix(job.as_str())?.to_owned();
+            let address = href.run(job.clone());
+            Some((view! { <a href=address>{job}</a> }, rest))
+        });
+        match link {
+            Some((link, rest)) => view! { <li>{link}{rest}</li> }.into_any(),
+            None => view! { <li>{text}</li> }.into_any(),
+        }
+    });
+    let items = items.collect::<Vec<_>>();
+    (!items.is_empty()).then(|| view! { <h3>{title}</h3><ul class="lines" aria-label=title>{items}</ul> })
 }

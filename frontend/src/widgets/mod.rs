@@ -2,6 +2,7 @@
 
 pub(crate) mod chart;
 pub(crate) mod choice;
+pub(crate) mod confirm;
 pub(crate) mod consequences;
 pub(crate) mod copy_button;
 pub(crate) mod deed;

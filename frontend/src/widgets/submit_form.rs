@@ -22,6 +22,8 @@ pub(crate) fn SubmitForm(
     draft: RwSignal<JobDraft>,
     /// What is wrong with it.
     faults: Memo<Vec<(Field, String)>>,
+    /// What the button says.
+    label: Signal<String>,
     /// Why one may not submit it.
     denied: Signal<Option<String>>,
     /// The quotas there are.
@@ -116,7 +118,7 @@ pub(crate) fn SubmitForm(
                 <div hidden=move || !draft.with(|draft| draft.is_tolerant)><TextField id="restarts" label="Restarts at most" value=read(|draft| draft.max_restarts.clone()) change=write(|draft, text| draft.max_restarts = text) fault=fault(Field::Restarts) is_short=true /></div>
             </div>
             <div class="form-row">
-                <Deed id="submit-job" label="Submit job" denied=denied is_idle=Signal::derive(move || faults.with(|faults| !faults.is_empty())) is_submit=true />
+                <Deed id="submit-job" label=label denied=denied is_idle=Signal::derive(move || faults.with(|faults| !faults.is_empty())) is_submit=true />
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </form>

@@ -1,0 +1,75 @@
+//! What takes something from somebody is asked before it is sent. The engine says what it takes; where it takes
+//! nothing, nobody is asked.
+
+use std::sync::Arc;
+
+use engine::message::command::Command;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::browser;
+use crate::session::Session;
+use crate::session::notices::Tone;
+use crate::widgets::confirm::Question;
+use console_model::preview;
+use console_model::preview::Preview;
+use console_model::preview::Verdict;
+
+/// A command that may evict, shrink or end jobs.
+#[derive(Clone)]
+pub(crate) struct Proposal {
+    /// What it would do.
+    pub(crate) command: Command,
+    /// How the button that sends it begins, such as `Save`.
+    pub(crate) deed: &'static str,
+    /// Sends it.
+    pub(crate) send: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Proposal {
+    /// A change that is sent as it is; once it is made, `done` is shown.
+    pub(crate) fn of(session: Session, command: Command, deed: &'static str, done: &'static str) -> Self {
+        let sent = command.clone();
+        let send = move || {
+            let command = sent.clone();
+            spawn_local(async move {
+                if session.send(command).await.is_ok() {
+                    session.notices.show(Tone::Done, done.to_owned(), None);
+                }
+            });
+        };
+        Self { command, deed, send: Arc::new(send) }
+    }
+}
+
+/// Sends a command at once if it takes nothing from any job, and asks otherwise.
+pub(crate) fn ask_first(session: Session, question: RwSignal<Option<Question>>, proposal: Proposal) {
+    weigh(session, question, proposal, &Preview::default());
+}
+
+/// Asks until nothing happens to jobs that has not been shown: others may change the cluster while one reads.
+fn weigh(session: Session, question: RwSignal<Option<Question>>, proposal: Proposal, seen: &Preview) {
+    let preview = foresee(session, &proposal.command);
+    if preview.is_within(seen) {
+        (proposal.send)();
+        return;
+    }
+    let shown = preview.clone();
+    let (title, button) = (preview.cost.question(), preview.cost.button(proposal.deed));
+    let act = Arc::new(move || weigh(session, question, proposal.clone(), &shown));
+    question.set(Some(Question { title, costs: preview.cost.lost().into_iter().collect(), preview, button, act }));
+}
+
+/// Asks before a command that takes something from people. One that would be refused is sent without a question: the
+/// refusal says why.
+pub(crate) fn ask_people(session: Session, question: RwSignal<Option<Question>>, command: &Command, asked: Question) {
+    if foresee(session, command).verdict == Verdict::Refused {
+        (asked.act)();
+    } else {
+        question.set(Some(asked));
+    }
+}
+
+fn foresee(session: Session, command: &Command) -> Preview {
+    session.ask_once(|state| preview::of_change(state, command, browser::now())).unwrap_or_default()
+}
