@@ -40,6 +40,7 @@ pub mod words;
 
 pub mod line;
 pub mod market;
+pub mod write;
 
 pub mod place;
 pub mod session;
