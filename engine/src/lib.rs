@@ -29,4 +29,6 @@ pub mod transition;
 
 pub mod host;
 
+pub mod check;
+
 pub mod explain;

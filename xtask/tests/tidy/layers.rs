@@ -2,7 +2,7 @@
 use crate::source::{Fault, Source};
 
 /// The engine's modules, lowest layer first.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
     &["unit"],
     &["quota", "job", "market", "workspace"],
     &["state", "ledger", "placement", "invariant"],
@@ -10,6 +10,7 @@ const LAYERS: [&[&str]; 8] = [
     &["message"],
     &["transition"],
     &["host"],
+    &["check"],
     &["explain"],
 ];
 
