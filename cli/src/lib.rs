@@ -7,5 +7,6 @@ pub mod meter;
 pub mod workload;
 
 pub mod bench;
+pub mod check;
 pub mod replay;
 pub mod scenario;

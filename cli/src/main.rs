@@ -16,6 +16,7 @@ use tidegate::bench::measure;
 use tidegate::bench::measure::Bench;
 use tidegate::bench::measure::CASES;
 use tidegate::bench::measure::Philly;
+use tidegate::check;
 use tidegate::meter::Process;
 use tidegate::replay;
 use tidegate::scenario;
@@ -24,7 +25,7 @@ use trace::offers::Offers;
 use trace::offers::Reading;
 use trace::sheet::Source;
 
-/// Runs Tidegate's engine without the network: scenarios, replays of real traces, figures.
+/// Runs Tidegate's engine without the network: scenarios, replays of real traces, policy checks, figures.
 #[derive(Debug, Parser)]
 #[command(name = "tidegate", about, disable_version_flag = true)]
 struct Arguments {
@@ -78,6 +79,18 @@ enum Task {
         /// Prints one JSON object instead of text.
         #[arg(long)]
         json: bool,
+    },
+    /// Looks for what quotas and policies will come to that hardly anybody means, with an example and a change for each.
+    ///
+    /// Ends with status 1 when one of the findings is a fault: a policy, a priority or a right that can never be used,
+    /// or quotas that can evict each other's jobs in turns. Warnings alone end with status 0.
+    Check {
+        /// A scenario (.md), of which the scene counts; a table of quotas (.csv): group, parent, gpus; or the snapshot
+        /// of a cluster (.json).
+        file: PathBuf,
+        /// Of a table: switches on preemption, as in a replay.
+        #[arg(long)]
+        preemption: bool,
     },
     /// Measures the figures to reach, and prints each beside its target.
     Bench {
@@ -134,6 +147,10 @@ fn run(task: Task) -> Result<ExitCode, String> {
             let reading = Reading { is_per_hour: per_hour, zero };
             let offers = offers.map(|offers| Offers::read(&Source::open(&offers)?, reading)).transpose()?;
             replay(&Source::open(&trace)?, &setting, offers.as_ref(), json, &mut out)
+        }
+        Task::Check { file, preemption } => {
+            let has_faults = check::run(&file, preemption, &mut out)?;
+            Ok(if has_faults { ExitCode::FAILURE } else { ExitCode::SUCCESS })
         }
         Task::Bench { growth_step: Some(sizes), .. } => growth_step(&sizes, &mut out),
         Task::Bench { list: true, .. } => {

@@ -4,8 +4,8 @@
 mod blocker;
 mod consequence;
 mod event;
-mod never;
 mod finding;
+mod never;
 mod people;
 mod policy;
 mod raise;
