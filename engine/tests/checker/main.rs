@@ -1,0 +1,11 @@
+//! The policy checker: bad policies that are planted are found, and what is found is so.
+//!
+//! A failure prints the seed of its tree, which makes the same tree again.
+#![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
+
+mod oracle;
+mod planted;
+#[path = "../proofs/random.rs"]
+mod random;
+mod trees;
+mod true_findings;
