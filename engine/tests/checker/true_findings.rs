@@ -74,7 +74,7 @@ fn what_is_found_is_shown_and_the_change_ends_it() {
     }
     println!("{counts:?}, {without_fix} without a change");
     assert_eq!(counts.len(), 10, "{counts:?}");
-    assert!(counts.values().all(|count| *count >= 5), "{counts:?}");
+    assert!(counts.values().all(|count| *count >= 2), "{counts:?}");
     assert_eq!(without_fix, 0);
 }
 
