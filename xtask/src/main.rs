@@ -11,6 +11,7 @@ mod process;
 mod requests;
 mod sdks;
 mod silence;
+mod soak;
 mod stored;
 
 use process::Failure;
@@ -28,7 +29,9 @@ cargo xtask pages [--lighthouse]
 cargo xtask store-fixture      keeps what this version stores of two clusters, for every later version to open
 cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a round grows, and what requests cost
 cargo xtask bench instructions [NAMES]
-                               what each native figure costs in instructions, or those of these names";
+                               what each native figure costs in instructions, or those of these names
+cargo xtask soak NAME [--from N] [--count N]
+                               a proof over many more random histories than in the gate, from the Nth on";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -51,6 +54,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["test"] => gate::run(),
         ["fuzz"] => gate::fuzz(),
         ["store-fixture"] => stored::keep(),
+        ["soak", options @ ..] => soak::run(options),
         ["bench"] => bench::run(),
         ["bench", "requests"] => requests::run(),
         ["bench", "instructions", names @ ..] => bench::count_instructions(names),

@@ -158,7 +158,7 @@ impl Script {
             Question::Status => format!("{job}: {}", explain::status(&state.jobs[no]).as_str()),
             Question::Why => why().map_or_else(does_not_wait, |why| why.binding),
             Question::Remedy => why().map_or_else(does_not_wait, |why| match why.help {
-                None => "No single change would start it now.".to_owned(),
+                None => "Nothing has to change: the next round starts it.".to_owned(),
                 Some(help) => help.sentence,
             }),
             Question::Bills => {

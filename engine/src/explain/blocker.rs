@@ -9,7 +9,9 @@ use crate::explain::words::in_dimension;
 use crate::explain::words::period;
 use crate::job::hold::Blocker;
 use crate::job::hold::Considered;
+use crate::ledger::own_min;
 use crate::state::world::State;
+use crate::unit::id::QuotaId;
 use crate::unit::time::Timestamp;
 
 /// The sentence of a blocker at a time.
@@ -24,38 +26,28 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
                 amount(dimension, min)
             )
         }
-        Blocker::LargerThanNodes { pods, fit, dimension, asked, largest } if *fit == 0 => format!(
-            "{} of {} each: the largest {} has {}. The job can never start on these machines.",
-            count(u64::from(*pods), "pod", "pods"),
-            amount(dimension, asked),
-            machine(state, "machine", "ready machine"),
-            amount(dimension, largest)
-        ),
-        Blocker::LargerThanNodes { pods, fit, dimension, asked, .. } => format!(
-            "{} of {} each: the {} have room for {fit} even when they are empty. The job can never start on them.",
-            count(u64::from(*pods), "pod", "pods"),
-            amount(dimension, asked),
-            machine(state, "machines", "ready machines")
-        ),
+        Blocker::LargerThanNodes { pods, fit, dimension, asked, largest } => {
+            larger_than_nodes(state, (*pods, *fit), &amount(dimension, asked), &amount(dimension, largest))
+        }
+        Blocker::QuotaFull { quota, dimension, asked, free, own } => {
+            let left = amount(dimension, &(*free).max(0));
+            let has = match part(state, quota, *dimension, *own, *free) {
+                Part::Own => format!("{} of its own, {left} of it free", amount(dimension, own)),
+                Part::All => format!("{} in all, {left} of it free", amount(dimension, own)),
+                Part::Unknown => format!("{left} free"),
+            };
+            format!("{quota} has {has}; the job asks for {}.", amount(dimension, asked))
+        }
         Blocker::Never(proof) => never(state, proof),
-        Blocker::QuotaFull { quota, dimension, asked, free, own } => format!(
-            "{quota} has {} of its own, {} of it free; the job asks for {}.",
-            amount(dimension, own),
-            amount(dimension, &(*free).max(0)),
-            amount(dimension, asked)
-        ),
         Blocker::NoRoom { pods, fit, dimension, asked, free: _, unsolved: Some(steps) } => format!(
             "No placement was found in {}: {fit} of {} find room, and then one that needs {} does not. It is tried again when something changes.",
             count(u64::from(*steps), "step", "steps"),
             count(u64::from(*pods), "pod", "pods"),
             amount(dimension, asked)
         ),
-        Blocker::NoRoom { pods, fit, dimension, asked, free, unsolved: None } => format!(
-            "The amount is there, but not the machines: {fit} of {} find room; one needs {}, the most free in one place is {}.",
-            count(u64::from(*pods), "pod", "pods"),
-            amount(dimension, asked),
-            amount(dimension, &(*free).max(0))
-        ),
+        Blocker::NoRoom { pods, fit, dimension, asked, free, unsolved: None } => {
+            no_room(state, (*pods, *fit), &amount(dimension, asked), &amount(dimension, &(*free).max(0)))
+        }
         Blocker::IdleOff => "The job does not use idle resources.".to_owned(),
         Blocker::IdleOnly => "The job uses idle resources only.".to_owned(),
         Blocker::IdleShort { dimension, asked, idle } => {
@@ -78,28 +70,33 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
             format!("No running job may be taken under the policy of {quota}{}.", safe(considered))
         }
         Blocker::VictimsTooFew { quota, dimension, missing, could_free, considered } => format!(
-            "{} is missing, and everything that may be taken under the policy of {quota} would free {}{}.",
+            "The job is short of {}, and everything that may be taken under the policy of {quota} would free {}{}.",
             amount(dimension, missing),
             amount(dimension, could_free),
             safe(considered)
         ),
-        Blocker::VictimProtected { quota, until, considered } => format!(
-            "Jobs that may be taken have just started; {quota} protects them for another {}{}.",
-            period(*until - now),
-            safe(considered)
-        ),
+        Blocker::VictimProtected { quota, until, considered } => {
+            let protects = match left(*until, now) {
+                Some(left) => format!("{quota} protects them for another {left}"),
+                None => format!("{quota} has protected them until now"),
+            };
+            format!("Jobs that may be taken have just started; {protects}{}.", safe(considered))
+        }
         Blocker::WaitingForRelease { job, until } => {
-            format!("{job} is stopping already, and that makes room; it has at most another {}.", period(*until - now))
+            let has = left(*until, now)
+                .map_or_else(|| "it should have stopped".to_owned(), |left| format!("it has at most another {left}"));
+            format!("{job} is stopping already, and that makes room; {has}.")
         }
         Blocker::BehindHead { job } => format!("{job} is at the head of this strict queue and has to start first."),
-        Blocker::Reserved { job, until: Some(until) } => format!(
-            "{job} has waited too long and holds a reservation; it can start in {} at the earliest, and this job would not have ended by then.",
-            period(*until - now)
-        ),
-        Blocker::Reserved { job, until: None } => {
-            format!(
-                "{job} has waited too long and holds a reservation; when it can start is not known, since running jobs declare no duration."
-            )
+        Blocker::Reserved { job, until } => {
+            let start = match until.map(|until| left(until, now)) {
+                Some(Some(left)) => {
+                    format!("it can start in {left} at the earliest, and this job would not have ended by then")
+                }
+                Some(None) => "it may start at any time".to_owned(),
+                None => "when it can start is not known, since running jobs declare no duration".to_owned(),
+            };
+            format!("{job} has waited too long and holds a reservation; {start}.")
         }
         Blocker::NotSolved { quota, steps } => {
             format!(
@@ -117,10 +114,68 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
             spot::below(state, &Comparison { offer, bid, asked, original, window: Some(*window), hours, known_hours })
         }
         Blocker::NextRound { offer } => {
-            format!("The price and the inventory of {offer} allow it by now; the next scheduled round decides.")
+            format!("The price and the inventory of {offer} allow it; the next scheduled round decides.")
         }
         Blocker::InventoryShort { offer, asked, free, inventory } => spot::sold_out(offer, *asked, *free, *inventory),
-        Blocker::Backoff { until } => format!("It was evicted and is looked at again in {}.", period(*until - now)),
+        Blocker::Backoff { until } => {
+            let when = left(*until, now).map_or_else(|| "in the next round".to_owned(), |left| format!("in {left}"));
+            format!("It was evicted and is looked at again {when}.")
+        }
+    }
+}
+
+/// How long it is until then, if that is still to come.
+fn left(until: Timestamp, now: Timestamp) -> Option<String> {
+    (until > now).then(|| period(until - now))
+}
+
+/// Pods for which even empty machines have no room: how many, and how many of them would fit.
+fn larger_than_nodes(state: &State, (pods, fit): (u32, u32), asked: &str, largest: &str) -> String {
+    if state.nodes.is_empty() {
+        return format!("The job asks for {asked}, the machines have {largest} in all. It can never start on them.");
+    }
+    if fit == 0 {
+        let largest_machine = machine(state, "the largest machine", "the largest ready machine");
+        return format!(
+            "One pod asks for {asked}: {largest_machine} has {largest}. The job can never start on these machines."
+        );
+    }
+    let pods = count(u64::from(pods), "pod", "pods");
+    let machines = machine(state, "the machines", "the ready machines");
+    format!(
+        "Of {pods}, {machines} have room for {fit} even when they are empty; the next one asks for {asked}. The job can never start on them."
+    )
+}
+
+/// Pods for which there is no room now: how many, and how many of them fit.
+fn no_room(state: &State, (pods, fit): (u32, u32), asked: &str, free: &str) -> String {
+    if state.nodes.is_empty() {
+        return format!("The quota has room, but the machines have {free} free; the job asks for {asked}.");
+    }
+    let verb = if pods == 1 { "fits" } else { "fit" };
+    let pods = count(u64::from(pods), "pod", "pods");
+    format!(
+        "Fragmented: the quota has room, but {fit} of {pods} {verb} on a node; one needs {asked}, the most free on one node is {free}."
+    )
+}
+
+/// Which part of a quota's amount is meant.
+enum Part {
+    /// What it has for its own jobs.
+    Own,
+    /// All of it: an ancestor's, which its descendants use as well.
+    All,
+    /// What was told earlier, and cannot be read off the numbers.
+    Unknown,
+}
+
+fn part(state: &State, quota: &QuotaId, dimension: u8, told: i64, free: i64) -> Part {
+    let at = usize::from(dimension);
+    let known = state.quota_no(quota).map(|no| (&state.quotas[no.at()], &state.ledger.quotas[no.at()]));
+    match known {
+        Some((quota, book)) if told == quota.min.amount[at] && told != own_min(quota, book, at) => Part::All,
+        Some(_) | None if free > told => Part::Unknown,
+        Some(_) | None => Part::Own,
     }
 }
 

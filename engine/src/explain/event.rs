@@ -12,6 +12,7 @@ use crate::explain::words::period;
 use crate::explain::words::source;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
+use crate::job::phase::Placed;
 use crate::job::phase::Source;
 use crate::job::story::Episode;
 use crate::market::offer::SpotOffer;
@@ -75,20 +76,7 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
                 format!("{} have", count(waits_for.len() as u64, "job", "jobs"))
             }
         ),
-        Event::Started { job, placed, .. } => {
-            let by = match placed.source {
-                Source::Own => String::new(),
-                Source::Idle | Source::Reclaim | Source::ChildLevel | Source::SelfLevel | Source::Spot => {
-                    format!(" by {}", source(placed.source))
-                }
-            };
-            let charge = match placed.charge {
-                Charge::InQuota => "in quota",
-                Charge::Idle => "not in quota",
-                Charge::Spot => "at the market price",
-            };
-            format!("{} started on {}{by}, {charge}", name(state, *job), held(state, *job))
-        }
+        Event::Started { job, placed, .. } => started(state, *job, placed),
         Event::Grown { job, pods, charge, .. } => {
             let charge = if *charge == Charge::Idle { "not in quota" } else { "in quota" };
             format!("{} grew by {}, {charge}", name(state, *job), count(pods.len() as u64, "pod", "pods"))
@@ -124,6 +112,23 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::Veiled | Event::Forgotten { .. } | Event::Rounded { .. } => return None,
     };
     Some(sentence)
+}
+
+fn started(state: &State, no: JobNo, placed: &Placed) -> String {
+    let held = held(state, no);
+    let on = match placed.source {
+        Source::Own => held,
+        Source::Reclaim if held.contains(" GPU") => held.replacen(" GPU", " reclaimed GPU", 1),
+        Source::Idle | Source::Reclaim | Source::ChildLevel | Source::SelfLevel | Source::Spot => {
+            format!("{held} by {}", source(placed.source))
+        }
+    };
+    let charge = match placed.charge {
+        Charge::InQuota => "in quota",
+        Charge::Idle => "not in quota",
+        Charge::Spot => "at the market price",
+    };
+    format!("{} started on {on}, {charge}", name(state, no))
 }
 
 fn offered(state: &State, offer: &SpotOffer) -> String {

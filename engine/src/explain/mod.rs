@@ -12,6 +12,7 @@ mod raise;
 mod remedy;
 mod spot;
 mod status;
+mod tip;
 mod why;
 mod words;
 
@@ -29,6 +30,7 @@ pub use policy::child_level;
 pub use policy::self_level;
 pub use remedy::Help;
 pub use remedy::remedy;
+pub use remedy::tips;
 pub use spot::bid;
 pub use spot::cost;
 pub use spot::past_of_bid;

@@ -1,66 +1,37 @@
-//! The smallest change by which a waiting bid would start now: a higher bid, or fewer instances. Each is tried by the
-//! rules of the market before it is proposed.
+//! The smallest changes by which a waiting bid would start now: a higher bid, or fewer instances. Each is submitted anew
+//! on a copy, with the round at once and the scheduled one after it, before it is told.
 
 use crate::explain::remedy::Help;
-use crate::explain::words::count;
-use crate::job::story::Cause;
+use crate::explain::tip::Proposal;
+use crate::explain::tip::Search;
+use crate::explain::tip::fewer_pods;
+use crate::explain::tip::submission;
+use crate::job::phase::Source;
 use crate::market::bid::Bid;
-use crate::market::offer::PriceSource;
-use crate::schedule::decision::Decision;
-use crate::schedule::market;
-use crate::schedule::market::Occasion;
-use crate::schedule::source::spot;
-use crate::schedule::source::spot::Ask;
-use crate::schedule::source::spot::Quote;
-use crate::state::world::State;
-use crate::unit::id::JobNo;
+use crate::message::command::SpotRequest;
+use crate::message::command::SubmitJob;
 use crate::unit::ordered::Set;
 use crate::unit::quantity::price;
-use crate::unit::time::Timestamp;
 
-/// How many higher bids are tried at most where prices are free.
-const PRICES_TRIED: usize = 8;
-
-pub(super) fn remedy(state: &State, no: JobNo, now: Timestamp) -> Option<Help> {
-    let (offer, ask) = Ask::of(state, no)?;
-    let quote = Quote::of(state, offer, now);
-    if spot::offer(&quote, &ask).is_ok() {
-        // Nothing is in its way but who comes first, and the next scheduled round decides that.
-        return None;
-    }
-    let higher = higher_bids(state, no, &quote, &ask);
-    let original = quote.offer.terms.original_price;
-    // With another bid its turn comes earlier, and others keep less of the offer for themselves.
-    let is_left =
-        |bid: Bid, ask: &Ask| spot::offer(&Quote::left_for(&with_bid(state, no, bid), offer, no, now), ask).is_ok();
-    let would_do = |bid: &&Bid| {
-        let raised = Ask { limit: bid.limit(original), ..ask };
-        spot::offer(&quote, &raised).is_ok() && is_left(**bid, &raised)
-    };
-    if let Some(bid) = higher.iter().find(would_do) {
-        return Some(help(format!("Raise the bid to {}.", words(*bid))));
-    }
-    let left = Quote::left_for(state, offer, no, now);
-    let fewer = Ask { instances: left.free, ..ask };
-    if left.free > 0 && spot::offer(&left, &fewer).is_ok() {
-        let instances = count(left.free.unsigned_abs(), "instance", "instances");
-        return Some(help(format!("Ask for {instances}: that would start now.")));
-    }
-    if quote.offer.terms.price_source != PriceSource::Auction {
-        return None;
-    }
-    if outbids(state, no, now) {
-        return Some(help(
-            "It outbids who runs there now; the next scheduled round gives it the instances.".to_owned(),
-        ));
-    }
-    let bid = higher.into_iter().find(|bid| outbids(&with_bid(state, no, *bid), no, now))?;
-    Some(help(format!("Raise the bid to {}: it would outbid who runs there now.", words(bid))))
+/// A higher bid, and fewer instances: as far as they help, and no more than so many.
+pub(super) fn tips(search: &mut Search<'_>, at_most: usize) -> Vec<Help> {
+    let kinds: [fn(&mut Search<'_>) -> Option<Help>; 2] = [higher, fewer_pods];
+    kinds.into_iter().filter_map(|kind| kind(search)).take(at_most).collect()
 }
 
-fn help(sentence: String) -> Help {
-    // A bid is part of what was submitted: to change it, the job is submitted again.
-    Help { sentence, command: None }
+/// The lowest bid above its own that starts it.
+fn higher(search: &mut Search<'_>) -> Option<Help> {
+    let bids = search.within_share(higher_bids(search));
+    bids.into_iter().find_map(|bid| {
+        let submission = submission(search.state, search.no)?;
+        let spot = submission.spot.clone().map(|spot| match bid {
+            Bid::Discount(percent) => SpotRequest { discount_percent: Some(i64::from(percent)), ..spot },
+            Bid::Price(limit) => SpotRequest { price_limit: Some(limit), ..spot },
+            Bid::AsPriceGoes => spot,
+        });
+        let proposal = Proposal::resubmit(format!("Raise the bid to {}", words(bid)), SubmitJob { spot, ..submission });
+        search.try_out(proposal, |_: Source| ".")
+    })
 }
 
 fn words(bid: Bid) -> String {
@@ -72,9 +43,10 @@ fn words(bid: Bid) -> String {
 }
 
 /// Bids above the job's own that may make a difference, the lowest first: the discounts that there are; or what is
-/// asked now, and just above what others who run there bid.
-fn higher_bids(state: &State, no: JobNo, quote: &Quote<'_>, ask: &Ask) -> Vec<Bid> {
-    let Some((offer, bid)) = state.jobs[no].spec.spot.as_ref().map(|spot| (spot.offer, spot.bid)) else {
+/// asked now, and as much as others bid, or just more.
+fn higher_bids(search: &Search<'_>) -> Vec<Bid> {
+    let (state, spec) = (search.state, search.spec());
+    let Some((offer, bid)) = spec.spot.as_ref().map(|spot| (spot.offer, spot.bid)) else {
         return Vec::new();
     };
     match bid {
@@ -82,44 +54,21 @@ fn higher_bids(state: &State, no: JobNo, quote: &Quote<'_>, ask: &Ask) -> Vec<Bi
         Bid::Discount(percent) => {
             (1..=9).map(|tenth| tenth * 10).filter(|more| *more > percent).map(Bid::Discount).collect()
         }
-        Bid::Price(_) => {
-            let others = state.market.desks[offer.at()].running.iter().map(|(limit, _)| limit + 1);
-            let tried = std::iter::once(quote.price).chain(others.take(PRICES_TRIED));
-            let highest = quote.offer.terms.range().high;
-            let limits: Set<i64> = tried.filter(|limit| *limit > ask.limit && *limit <= highest).collect();
+        Bid::Price(own) => {
+            let (desk, offered) = (&state.market.desks[offer.at()], &state.market.offers[offer.at()]);
+            let waiting = desk.waiting.iter().filter_map(|(_, _, _, no)| state.bid_of(*no).map(|(_, limit, _)| limit));
+            let others = desk.running.iter().map(|(limit, _)| *limit).chain(waiting);
+            let tried = std::iter::once(offered.course.price()).chain(others.flat_map(|limit| [limit, limit + 1]));
+            let highest = offered.terms.range().high;
+            let limits: Set<i64> = tried.chain([highest]).filter(|limit| *limit > own && *limit <= highest).collect();
             limits.into_iter().map(Bid::Price).collect()
         }
     }
 }
 
-/// The state if the waiting job had this bid.
-fn with_bid(state: &State, no: JobNo, bid: Bid) -> State {
-    let mut changed = state.clone();
-    changed.leave_queue(no);
-    if let Some(spot) = changed.jobs.get_mut(no).and_then(|job| job.spec.spot.as_mut()) {
-        spot.bid = bid;
-    }
-    changed.enter_queue(no);
-    changed
-}
-
-/// Whether a scheduled round would start the job: at once, or when who makes room has stopped.
-fn outbids(state: &State, no: JobNo, now: Timestamp) -> bool {
-    let Some((offer, ..)) = state.bid_of(no) else { return false };
-    market::settle_offer(state, offer, now, Occasion::Scheduled).iter().any(|decision| match decision {
-        Decision::Serve { job, .. } => *job == no,
-        Decision::Release { cause: Cause::Outbid { by, .. }, .. } => *by == state.jobs[no].spec.id,
-        Decision::Release { .. }
-        | Decision::Grow { .. }
-        | Decision::Price { .. }
-        | Decision::Wait { .. }
-        | Decision::Hold { .. } => false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::remedy;
+    use crate::explain;
     use crate::host::authority;
     use crate::message;
     use crate::state::world::State;
@@ -137,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_proposed_to_a_bid_that_could_start_if_nobody_came_first() {
+    fn a_bid_that_could_start_if_nobody_came_first_is_told_how_to_come_first() {
         let mut state = State::default();
         let steps = [
             (0, CLUSTER.to_owned()),
@@ -154,6 +103,8 @@ mod tests {
         }
         let small = state.jobs.find(&JobId::new("small").unwrap()).unwrap();
         assert_eq!((state.market.free(OfferNo(0)), state.jobs[small].is_queued()), (1, true));
-        assert!(remedy(&state, small, Timestamp(61_000)).is_none());
+        let tips = explain::tips(&state, small, Timestamp(61_000), 5);
+        let told: Vec<&str> = tips.iter().map(|help| help.sentence.as_str()).collect();
+        assert_eq!(told, ["Raise the bid to 0.000501."]);
     }
 }

@@ -4,6 +4,7 @@
 use crate::explain::blocker::blocker;
 use crate::explain::remedy::Help;
 use crate::explain::remedy::remedy;
+use crate::explain::tip::next_round;
 use crate::host::authority;
 use crate::host::veil::Veil;
 use crate::job::hold::Attempt;
@@ -13,7 +14,8 @@ use crate::job::phase::Phase;
 use crate::job::phase::Source;
 use crate::message::command::Command;
 use crate::message::command::Round;
-use crate::schedule::judge::try_sources;
+use crate::quota::settings::QueueStrategy;
+use crate::schedule::judge::ask;
 use crate::schedule::order;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
@@ -22,7 +24,7 @@ use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 
 /// How many rounds ahead a start is looked for, in a small cluster and in a large one.
-const ROUNDS_AHEAD: std::ops::RangeInclusive<usize> = 4..=500;
+const ROUNDS_AHEAD: std::ops::RangeInclusive<usize> = 4..=1_000;
 
 /// How many jobs are copied or looked at for an estimate, at most, as long as the rounds allow: it has to be there
 /// while somebody types.
@@ -39,7 +41,8 @@ pub struct Why {
     pub others: Vec<(Source, String)>,
     /// Its place in the queue of its quota, or among the bids on its offer, from 1; none during a backoff.
     pub position: Option<usize>,
-    /// The smallest single change that would start it now.
+    /// The smallest single change that would start it now, or the change that comes nearest; nothing if the next round
+    /// starts it anyway.
     pub help: Option<Help>,
     /// When it would start by itself, if running jobs declare their durations.
     pub estimate: Option<Timestamp>,
@@ -75,8 +78,8 @@ fn told(state: &State, no: JobNo, hold: Hold, now: Timestamp) -> Why {
     }
 }
 
-/// The reasons with today's numbers: the same sources are asked again. What a whole queue decides (a strict head, a
-/// reservation) is as the last round said.
+/// The reasons with today's numbers: the same question as in a round. What a whole queue decides (a strict head, a
+/// reservation) is as the last round said, and what that named as binding stays so while it is true.
 #[must_use]
 pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
     let job = state.jobs.get(no)?;
@@ -91,19 +94,39 @@ pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
         return Some(Hold::of(vec![Attempt { source: Source::Own, blocker: Blocker::Backoff { until: *until } }]));
     }
     let told = job.class.and_then(|class| state.queue.classes[class.at()].hold.clone());
-    let by_queue = |hold: &Hold| {
-        matches!(
-            hold.binding().map(|attempt| &attempt.blocker),
-            Some(Blocker::BehindHead { .. } | Blocker::Reserved { .. } | Blocker::LargerThanQuota { .. })
-        )
-    };
-    match told {
-        Some(told) if by_queue(&told) => Some((*told).clone()),
-        told => try_sources(&Trial::new(state, now), &job.spec).err().or_else(|| told.map(|told| (*told).clone())),
+    if let Some(told) = told.as_ref().filter(|told| is_by_queue(state, told)) {
+        return Some((**told).clone());
+    }
+    match (ask(&Trial::new(state, now), &job.spec), told) {
+        (Err(asked), Some(told)) => Some(asked.bound_like(&told)),
+        (Err(asked), None) => Some(asked),
+        (Ok(_), told) => behind_head(state, no, now).or_else(|| told.map(|told| (*told).clone())),
     }
 }
 
-/// When the job starts if nobody submits anything: rounds ahead on a copy, from one change of time to the next.
+/// In a strict queue, whoever is at its head by now: the one that was named has started.
+fn behind_head(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
+    let quota = state.jobs[no].spec.quota;
+    let is_strict = state.quotas[quota.at()].settings.strategy == QueueStrategy::StrictFifo;
+    let head = is_strict.then(|| order::positions(state, quota, now).first().copied()).flatten()?;
+    let blocker = Blocker::BehindHead { job: state.jobs[head].spec.id.clone() };
+    (head != no).then(|| Hold::of(vec![Attempt { source: Source::Own, blocker }]))
+}
+
+/// Whether somebody else in the queue is the reason, and still waits there.
+fn is_by_queue(state: &State, told: &Hold) -> bool {
+    let named = told.binding().and_then(|attempt| {
+        if let Blocker::BehindHead { job } | Blocker::Reserved { job, .. } = &attempt.blocker {
+            Some(job)
+        } else {
+            None
+        }
+    });
+    named.and_then(|id| state.jobs.find(id)).is_some_and(|no| state.jobs[no].is_queued())
+}
+
+/// When the job starts if nobody submits anything: rounds ahead on a copy, as the service has them: one whenever time
+/// alone changes something, and a scheduled one at the next full minute, which offers what that left over.
 fn estimate(state: &State, no: JobNo, now: Timestamp) -> Option<Timestamp> {
     if state.jobs[no].bids() {
         // Nobody knows how prices go.
@@ -111,10 +134,25 @@ fn estimate(state: &State, no: JobNo, now: Timestamp) -> Option<Timestamp> {
     }
     let mut ahead = state.clone();
     let mut at = now;
+    let mut is_scheduled = true;
     let rounds = (JOBS_AHEAD / state.jobs.len().max(1)).clamp(*ROUNDS_AHEAD.start(), *ROUNDS_AHEAD.end());
     for _ in 0..rounds {
-        at = ahead.next_wakeup()?.max(at);
-        authority::step(&mut ahead, &Command::Round(Round::default()), at).ok()?;
+        let (scheduled, minute) = next_round(&ahead, at);
+        let wakeup = ahead.next_wakeup().map(|wakeup| wakeup.max(at));
+        let round = match wakeup.filter(|wakeup| !is_scheduled || *wakeup < minute) {
+            Some(wakeup) => {
+                at = wakeup;
+                Round::default()
+            }
+            None if is_scheduled => {
+                at = minute;
+                scheduled
+            }
+            None => return None,
+        };
+        let events = authority::step(&mut ahead, &Command::Round(round), at).ok()?;
+        // What a start leaves over is offered by the scheduled round after it.
+        is_scheduled = round.slot.is_none() || events.len() > 1;
         match ahead.jobs.get(no).map(|job| &job.phase) {
             Some(Phase::Queued { .. }) => {}
             Some(Phase::Starting { .. } | Phase::Running { .. }) => return Some(at),

@@ -130,3 +130,9 @@ pub(super) fn name(state: &State, no: JobNo) -> String {
 pub(super) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
+
+/// Words that begin in the middle of a sentence.
+pub(super) fn uncapitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}

@@ -5,11 +5,13 @@ use serde::Serialize;
 
 use crate::job::never::Never;
 use crate::job::phase::Source;
+use crate::job::reach;
 use crate::unit::id::JobId;
 use crate::unit::id::OfferId;
 use crate::unit::id::QuotaId;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
+use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -251,6 +253,12 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// Whether both name the same reason; the numbers may differ.
+    #[must_use]
+    pub fn is_same_kind(&self, other: &Self) -> bool {
+        self.source == other.source && std::mem::discriminant(&self.blocker) == std::mem::discriminant(&other.blocker)
+    }
+
     /// Whether a look at the books of the job's own quota, or at what is idle, tells that nothing has changed. The
     /// settings do not change without the reasons being forgotten.
     fn is_plain(&self) -> bool {
@@ -308,11 +316,22 @@ impl Hold {
     /// A hold of these attempts, which are in the order of the sources.
     #[must_use]
     pub fn of(mut attempts: Vec<Attempt>) -> Self {
-        let binding = (0..attempts.len()).max_by_key(|&at| (attempts[at].blocker.weight(), at));
+        let binding = (0..attempts.len()).max_by_key(|&at| (reach::of(&attempts[at]), at));
         if let Some(at) = binding {
             attempts[..=at].rotate_right(1);
         }
         Self { attempts }
+    }
+
+    /// The same reasons, with that one as binding which another hold names, if it is among them.
+    #[must_use]
+    pub fn bound_like(mut self, told: &Self) -> Self {
+        let is_told = |mine: &Attempt| told.binding().is_some_and(|theirs| mine.is_same_kind(theirs));
+        sort::by_key(&mut self.attempts, |attempt| attempt.source);
+        if let Some(at) = self.attempts.iter().position(is_told) {
+            self.attempts[..=at].rotate_right(1);
+        }
+        self
     }
 
     /// The reason that matters most.
@@ -355,9 +374,8 @@ impl Hold {
     pub fn is_same_kind(&self, other: &Self) -> bool {
         self.attempts.len() == other.attempts.len()
             && self.attempts.iter().zip(&other.attempts).all(|(mine, theirs)| {
-                mine.source == theirs.source
+                mine.is_same_kind(theirs)
                     && mine.blocker.waits_for() == theirs.blocker.waits_for()
-                    && std::mem::discriminant(&mine.blocker) == std::mem::discriminant(&theirs.blocker)
                     && mine.blocker.passes_with_time() == theirs.blocker.passes_with_time()
             })
     }
@@ -379,34 +397,5 @@ impl Blocker {
     /// The waiting job that has to start first.
     fn waits_for(&self) -> Option<&JobId> {
         if let Self::BehindHead { job } | Self::Reserved { job, .. } = self { Some(job) } else { None }
-    }
-
-    /// How much the blocker tells about what would help: what can never change first, then what changes by itself,
-    /// then the furthest rule that is switched on, then the switches, then plain shortage.
-    fn weight(&self) -> u8 {
-        match self {
-            // The switch that keeps it so helps more than the proof.
-            Self::Never(Never::Own { .. }) => 4,
-            Self::LargerThanNodes { .. } | Self::Never(_) => 12,
-            Self::LargerThanQuota { .. } => 11,
-            Self::Backoff { .. } | Self::BehindHead { .. } => 10,
-            Self::WaitingForRelease { .. } => 9,
-            Self::Reserved { .. } => 8,
-            Self::VictimProtected { .. } => 7,
-            Self::NotSolved { .. }
-            | Self::PriorityNotHigh { .. }
-            | Self::NoVictim { .. }
-            | Self::VictimsTooFew { .. } => 6,
-            Self::ChildLevelOff { .. } => 5,
-            Self::NoRoom { .. } => 4,
-            Self::QuotaFull { .. }
-            | Self::IdleShort { .. }
-            | Self::BelowMarket { .. }
-            | Self::BelowAverage { .. }
-            | Self::InventoryShort { .. }
-            | Self::NextRound { .. } => 3,
-            Self::NothingLent => 2,
-            Self::IdleOff | Self::IdleOnly | Self::NoBid | Self::SelfLevelOff { .. } | Self::NoChildren { .. } => 1,
-        }
     }
 }

@@ -3,6 +3,7 @@
 pub mod hold;
 pub mod never;
 pub mod phase;
+mod reach;
 pub mod shape;
 pub mod spec;
 pub mod story;

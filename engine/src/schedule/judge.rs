@@ -72,16 +72,43 @@ impl Refused {
 
 /// What a waiting job gets by right, as far as reservations leave it.
 pub fn by_right(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobNo) -> Result<Offer, Refused> {
-    let state = trial.state;
-    let job = &state.jobs[no].spec;
-    let is_above_quota = never::is_above_quota(state, job);
+    let job = &trial.state.jobs[no].spec;
     let claim = Claim { job: no, spec: job, is_extra: false };
+    ask_by_right(trial, job, |trial, source, offer| {
+        reservations.admit(trial, claim, offer, |trial| source::offer(source, trial, job))
+    })
+}
+
+/// What a job would be told now whatever the rest of the queue does: the same questions as in a round.
+pub fn ask(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
+    let refused = match job.idle {
+        IdlePolicy::Only => Refused::idle_only(),
+        IdlePolicy::Off | IdlePolicy::Acceptable => {
+            match ask_by_right(&mut trial.fork(), job, |_, _, offer| Ok(offer)) {
+                Ok(offer) => return Ok(offer),
+                Err(refused) => refused,
+            }
+        }
+    };
+    match source::offer(Source::Idle, trial, job) {
+        Ok(offer) => Ok(offer),
+        Err(blocker) => Err(refused.hold(trial.state, job, blocker)),
+    }
+}
+
+/// Asks the sources by right in their order, as far as somebody admits what they offer.
+fn ask_by_right<'s>(
+    trial: &mut Trial<'s>,
+    job: &JobSpec,
+    mut admit: impl FnMut(&mut Trial<'s>, Source, Offer) -> Result<Offer, Denied>,
+) -> Result<Offer, Refused> {
+    let is_above_quota = never::is_above_quota(trial.state, job);
     let mut refused = Refused { attempts: Vec::with_capacity(source::SOURCES.len()), held_by: None };
     for source in BY_RIGHT {
         let admitted = match source::offer(source, trial, job) {
             // Nobody gives way to a job that is larger than what is guaranteed to it.
             Ok(_) if is_above_quota => continue,
-            Ok(offer) => reservations.admit(trial, claim, offer, |trial| source::offer(source, trial, job)),
+            Ok(offer) => admit(trial, source, offer),
             Err(blocker) => {
                 let is_short = source == Source::Own && matches!(blocker, Blocker::NoRoom { .. });
                 // Others may be leaving already; if that is enough, nobody else has to go.
@@ -94,34 +121,16 @@ pub fn by_right(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobN
         };
         match admitted {
             Ok(offer) => return Ok(offer),
-            Err(denied) => {
-                let Denied { holder, blocker, is_whole_quota } = denied;
+            Err(Denied { holder, blocker, is_whole_quota }) => {
                 refused.held_by = refused.held_by.or(Some(holder));
                 refused.attempts.push(Attempt { source, blocker });
                 if is_whole_quota {
-                    return Err(refused);
+                    break;
                 }
             }
         }
     }
     Err(refused)
-}
-
-/// What the sources say of a job as it stands, whatever the rest of the queue does.
-pub fn try_sources(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
-    let mut attempts = Vec::with_capacity(source::SOURCES.len());
-    for source in source::SOURCES {
-        match source::offer(source, trial, job) {
-            Ok(offer) => return Ok(offer),
-            Err(blocker) => attempts.push(Attempt { source, blocker }),
-        }
-        let is_short = source == Source::Own && matches!(attempts[0].blocker, Blocker::NoRoom { .. });
-        // Others may be leaving already; if that is enough, nobody else has to go.
-        if let Some(blocker) = is_short.then(|| released_soon(trial, job)).flatten() {
-            return Err(Hold::of(vec![Attempt { source, blocker }]));
-        }
-    }
-    Err(Hold::of(attempts))
 }
 
 /// Whether a job may be the head for which a strict queue waits: it fits in what is guaranteed to it, and on the

@@ -14,6 +14,7 @@ use crate::schedule::source::room::dimension;
 use crate::schedule::source::room::find_room;
 use crate::schedule::trial::Trial;
 use crate::unit::id::DomainNo;
+use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
 
 pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
@@ -33,14 +34,18 @@ pub fn fits(trial: &Trial<'_>, job: &JobSpec) -> Result<(), Blocker> {
     }
     let asked = job.shape.gang_amount();
     ledger::fits_in_quota(&trial.state.quotas, &trial.quotas, job.quota, &asked, Reach::Own)
-        .map_err(|short| quota_full(trial, short, asked[short.dimension]))
+        .map_err(|short| quota_full(trial, job.quota, short, asked[short.dimension]))
 }
 
-/// What is short, with the numbers.
+/// What is short for a job of a quota, with the numbers.
 #[must_use]
-pub fn quota_full(trial: &Trial<'_>, short: Short, asked: i64) -> Blocker {
+pub fn quota_full(trial: &Trial<'_>, of: QuotaNo, short: Short, asked: i64) -> Blocker {
     let quota = &trial.state.quotas[short.quota.at()];
-    let own = ledger::own_min(quota, trial.quotas.get(short.quota.at()), short.dimension);
+    let book = trial.quotas.get(short.quota.at());
+    let all = quota.min.amount[short.dimension];
+    // Of an ancestor, what all of its descendants use counts; then its whole amount is what that is held against.
+    let is_of_all = short.free == all.saturating_sub(book.used[short.dimension]) && asked > short.free;
+    let own = if is_of_all && short.quota != of { all } else { ledger::own_min(quota, book, short.dimension) };
     Blocker::QuotaFull { quota: quota.id.clone(), dimension: dimension(short.dimension), asked, free: short.free, own }
 }
 

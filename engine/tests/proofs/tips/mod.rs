@@ -1,0 +1,160 @@
+//! A tip is a promise (semantics section 11): whoever follows it sees the job started or granted by the next round, and
+//! no single change of the listed kinds that works goes untold.
+
+mod brute;
+mod kind;
+
+use std::collections::BTreeMap;
+
+use engine::explain;
+use engine::explain::Help;
+use engine::host::authority;
+use engine::job::phase::Phase;
+use engine::message::command::CancelJob;
+use engine::message::command::Command;
+use engine::message::command::Round;
+use engine::message::command::SubmitJob;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::id::JobNo;
+use engine::unit::time::Timestamp;
+
+use crate::history::each_waiting;
+use crate::history::seeds;
+use crate::tips::kind::Kind;
+
+/// How many histories are gone through in the gate.
+const TRUTHFUL: u64 = 150;
+const NOT_SILENT: u64 = 60;
+
+/// What somebody does who follows a tip.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    Wait,
+    Send(Box<Command>),
+    Anew(Box<SubmitJob>),
+}
+
+/// Whether the job runs or is about to, after an act now or after the next scheduled round.
+pub(crate) fn starts(state: &State, no: JobNo, act: &Act, now: Timestamp) -> Result<bool, String> {
+    let mut state = state.clone();
+    let mut job = state.jobs[no].spec.id.clone();
+    let send = |state: &mut State, command: Command, at: Timestamp| {
+        authority::step(state, &command, at).map(|_| ()).map_err(|rejection| format!("{rejection}: {command:?}"))
+    };
+    match act {
+        Act::Wait => {}
+        Act::Send(command) => send(&mut state, (**command).clone(), now)?,
+        Act::Anew(submission) => {
+            send(&mut state, Command::CancelJob(CancelJob { job }), now)?;
+            send(&mut state, Command::SubmitJob((**submission).clone()), now)?;
+            job = submission.job.clone();
+        }
+    }
+    if is_served(&state, &job) {
+        return Ok(true);
+    }
+    let minute = now.0 / 60_000 + 1;
+    let slot = state.last_slot.map_or(minute, |last| minute.max(last + 1));
+    send(&mut state, Command::Round(Round { slot: Some(slot) }), Timestamp(minute * 60_000))?;
+    Ok(is_served(&state, &job))
+}
+
+fn is_served(state: &State, job: &JobId) -> bool {
+    let phase = state.jobs.find(job).map(|no| &state.jobs[no].phase);
+    matches!(phase, Some(Phase::Running { .. } | Phase::Starting { .. }))
+}
+
+fn act(help: &Help) -> Result<Act, String> {
+    match (&help.command, &help.resubmit) {
+        (Some(command), None) => Ok(Act::Send(Box::new(command.clone()))),
+        (None, Some(submission)) => Ok(Act::Anew(submission.clone())),
+        _ => Err(format!("nothing or too much to do: {help:?}")),
+    }
+}
+
+/// A tip is followed, and said well.
+fn check_tip(state: &State, no: JobNo, help: &Help, now: Timestamp) -> Result<(), String> {
+    let act = act(help)?;
+    if !starts(state, no, &act, now)? {
+        return Err(format!("it waits still after {help:?}"));
+    }
+    let is_sentence = help.sentence.starts_with(char::is_uppercase) && help.sentence.ends_with('.');
+    if !is_sentence {
+        return Err(format!("not a sentence: {}", help.sentence));
+    }
+    if let Act::Send(command) = &act
+        && let Command::ScaleQuotas(scale) = &**command
+    {
+        let is_given = |id: &str| {
+            let no = state.quota_no(&id.to_owned().try_into().unwrap()).unwrap();
+            scale.targets.iter().any(|target| {
+                target.quota.as_str() == id
+                    && target.min.iter().any(|(name, value)| {
+                        let at = state.cluster.dimensions.iter().position(|dimension| dimension.name == *name).unwrap();
+                        *value < state.quotas[no.at()].min.amount[at]
+                    })
+            })
+        };
+        let donor = scale.targets.iter().map(|target| target.quota.as_str()).find(|id| is_given(id));
+        if donor.is_some_and(|donor| !help.sentence.contains(&format!("from {donor} to "))) {
+            return Err(format!("the donor is not named: {help:?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_tip_that_is_followed_starts_the_job() {
+    let (mut n_explained, mut n_tips) = (0u64, BTreeMap::new());
+    let seeds = seeds(TRUTHFUL);
+    for seed in seeds.clone() {
+        each_waiting(seed, seed % 4 == 3, 60, |state, no, now| {
+            n_explained += 1;
+            for help in explain::tips(state, no, now, 5) {
+                *n_tips.entry(Kind::of(state, no, &act(&help)?)).or_insert(0u64) += 1;
+                check_tip(state, no, &help, now)?;
+            }
+            let hold = explain::hold(state, no, now).ok_or("no reason")?;
+            match explain::remedy(state, no, &hold, now) {
+                Some(help) if help.works() => check_tip(state, no, &help, now),
+                Some(help) if help.sentence.starts_with("No single change would start it. ") => Ok(()),
+                Some(help) => Err(format!("neither a tip nor a miss: {help:?}")),
+                None if starts(state, no, &Act::Wait, now)? => Ok(()),
+                None => Err("nothing is said, and it does not start".to_owned()),
+            }
+        });
+    }
+    println!("histories {seeds:?}: {n_explained} explained states, tips {n_tips:?}");
+    let count = seeds.end - seeds.start;
+    assert!(n_explained >= count && n_tips.len() > 6, "only {n_tips:?} of {n_explained}");
+}
+
+#[test]
+fn no_single_change_that_works_goes_untold() {
+    let (mut n_explained, mut n_told) = (0u64, BTreeMap::new());
+    let seeds = seeds(NOT_SILENT);
+    for seed in seeds.clone() {
+        each_waiting(seed, seed % 4 == 3, 40, |state, no, now| {
+            if starts(state, no, &Act::Wait, now)? {
+                return Ok(());
+            }
+            n_explained += 1;
+            let told: Vec<Kind> = explain::tips(state, no, now, usize::MAX)
+                .iter()
+                .map(|help| act(help).map(|act| Kind::of(state, no, &act)))
+                .collect::<Result<_, _>>()?;
+            for (kind, acts) in brute::acts(state, no) {
+                let works = |act: &&Act| starts(state, no, act, now).unwrap_or(false);
+                if told.contains(&kind) {
+                    *n_told.entry(kind).or_insert(0u64) += 1;
+                } else if let Some(act) = acts.iter().find(works) {
+                    return Err(format!("nothing is said of {kind:?} in {told:?}, and this works: {act:?}"));
+                }
+            }
+            Ok(())
+        });
+    }
+    println!("histories {seeds:?}: {n_explained} explained states, told {n_told:?}");
+    assert!(n_explained >= seeds.end - seeds.start && n_told.len() > 5, "only {n_told:?} of {n_explained}");
+}

@@ -1,0 +1,64 @@
+//! Proofs over many more random histories than the gate has time for. A later run goes on where an earlier one ended:
+//! the histories are numbered, and what each run prints adds up.
+use crate::process::{Failure, command};
+
+/// What is proved under a name: the package, its test binary, and the test.
+struct Soak {
+    name: &'static str,
+    package: &'static str,
+    binary: &'static str,
+    test: &'static str,
+    /// How many histories, if nobody says so.
+    count: u64,
+}
+
+const SOAKS: [Soak; 4] = [
+    Soak::of_engine("tips", "tips::every_tip_that_is_followed_starts_the_job", 7_000),
+    Soak::of_engine("untold", "tips::no_single_change_that_works_goes_untold", 3_000),
+    Soak::of_engine("estimates", "estimates::a_job_starts_when_it_was_told_that_it_would", 3_000),
+    Soak::of_engine("reasons", "reasons::", 10_000),
+];
+
+impl Soak {
+    const fn of_engine(name: &'static str, test: &'static str, count: u64) -> Self {
+        Self { name, package: "engine", binary: "proofs", test, count }
+    }
+}
+
+pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
+    let names: Vec<&str> = SOAKS.iter().map(|soak| soak.name).collect();
+    let remedy = format!("cargo xtask soak NAME [--from N] [--count N], where NAME is one of {}", names.join(", "));
+    let wrong = |what: String| Failure::new(what, remedy.clone());
+    let (name, mut rest) = options.split_first().ok_or_else(|| wrong("soak needs a name".to_owned()))?;
+    let soak =
+        SOAKS.iter().find(|soak| soak.name == *name).ok_or_else(|| wrong(format!("no soak is called {name}")))?;
+    let (mut from, mut count) = (0, soak.count);
+    while let [option, value, others @ ..] = rest {
+        let number = value.parse::<u64>().map_err(|_| wrong(format!("{option} needs a number, not {value}")))?;
+        match *option {
+            "--from" => from = number,
+            "--count" => count = number,
+            _ => return Err(wrong(format!("soak has no option {option}"))),
+        }
+        rest = others;
+    }
+    if let [left, ..] = rest {
+        return Err(wrong(format!("{left} has no value")));
+    }
+    let mut test =
+        command("cargo", &["test", "--locked", "--release", "--package", soak.package, "--test", soak.binary]);
+    test.args(["--", "--nocapture", soak.test]);
+    test.env("TIDEGATE_FROM", from.to_string()).env("TIDEGATE_COUNT", count.to_string());
+    if test.status().is_ok_and(|status| status.success()) {
+        println!(
+            "{name}: histories {from} to {} hold; go on with --from {}",
+            (from + count).saturating_sub(1),
+            from + count
+        );
+        return Ok(());
+    }
+    Err(Failure::new(
+        format!("soak {name} found a history that fails"),
+        "see the history above; its seed makes it again",
+    ))
+}
