@@ -45,6 +45,9 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
             count(u64::from(*pods), "pod", "pods"),
             amount(dimension, asked)
         ),
+        Blocker::NoRoom { pods, fit, asked, free, unsolved: None, .. } if asked <= free && !state.nodes.is_empty() => {
+            format!("{}; no node has all at once that one needs.", fragmented(*pods, *fit))
+        }
         Blocker::NoRoom { pods, fit, dimension, asked, free, unsolved: None } => {
             no_room(state, (*pods, *fit), &amount(dimension, asked), &amount(dimension, &(*free).max(0)))
         }
@@ -152,11 +155,12 @@ fn no_room(state: &State, (pods, fit): (u32, u32), asked: &str, free: &str) -> S
     if state.nodes.is_empty() {
         return format!("The quota has room, but the machines have {free} free; the job asks for {asked}.");
     }
+    format!("{}; one needs {asked}, the most free on one node is {free}.", fragmented(pods, fit))
+}
+
+fn fragmented(pods: u32, fit: u32) -> String {
     let verb = if pods == 1 { "fits" } else { "fit" };
-    let pods = count(u64::from(pods), "pod", "pods");
-    format!(
-        "Fragmented: the quota has room, but {fit} of {pods} {verb} on a node; one needs {asked}, the most free on one node is {free}."
-    )
+    format!("Fragmented: the quota has room, but {fit} of {} {verb} on a node", count(u64::from(pods), "pod", "pods"))
 }
 
 /// Which part of a quota's amount is meant.
