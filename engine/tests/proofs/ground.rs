@@ -64,12 +64,8 @@ impl<'s> Ground<'s> {
                 held.insert((no, pod), Held { quota, charge, amount, pods, domain, waits });
             };
             let pods = placed.pods.iter().copied().zip(shape.gang_pod_amounts()).collect();
-            let waits = match &job.phase {
-                Phase::Starting { waits_for, .. } => {
-                    waits_for.iter().fold(Amount::ZERO, |sum, no| sum.plus(&whole(state, *no)))
-                }
-                _ => Amount::ZERO,
-            };
+            let victims: &[JobNo] = if let Phase::Starting { waits_for, .. } = &job.phase { waits_for } else { &[] };
+            let waits = victims.iter().fold(Amount::ZERO, |sum, no| sum.plus(&whole(state, *no)));
             add(None, placed.charge, shape.gang_amount(), pods, waits);
             for (at, pod) in (0u32..).zip(extra) {
                 let amount = shape.extra_amount();

@@ -156,11 +156,9 @@ fn above(ground: &Ground<'_>, now: Timestamp, quota: usize) -> Option<Vec<Unit>>
         return Some(Vec::new());
     }
     let protection = state.quotas[quota].settings.min_runtime.0;
-    let may_go = |no: &JobNo| match &state.jobs[*no].phase {
-        Phase::Running { placed, started, .. } => {
-            placed.charge == Charge::InQuota && !is_by_right(*no) && started.0 + protection <= now.0
-        }
-        _ => false,
+    let may_go = |no: &JobNo| {
+        let Phase::Running { placed, started, .. } = &state.jobs[*no].phase else { return false };
+        placed.charge == Charge::InQuota && !is_by_right(*no) && started.0 + protection <= now.0
     };
     let units = mine.into_iter().filter(may_go).flat_map(|no| units_of(state, now, no, ABOVE, true, |_| true));
     let mut units: Vec<Unit> = units.filter(|unit| unit.charge == Charge::InQuota).collect();

@@ -160,7 +160,14 @@ fn nobody_goes_whom_the_rule_does_not_name() {
                     let scaled = serve.before.quota_no(scaled).unwrap().at();
                     assert!(ground.line(quota).contains(&scaled), "{victim:?}\n{note}");
                 }
-                _ => {
+                Cause::Reclaimed { .. }
+                | Cause::OverUse { .. }
+                | Cause::ChildLevel { .. }
+                | Cause::SelfLevel { .. }
+                | Cause::BelowPrice { .. }
+                | Cause::BelowAverage { .. }
+                | Cause::Outbid { .. }
+                | Cause::InventoryShrunk { .. } => {
                     let Some(units) = &units else { continue };
                     let of = |part: &Part| units.iter().find(|unit| unit.part == *part);
                     assert!(named.iter().all(|part| of(part).is_some()), "{victim:?} by {cause:?}\n{note}");

@@ -72,14 +72,13 @@ pub fn cause_of(state: &State, victim: JobNo, charge: Charge, cause: &Cause) -> 
         | Cause::Outbid { .. }
         | Cause::InventoryShrunk { .. } => true,
     };
-    match cause {
-        Cause::Reclaimed { by, .. } | Cause::ChildLevel { by, .. } | Cause::SelfLevel { by, .. }
-            if charge == Charge::InQuota && !is_named =>
-        {
-            Cause::OverUse { quota: state.quotas[spec.quota.at()].id.clone(), by: by.clone() }
-        }
-        named => named.clone(),
+    if let Cause::Reclaimed { by, .. } | Cause::ChildLevel { by, .. } | Cause::SelfLevel { by, .. } = cause
+        && charge == Charge::InQuota
+        && !is_named
+    {
+        return Cause::OverUse { quota: state.quotas[spec.quota.at()].id.clone(), by: by.clone() };
     }
+    cause.clone()
 }
 
 fn are_siblings(state: &State, a: QuotaNo, b: QuotaNo) -> bool {
