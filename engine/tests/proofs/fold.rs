@@ -119,7 +119,7 @@ fn what_is_sent_again_at_once_changes_nothing() {
                     | Command::RotateKey(_)
             );
             // What started without any work left has ended by now, which comes first.
-            let is_quiet = elapse(&run.state, now).is_empty();
+            let is_quiet = transition::elapse(&run.state, now).is_empty();
             if outcome.is_ok() && is_repeatable && is_quiet {
                 let again = authority::step(&mut run.state, &command, now);
                 assert_eq!(again, Ok(Vec::new()), "{}", note(&run, &command));
