@@ -1,5 +1,6 @@
 //! The policy checker on a file: what it finds, an example that can be played, and the change that ends it.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 
@@ -93,9 +94,9 @@ fn report(name: &str, state: &State, findings: &[Finding], faults: usize) -> Str
     let mut text = format!("{name}: {}, {}\n", count(faults, "fault"), count(warnings, "warning"));
     for (at, finding) in findings.iter().enumerate() {
         let FindingWords { severity, what, change } = explain::finding(state, finding);
-        text += &format!("\n{}. {severity}: {what}\n", at + 1);
+        let _ = writeln!(text, "\n{}. {severity}: {what}", at + 1);
         text += &indented(&example(&finding.example));
-        text += &format!("   {}\n", change.as_deref().unwrap_or("No single change that was tried ends it."));
+        let _ = writeln!(text, "   {}", change.as_deref().unwrap_or("No single change that was tried ends it."));
         text += &indented(&finding.fix.as_ref().and_then(lines).unwrap_or_default());
     }
     if !findings.is_empty() {
@@ -105,7 +106,7 @@ fn report(name: &str, state: &State, findings: &[Finding], faults: usize) -> Str
 }
 
 fn indented(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("     {line}\n")).collect()
+    lines.iter().fold(String::new(), |text, line| text + "     " + line + "\n")
 }
 
 /// The example as a scenario, with what the engine says when it is played.

@@ -138,13 +138,18 @@ fn random_traces_come_to_the_same_in_a_plan_and_in_a_replay() {
         let (mut jobs, mut at) = (HEADING.to_owned(), 0);
         for job in 0..150 {
             at += below(200);
-            let (duration, gpus, group) = (1 + below(3_000), 1 + below(8), ["a", "b", "root"][below(3) as usize]);
-            let (priority, idle) = (1 + below(9), ["off", "acceptable", "only"][below(3) as usize]);
-            let tolerance = ["yes", "no"][below(2) as usize];
+            let (duration, gpus, group) = (1 + below(3_000), 1 + below(8), pick(below(3), &["a", "b", "root"]));
+            let (priority, idle) = (1 + below(9), pick(below(3), &["off", "acceptable", "only"]));
+            let tolerance = pick(below(2), &["yes", "no"]);
             let _ = writeln!(jobs, "j{job},{at},{duration},{gpus},{group},{priority},{idle},{tolerance}");
         }
         let gpus_per_node = seed.is_multiple_of(2).then_some(8);
         n_events += compare(&format!("seed {seed}"), &quotas, None, gpus_per_node, &source("jobs.csv", &jobs));
     }
     assert!(n_events > 50, "only {n_events} jobs were evicted");
+}
+
+/// The word at a place.
+fn pick(at: u64, words: &[&'static str]) -> &'static str {
+    words[usize::try_from(at).unwrap()]
 }

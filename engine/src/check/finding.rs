@@ -30,6 +30,7 @@ pub struct Example {
 
 /// One thing that happens in an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "an example has ten acts at most")]
 pub enum Act {
     /// A command, with the round at once that follows.
     Send(Command),

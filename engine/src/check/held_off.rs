@@ -99,8 +99,8 @@ fn example(ground: &Ground, case: Case, quota: QuotaNo, dimension: usize) -> Opt
         return None;
     }
     let all = if quota == no { own } else { own.saturating_add(taken) };
-    let cast = if quota == no { vec![no] } else { vec![quota, no] };
-    let scene = Scene::of(ground, dimension, &cast)?;
+    let players = if quota == no { vec![no] } else { vec![quota, no] };
+    let scene = Scene::of(ground, dimension, &players)?;
     let settings = ground.settings(quota);
     let scene = match right {
         Right::Policy(Policy::SelfLevel) => {

@@ -58,7 +58,7 @@ fn example(
     let high = policy.high.highest()?;
     let owner = patient(ground, sibling)?;
     let scene = Scene::of(ground, dimension, &[no, sibling])?;
-    let owned = |scene: Scene| {
+    let shown = |scene: Scene| {
         let scene =
             scene.submit(Asked::new("more", no, high, theirs)).submit(Asked::new("owner", sibling, owner, theirs));
         scene.showing(|played| played.runs("more") && played.waits("owner"))
@@ -67,9 +67,9 @@ fn example(
     let low = policy.low.highest().zip(policy.modules.iter().next());
     let taken = low.filter(|_| policy.scope == Scope::SameLevel).and_then(|(low, module)| {
         let job = Asked { module, ..Asked::new("low", sibling, low, theirs) };
-        owned(full.clone().submit(job).wait(ground.settings(sibling).min_runtime))
+        shown(full.clone().submit(job).wait(ground.settings(sibling).min_runtime))
     });
-    owned(full).or(taken)
+    shown(full).or(taken)
 }
 
 /// The highest priority with which a job of a quota takes nothing from others.

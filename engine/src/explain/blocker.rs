@@ -11,6 +11,7 @@ use crate::job::hold::Blocker;
 use crate::job::hold::Considered;
 use crate::ledger::own_min;
 use crate::state::world::State;
+use crate::unit::id::JobId;
 use crate::unit::id::QuotaId;
 use crate::unit::time::Timestamp;
 
@@ -39,17 +40,15 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
             format!("{quota} has {has}; the job asks for {}.", amount(dimension, asked))
         }
         Blocker::Never(proof) => never(state, proof),
-        Blocker::NoRoom { pods, fit, dimension, asked, free: _, unsolved: Some(steps) } => format!(
-            "No placement was found in {}: {fit} of {} find room, and then one that needs {} does not. It is tried again when something changes.",
-            count(u64::from(*steps), "step", "steps"),
-            count(u64::from(*pods), "pod", "pods"),
-            amount(dimension, asked)
-        ),
-        Blocker::NoRoom { pods, fit, asked, free, unsolved: None, .. } if asked <= free && !state.nodes.is_empty() => {
-            format!("{}; no node has all at once that one needs.", fragmented(*pods, *fit))
-        }
-        Blocker::NoRoom { pods, fit, dimension, asked, free, unsolved: None } => {
-            no_room(state, (*pods, *fit), &amount(dimension, asked), &amount(dimension, &(*free).max(0)))
+        Blocker::NoRoom { pods, fit, dimension, asked, free, unsolved } => {
+            let (asked_for, left) = (amount(dimension, asked), amount(dimension, &(*free).max(0)));
+            match unsolved {
+                Some(steps) => not_placed(*steps, (*pods, *fit), &asked_for),
+                None if asked <= free && !state.nodes.is_empty() => {
+                    format!("{}; no node has all at once that one needs.", fragmented(*pods, *fit))
+                }
+                None => no_room(state, (*pods, *fit), &asked_for, &left),
+            }
         }
         Blocker::IdleOff => "The job does not use idle resources.".to_owned(),
         Blocker::IdleOnly => "The job uses idle resources only.".to_owned(),
@@ -78,29 +77,10 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
             amount(dimension, could_free),
             safe(considered)
         ),
-        Blocker::VictimProtected { quota, until, considered } => {
-            let protects = match left(*until, now) {
-                Some(left) => format!("{quota} protects them for another {left}"),
-                None => format!("{quota} has protected them until now"),
-            };
-            format!("Jobs that may be taken have just started; {protects}{}.", safe(considered))
-        }
-        Blocker::WaitingForRelease { job, until } => {
-            let has = left(*until, now)
-                .map_or_else(|| "it should have stopped".to_owned(), |left| format!("it has at most another {left}"));
-            format!("{job} is stopping already, and that makes room; {has}.")
-        }
+        Blocker::VictimProtected { quota, until, considered } => protected(quota, *until, considered, now),
+        Blocker::WaitingForRelease { job, until } => releasing(job, *until, now),
         Blocker::BehindHead { job } => format!("{job} is at the head of this strict queue and has to start first."),
-        Blocker::Reserved { job, until } => {
-            let start = match until.map(|until| left(until, now)) {
-                Some(Some(left)) => {
-                    format!("it can start in {left} at the earliest, and this job would not have ended by then")
-                }
-                Some(None) => "it may start at any time".to_owned(),
-                None => "when it can start is not known, since running jobs declare no duration".to_owned(),
-            };
-            format!("{job} has waited too long and holds a reservation; {start}.")
-        }
+        Blocker::Reserved { job, until } => reserved(job, *until, now),
         Blocker::NotSolved { quota, steps } => {
             format!(
                 "Which jobs to take under the policy of {quota} was not solved in time ({}); it is tried again.",
@@ -125,6 +105,31 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
             format!("It was evicted and is looked at again {when}.")
         }
     }
+}
+
+fn protected(quota: &QuotaId, until: Timestamp, considered: &Considered, now: Timestamp) -> String {
+    let protects = match left(until, now) {
+        Some(left) => format!("{quota} protects them for another {left}"),
+        None => format!("{quota} has protected them until now"),
+    };
+    format!("Jobs that may be taken have just started; {protects}{}.", safe(considered))
+}
+
+fn releasing(job: &JobId, until: Timestamp, now: Timestamp) -> String {
+    let has = left(until, now)
+        .map_or_else(|| "it should have stopped".to_owned(), |left| format!("it has at most another {left}"));
+    format!("{job} is stopping already, and that makes room; {has}.")
+}
+
+fn reserved(job: &JobId, until: Option<Timestamp>, now: Timestamp) -> String {
+    let start = match until.map(|until| left(until, now)) {
+        Some(Some(left)) => {
+            format!("it can start in {left} at the earliest, and this job would not have ended by then")
+        }
+        Some(None) => "it may start at any time".to_owned(),
+        None => "when it can start is not known, since running jobs declare no duration".to_owned(),
+    };
+    format!("{job} has waited too long and holds a reservation; {start}.")
 }
 
 /// How long it is until then, if that is still to come.
@@ -156,6 +161,14 @@ fn no_room(state: &State, (pods, fit): (u32, u32), asked: &str, free: &str) -> S
         return format!("The quota has room, but the machines have {free} free; the job asks for {asked}.");
     }
     format!("{}; one needs {asked}, the most free on one node is {free}.", fragmented(pods, fit))
+}
+
+fn not_placed(steps: u32, (pods, fit): (u32, u32), asked: &str) -> String {
+    format!(
+        "No placement was found in {}: {fit} of {} find room, and then one that needs {asked} does not. It is tried again when something changes.",
+        count(u64::from(steps), "step", "steps"),
+        count(u64::from(pods), "pod", "pods")
+    )
 }
 
 fn fragmented(pods: u32, fit: u32) -> String {

@@ -128,18 +128,18 @@ fn change(state: &State, command: &Command) -> Option<String> {
 
 /// Each quota that is changed, and what is new.
 fn parts(state: &State, command: &Command) -> Vec<(QuotaId, String)> {
-    match command {
-        Command::ApplyPlan(plan) => plan.commands.iter().flat_map(|command| parts(state, command)).collect(),
-        Command::UpdateQuota(update) => {
-            let before = state.quota_no(&update.quota).map(|no| &state.quotas[no.at()].settings);
-            let told = before.map(|before| settings(before, &update.settings)).unwrap_or_default();
-            told.into_iter().map(|what| (update.quota.clone(), what)).collect()
-        }
-        Command::ScaleQuotas(scale) => {
-            scale.targets.iter().map(|target| (target.quota.clone(), scaled(state, target))).collect()
-        }
-        Command::DeleteQuota(delete) => vec![(delete.quota.clone(), "delete it".to_owned())],
-        _ => Vec::new(),
+    if let Command::ApplyPlan(plan) = command {
+        plan.commands.iter().flat_map(|command| parts(state, command)).collect()
+    } else if let Command::UpdateQuota(update) = command {
+        let before = state.quota_no(&update.quota).map(|no| &state.quotas[no.at()].settings);
+        let told = before.map(|before| settings(before, &update.settings)).unwrap_or_default();
+        told.into_iter().map(|what| (update.quota.clone(), what)).collect()
+    } else if let Command::ScaleQuotas(scale) = command {
+        scale.targets.iter().map(|target| (target.quota.clone(), scaled(state, target))).collect()
+    } else if let Command::DeleteQuota(delete) = command {
+        vec![(delete.quota.clone(), "delete it".to_owned())]
+    } else {
+        Vec::new()
     }
 }
 

@@ -1,4 +1,4 @@
-//! From data to sentences, in one place (semantics section 10). Nothing is decided here: whatever is said comes from
+//! From data to sentences, in one place (rules 10). Nothing is decided here: whatever is said comes from
 //! a decision's own data, or from asking the same rules once more.
 
 mod blocker;

@@ -1,4 +1,4 @@
-//! A job's state in one word, as the product shows it (semantics section 4).
+//! A job's state in one word, as the product shows it (rules 4.4).
 
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;

@@ -1,5 +1,5 @@
 //! Why a job waits: the binding reason first, all others after it, its position, what would start it now, and when
-//! it would start by itself (semantics section 10).
+//! it would start by itself (rules 10.1).
 
 use crate::explain::blocker::blocker;
 use crate::explain::remedy::Help;

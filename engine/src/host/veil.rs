@@ -1,4 +1,4 @@
-//! What somebody may see: members see other workspaces only as amounts (semantics section 9).
+//! What somebody may see: members see other workspaces only as amounts (rules 9.2).
 //!
 //! A veiled snapshot or entry has everything that the rules look at, so a replica of it shows the same amounts, reasons
 //! and previews; names, users, commands and networks of other workspaces are not in it. An entry keeps as many events

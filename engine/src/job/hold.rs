@@ -1,4 +1,4 @@
-//! Why a source cannot serve a job now, with the numbers (semantics section 10). The check is the explanation.
+//! Why a source cannot serve a job now, with the numbers (rules 10.1). The check is the explanation.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -259,8 +259,7 @@ impl Attempt {
         self.source == other.source && std::mem::discriminant(&self.blocker) == std::mem::discriminant(&other.blocker)
     }
 
-    /// Whether a look at the books of the job's own quota, or at what is idle, tells that nothing has changed. The
-    /// settings do not change without the reasons being forgotten.
+    /// Whether a look at the books of the job's own quota, or at what is idle, tells that nothing has changed.
     fn is_plain(&self) -> bool {
         match self.blocker {
             Blocker::QuotaFull { .. } => matches!(self.source, Source::Own | Source::Reclaim),

@@ -1,4 +1,4 @@
-//! Jobs: what is asked for, and what has become of it (semantics sections 1, 4 and 7).
+//! Jobs: what is asked for, and what has become of it (rules 1.3, 4.1 and 7.1).
 
 pub mod hold;
 pub mod never;

@@ -1,4 +1,4 @@
-//! Where a job is in its life: queued, starting, running, stopping, ended (semantics section 7).
+//! Where a job is in its life: queued, starting, running, stopping, ended (rules 7.1).
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::unit::id::NodeNo;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
-/// The ways to get GPUs, from least to most disruptive; they are tried in this order (semantics section 3).
+/// The ways to get GPUs, from least to most disruptive; they are tried in this order (rules 3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -29,7 +29,7 @@ pub enum Source {
     Spot,
 }
 
-/// What a running pod counts against (semantics section 2).
+/// What a running pod counts against (rules 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Charge {

@@ -22,9 +22,6 @@ pub(super) fn of(attempt: &Attempt) -> (u8, Reverse<i64>) {
 /// furthest rule that is switched on, then the switches, then plain shortage.
 fn weight(blocker: &Blocker) -> u8 {
     match blocker {
-        // The switch that keeps it so helps more than the proof.
-        Blocker::Never(Never::Own { .. }) => 4,
-        Blocker::LargerThanNodes { .. } | Blocker::Never(_) => 13,
         Blocker::LargerThanQuota { .. } => 12,
         Blocker::Backoff { .. } | Blocker::BehindHead { .. } => 11,
         Blocker::WaitingForRelease { .. } => 10,
@@ -33,7 +30,9 @@ fn weight(blocker: &Blocker) -> u8 {
         Blocker::NotSolved { .. } | Blocker::VictimsTooFew { .. } => 7,
         Blocker::PriorityNotHigh { .. } | Blocker::NoVictim { .. } => 6,
         Blocker::ChildLevelOff { .. } => 5,
-        Blocker::NoRoom { .. } => 4,
+        // Of a proof about a parent's own part the switch that keeps it so helps more.
+        Blocker::NoRoom { .. } | Blocker::Never(Never::Own { .. }) => 4,
+        Blocker::LargerThanNodes { .. } | Blocker::Never(_) => 13,
         Blocker::QuotaFull { .. }
         | Blocker::IdleShort { .. }
         | Blocker::BelowMarket { .. }

@@ -15,7 +15,7 @@ use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
 use crate::unit::time::Period;
 
-/// Whether a job uses what others leave idle (semantics section 4).
+/// Whether a job uses what others leave idle (rules 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IdlePolicy {
@@ -28,7 +28,7 @@ pub enum IdlePolicy {
     Only,
 }
 
-/// Automatic fault tolerance: an evicted job is queued again (semantics section 7).
+/// Automatic fault tolerance: an evicted job is queued again (rules 7.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultTolerance {

@@ -17,7 +17,7 @@ use crate::unit::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// A lender's job took back what was lent (semantics section 4).
+    /// A lender's job took back what was lent (rules 4.3).
     Reclaimed {
         /// The quota that took it back.
         quota: QuotaId,
@@ -32,28 +32,28 @@ pub enum Cause {
         /// The job that needed it.
         by: JobId,
     },
-    /// Child-level preemption (semantics section 5).
+    /// Child-level preemption (rules 5.1).
     ChildLevel {
         /// The quota whose policy allowed it.
         quota: QuotaId,
         /// The job that needed it.
         by: JobId,
     },
-    /// Self-level preemption (semantics section 5).
+    /// Self-level preemption (rules 5.2).
     SelfLevel {
         /// The quota whose policy allowed it.
         quota: QuotaId,
         /// The job that needed it.
         by: JobId,
     },
-    /// What it ran on is no longer lent: a quota was scaled down or stopped lending (semantics section 4).
+    /// What it ran on is no longer lent: a quota was scaled down or stopped lending (rules 4.2).
     LendingEnded,
-    /// The quota was scaled below its use with `evict` (semantics section 8).
+    /// The quota was scaled below its use with `evict` (rules 8.2).
     ScaledDown {
         /// The quota.
         quota: QuotaId,
     },
-    /// Its bid is below the market price of general computing (semantics section 6). Prices and bids are in
+    /// Its bid is below the market price of general computing (rules 6.4). Prices and bids are in
     /// micro-units for an instance-minute.
     BelowPrice {
         /// The offer.
@@ -65,7 +65,7 @@ pub enum Cause {
         /// What the market asks at most.
         original: i64,
     },
-    /// Its bid is below the average price of Lingjun (semantics section 6).
+    /// Its bid is below the average price of Lingjun (rules 6.4).
     BelowAverage {
         /// The offer.
         offer: OfferId,
@@ -78,7 +78,7 @@ pub enum Cause {
         /// What the market asks at most.
         original: i64,
     },
-    /// A higher bid needed its instances (semantics section 6).
+    /// A higher bid needed its instances (rules 6.5).
     Outbid {
         /// The offer.
         offer: OfferId,
@@ -91,7 +91,7 @@ pub enum Cause {
         /// What the market asks at most.
         original: i64,
     },
-    /// The offer has fewer instances than ran (semantics section 6).
+    /// The offer has fewer instances than ran (rules 6.4).
     InventoryShrunk {
         /// The offer.
         offer: OfferId,

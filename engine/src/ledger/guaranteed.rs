@@ -1,4 +1,4 @@
-//! What is guaranteed to the jobs of a quota (semantics section 3).
+//! What is guaranteed to the jobs of a quota (rules 3.3).
 //!
 //! It is the quota's own part, its amount without its children's; with child-level preemption its descendants' amounts
 //! as well. What a quota does not state is not constrained by it: its jobs then share what the next quota above has

@@ -1,4 +1,4 @@
-//! Who has lent what to whom (semantics section 4).
+//! Who has lent what to whom (rules 4.2).
 //!
 //! Lent amounts are fungible: what an idle job holds can be moved from one lender to another at any time. So loans
 //! are not stored. They are attributed when somebody asks: lenders with the largest idle amount first, jobs in the

@@ -1,4 +1,4 @@
-//! The ledger: who uses what of which quota (semantics sections 2 and 4).
+//! The ledger: who uses what of which quota (rules 2.2 and 4.1).
 //!
 //! For every quota it keeps what its own jobs use, what its subtree uses, what its children claim of it, and what
 //! of it can be lent. A change walks from the quota to its root, so it costs the depth of the tree, not its size.

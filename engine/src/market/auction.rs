@@ -1,4 +1,4 @@
-//! The auction: one uniform price for an offer, made by its bids (semantics section 6).
+//! The auction: one uniform price for an offer, made by its bids (rules 6.5).
 //!
 //! The highest bids win as far as the inventory goes; a gang that does not fit in what higher bids leave is passed
 //! over. The price is the lowest winning bid in whole steps, or the lowest step while inventory is left over.

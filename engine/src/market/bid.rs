@@ -1,4 +1,4 @@
-//! What a job bids, and which bids an offer takes (semantics section 6).
+//! What a job bids, and which bids an offer takes (rules 6.2).
 
 use std::fmt;
 use std::sync::Arc;

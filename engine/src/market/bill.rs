@@ -1,4 +1,4 @@
-//! What a grant costs: the market price of each started minute, by job and day (semantics section 6).
+//! What a grant costs: the market price of each started minute, by job and day (rules 6.6).
 //!
 //! Minutes count from the start of the grant, and each costs what the market asks when it begins. A grant keeps what
 //! it owes since its last bill; each change of the price adds to that, so no old price has to be remembered.

@@ -1,4 +1,4 @@
-//! The spot market: offers, bids, prices, bills (semantics section 6). Whose turn it is lies in `schedule`.
+//! The spot market: offers, bids, prices, bills (rules 6). Whose turn it is lies in `schedule`.
 
 pub mod auction;
 pub mod bid;

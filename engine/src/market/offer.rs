@@ -1,4 +1,4 @@
-//! An offer: an instance type of one kind of machines, with an inventory and a price (semantics section 6).
+//! An offer: an instance type of one kind of machines, with an inventory and a price (rules 6.1).
 
 use std::fmt;
 

@@ -57,15 +57,15 @@ pub enum Command {
     PutGroup(PutGroup),
     /// Adds a node to a group, or changes it.
     PutNode(PutNode),
-    /// Adds a quota (semantics section 2).
+    /// Adds a quota (rules 2.1).
     CreateQuota(CreateQuota),
     /// Replaces a quota's settings.
     UpdateQuota(UpdateQuota),
-    /// Changes amounts of one or more quotas together, or not at all (semantics section 8).
+    /// Changes amounts of one or more quotas together, or not at all (rules 8.1).
     ScaleQuotas(ScaleQuotas),
     /// Removes an empty quota.
     DeleteQuota(DeleteQuota),
-    /// Adds an offer to the spot market (semantics section 6).
+    /// Adds an offer to the spot market (rules 6.1).
     CreateOffer(CreateOffer),
     /// Replaces an offer's terms.
     UpdateOffer(UpdateOffer),
@@ -81,9 +81,9 @@ pub enum Command {
     CancelJob(CancelJob),
     /// Changes the declared priority of a job.
     SetPriority(SetPriority),
-    /// Tells what whoever runs the jobs has seen (semantics section 7).
+    /// Tells what whoever runs the jobs has seen (rules 7.1).
     Report(Report),
-    /// Adds a workspace, or changes what people read of it (semantics section 9).
+    /// Adds a workspace, or changes what people read of it (rules 9.1).
     PutWorkspace(PutWorkspace),
     /// Removes a workspace whose jobs have all ended.
     DeleteWorkspace(DeleteWorkspace),

@@ -121,7 +121,7 @@ pub enum Rejection {
         /// The largest allowed.
         max: i64,
     },
-    /// The children of a quota, or the roots of a domain, would need more than there is (semantics section 2).
+    /// The children of a quota, or the roots of a domain, would need more than there is (rules 2.1).
     DoesNotAddUp {
         /// Whose amount would not be covered.
         quota: String,
@@ -139,7 +139,7 @@ pub enum Rejection {
         /// What is wrong and what to do.
         reason: String,
     },
-    /// A policy contradicts itself (semantics section 5).
+    /// A policy contradicts itself (rules 5.2).
     Policy {
         /// Whose policy.
         quota: String,
@@ -148,7 +148,7 @@ pub enum Rejection {
         /// What is wrong.
         fault: PolicyFault,
     },
-    /// An offer does not take a job's bid (semantics section 6).
+    /// An offer does not take a job's bid (rules 6.2).
     Bid {
         /// The job.
         job: String,
@@ -157,7 +157,7 @@ pub enum Rejection {
         /// What is wrong.
         fault: BidFault,
     },
-    /// Something is wrong with an offer, or with what is said of it (semantics section 6).
+    /// Something is wrong with an offer, or with what is said of it (rules 6.1).
     Offer {
         /// The offer.
         offer: String,
@@ -183,7 +183,7 @@ pub enum Rejection {
         /// Why not, and what to do.
         reason: String,
     },
-    /// Who sent the command may not (semantics section 9).
+    /// Who sent the command may not (rules 9.1).
     Denied {
         /// Who.
         user: String,

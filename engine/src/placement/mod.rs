@@ -1,4 +1,4 @@
-//! Placement: which node takes which pod (semantics section 1).
+//! Placement: which node takes which pod (rules 1.4).
 //!
 //! The fullest node on which the pod fits takes it, ties by name, the largest pods of a gang first. A pod that asks
 //! for whole GPUs takes empty ones; a pod that asks for less than one shares the fullest GPU on which it fits.

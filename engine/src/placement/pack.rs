@@ -196,7 +196,7 @@ impl<'a> Search<'a> {
             && left.iter().zip(&most.slots).all(|(left, slots)| i64::from(*left) <= *slots);
         let key = (bin, nth, left);
         let is_new = may_fit && !self.failed.contains(&key);
-        is_new.then(|| Frame { bin, nth, left: key.2, fill: None })
+        is_new.then_some(Frame { bin, nth, left: key.2, fill: None })
     }
 
     /// The next fill of a machine that leaves no room for any other pod, in falling order.

@@ -1,4 +1,4 @@
-//! The two preemption policies of a quota (semantics section 5).
+//! The two preemption policies of a quota (rules 5.1 and 5.2).
 
 use std::fmt;
 

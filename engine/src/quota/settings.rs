@@ -7,7 +7,7 @@ use crate::quota::policy::ChildLevelPreemption;
 use crate::quota::policy::SelfLevelPreemption;
 use crate::unit::time::Millis;
 
-/// How a quota orders its own queue (semantics section 3).
+/// How a quota orders its own queue (rules 3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueStrategy {
@@ -28,7 +28,7 @@ pub enum QueueStrategy {
 pub struct QuotaSettings {
     /// How its queue is ordered.
     pub strategy: QueueStrategy,
-    /// Whether what it leaves idle may be lent (semantics section 4).
+    /// Whether what it leaves idle may be lent (rules 4.1).
     pub lends: bool,
     /// Self-level preemption, if switched on.
     pub self_level: Option<SelfLevelPreemption>,

@@ -9,7 +9,7 @@ use crate::unit::id::GroupNo;
 use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 
-/// A node of the quota tree (semantics section 2).
+/// A node of the quota tree (rules 2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quota {

@@ -1,4 +1,4 @@
-//! Backfill must not starve a large gang: whoever has waited too long holds a reservation (semantics section 3).
+//! Backfill must not starve a large gang: whoever has waited too long holds a reservation (rules 3.5).
 //!
 //! In each quota the first job that has waited longer than `starvation_after` and fits in what is guaranteed to it
 //! holds one: of its quota, and of the nodes that will be free for it. It binds what comes later with the same or a
@@ -164,7 +164,7 @@ fn holders(trial: &Trial<'_>) -> Map<QuotaNo, JobNo> {
         let job = &state.jobs[no];
         (Reverse(job.spec.priority), job.waiting_since, &job.spec.id)
     };
-    for (since, class) in state.queue.by_age.iter() {
+    for (since, class) in &state.queue.by_age {
         if trial.now - *since <= least {
             break;
         }

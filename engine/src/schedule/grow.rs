@@ -1,5 +1,5 @@
 //! Pods above an elastic job's minimum: they start when there is room, one by one, and carry their own charge
-//! (semantics sections 1 and 3).
+//! (rules 1.3 and 3.7).
 //!
 //! They grow after everybody with a right has been served: one pod each in turn, within quotas before anything is lent,
 //! and on idle amounts last. Nobody is preempted for them; lent amounts are taken back if they are free at once.

@@ -1,4 +1,4 @@
-//! Loans that nothing covers any more (semantics section 4): a quota was scaled down, or stopped lending.
+//! Loans that nothing covers any more (rules 4.2): a quota was scaled down, or stopped lending.
 //!
 //! *Acceptable* jobs whose own quota has room go in quota first, and only then is anybody evicted.
 

@@ -1,5 +1,5 @@
 //! Who gives instances of an offer back so that others can have them: the lowest bids first, then the cost of victims
-//! (semantics sections 5 and 6), and nobody who is not needed.
+//! (rules 5.4 and 6.4), and nobody who is not needed.
 //!
 //! Equal bids of one priority form a class; of equal bids the lower priority goes first. The search is that of all
 //! victims; what has to be enough are the instances.

@@ -1,4 +1,4 @@
-//! The spot market in a round (semantics section 6), offer by offer.
+//! The spot market in a round (rules 6), offer by offer.
 //!
 //! 1. An auction moves its price;
 //! 2. who bids less than the price or the average loses its instances, once its protection has ended;

@@ -1,4 +1,4 @@
-//! A round: who gets GPUs, from where, at whose expense, and why the others wait (semantics section 3).
+//! A round: who gets GPUs, from where, at whose expense, and why the others wait (rules 3).
 
 pub mod backfill;
 pub mod decision;

@@ -1,5 +1,5 @@
 //! Whether a waiting job can never start: larger than what is guaranteed to it, or than all that could ever be lent to
-//! it, or than the machines (semantics section 3).
+//! it, or than the machines (rules 3.6).
 //!
 //! It is said with a proof for every way that is open to the job, and holds until machines, quotas or settings change:
 //! then everybody's reasons are forgotten. Machines count that are ready, since on others nothing starts.

@@ -1,4 +1,4 @@
-//! The order of the queue (semantics section 3).
+//! The order of the queue (rules 3.2).
 //!
 //! Each quota orders its own queue by its strategy. Across quotas the heads come by effective priority; among equals
 //! whoever waits longer, then the higher declared priority, then the name.

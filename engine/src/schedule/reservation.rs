@@ -1,5 +1,5 @@
 //! What a job that has waited too long keeps from others: when it can start at the earliest, and what is left beside it
-//! (semantics section 3).
+//! (rules 3.5).
 //!
 //! Where running jobs declare their durations, the earliest start is when enough of them have ended, and the nodes are
 //! those that are free by then. Where nobody knows, the holder keeps what is free until it has as much as it asks for,

@@ -1,4 +1,4 @@
-//! One scheduling round (semantics section 3).
+//! One scheduling round (rules 3).
 //!
 //! 1. What time alone changes has been applied before ([`crate::transition`]);
 //! 2. loans that nothing covers any more end;

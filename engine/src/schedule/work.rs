@@ -1,4 +1,4 @@
-//! Work done, saved and lost (semantics sections 5 and 7).
+//! Work done, saved and lost (rules 5.4 and 7.3).
 
 use crate::job::phase::Phase;
 use crate::job::spec::JobSpec;

@@ -1,4 +1,4 @@
-//! The machines: resource groups and nodes (semantics section 1).
+//! The machines: resource groups and nodes (rules 1.2).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::unit::id::GroupNo;
 use crate::unit::id::NodeId;
 use crate::unit::resource::ResourceType;
 
-/// Who tells what jobs do (semantics section 7).
+/// Who tells what jobs do (rules 7.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Execution {

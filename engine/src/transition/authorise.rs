@@ -1,4 +1,4 @@
-//! Whether a sender may send a command (semantics section 9). Hosts ask before they let the command be decided.
+//! Whether a sender may send a command (rules 9.1). Hosts ask before they let the command be decided.
 
 use crate::message::command::Command;
 use crate::message::command::SubmitJob;

@@ -1,4 +1,4 @@
-//! Bills are written when a grant ends and when a day does (semantics section 6), so that the log holds the history
+//! Bills are written when a grant ends and when a day does (rules 6.6), so that the log holds the history
 //! and the state only what is owed since.
 
 use crate::job::phase::Phase;

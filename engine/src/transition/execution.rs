@@ -1,4 +1,4 @@
-//! What time and whoever runs the jobs do to them (semantics sections 3.1 and 7).
+//! What time and whoever runs the jobs do to them (rules 3.1 and 7).
 
 use crate::job::phase::AfterStop;
 use crate::job::phase::Outcome;

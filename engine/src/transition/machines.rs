@@ -1,4 +1,4 @@
-//! Resource groups and nodes (semantics section 1).
+//! Resource groups and nodes (rules 1.2).
 
 use crate::message::command::PutGroup;
 use crate::message::command::PutNode;

@@ -1,4 +1,4 @@
-//! Offers, prices and inventories (semantics section 6).
+//! Offers, prices and inventories (rules 6.1).
 
 use crate::market::auction;
 use crate::market::offer::OfferFault;

@@ -1,4 +1,4 @@
-//! Quotas: the tree must add up (semantics section 2), policies must make sense (section 5).
+//! Quotas: the tree must add up (rules 2.1), policies must make sense (rules 5.2).
 
 use crate::message::command::CreateQuota;
 use crate::message::command::DeleteQuota;

@@ -185,7 +185,7 @@ pub(super) fn evict(
     false
 }
 
-/// Whether an evicted job comes back (semantics section 7). What was in quota is guaranteed, so it is queued again in
+/// Whether an evicted job comes back (rules 7.2). What was in quota is guaranteed, so it is queued again in
 /// any case; services and development instances are, too; an idle job or one of the spot market only with automatic
 /// fault tolerance, and not for ever.
 fn after_stop(spec: &JobSpec, charge: Charge, evictions: u32) -> AfterStop {

@@ -1,4 +1,4 @@
-//! Quotas change their amounts, together or not at all (semantics section 8).
+//! Quotas change their amounts, together or not at all (rules 8.1 and 8.2).
 
 use crate::job::phase::Charge;
 use crate::job::story::Cause;

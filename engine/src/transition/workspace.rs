@@ -1,4 +1,4 @@
-//! Workspaces, their members and their quotas (semantics section 9). Who may is judged before, by
+//! Workspaces, their members and their quotas (rules 9.1). Who may is judged before, by
 //! [`crate::transition::authorise`]. Nothing of it is inlined: a module without people leaves it out by its names.
 
 use crate::message::command::people::AttachQuota;

@@ -1,4 +1,4 @@
-//! Amounts: vectors over the cluster's dimensions (semantics section 1).
+//! Amounts: vectors over the cluster's dimensions (rules 1.1).
 
 use std::ops::AddAssign;
 use std::ops::Index;
@@ -185,7 +185,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// A guaranteed amount: some dimensions are stated, the others are not constrained by it (semantics section 1).
+/// A guaranteed amount: some dimensions are stated, the others are not constrained by it (rules 1.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guarantee {

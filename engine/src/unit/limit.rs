@@ -8,7 +8,7 @@ pub const NODE_GPUS_MAX: usize = 16;
 pub const NODE_GPUS_MAX_I64: i64 = 16;
 /// Quotas of a cluster.
 pub const QUOTAS_MAX: usize = 10_000;
-/// Levels of the quota tree, the root included (semantics section 2).
+/// Levels of the quota tree, the root included (rules 2.1).
 pub const DEPTH_MAX: usize = 16;
 /// Resource groups of a cluster.
 pub const GROUPS_MAX: usize = 1_000;

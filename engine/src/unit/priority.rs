@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::Serialize;
 
-/// 1 to 9, larger is more important, 1 if not stated (semantics section 1).
+/// 1 to 9, larger is more important, 1 if not stated (rules 1.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "i64", into = "i64")]
 pub struct Priority(u8);
@@ -137,7 +137,7 @@ impl fmt::Display for PrioritySet {
     }
 }
 
-/// The product module of a job (semantics section 1).
+/// The product module of a job (rules 1.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Module {

@@ -1,4 +1,4 @@
-//! The two kinds of machines (semantics section 1).
+//! The two kinds of machines (rules 1.2).
 
 use serde::Deserialize;
 use serde::Serialize;

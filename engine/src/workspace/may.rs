@@ -1,4 +1,4 @@
-//! Who may do what: one table, and the sentence that says why not (semantics section 9, seed
+//! Who may do what: one table, and the sentence that says why not (rules 9.1, seed
 //! training-and-inference-quotas). What no row allows is denied.
 
 use std::fmt;

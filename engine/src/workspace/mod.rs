@@ -1,4 +1,4 @@
-//! Workspaces: who belongs to which, and what that allows (semantics section 9).
+//! Workspaces: who belongs to which, and what that allows (rules 9.1).
 
 pub mod key;
 pub mod may;

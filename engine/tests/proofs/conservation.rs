@@ -1,5 +1,5 @@
 //! Conservation: nothing is used twice, nothing is lent that is not idle, nobody uses more than its guarantee but for
-//! the two marked exceptions (semantics section 2).
+//! the two marked exceptions (rules 2.3).
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Estimates: where nothing else arrives, a job starts when it was told that it would (semantics section 11).
+//! Estimates: where nothing else arrives, a job starts when it was told that it would (rules 10.3).
 
 use engine::explain;
 use engine::host::authority;

@@ -1,4 +1,4 @@
-//! "Never" is said where it is true, and nowhere else (semantics section 3).
+//! "Never" is said where it is true, and nowhere else (rules 3).
 //!
 //! The oracle knows nothing of bounds: it tries to put every pod on every machine and every GPU, one after the other.
 //! Whom it can place in an empty cluster starts there; of everybody else it is said that he never will. Where others

@@ -1,4 +1,4 @@
-//! Who may go for a job, and what it costs, as the rules say it (semantics section 5).
+//! Who may go for a job, and what it costs, as the rules say it (rules 5).
 //!
 //! Cost is compared class by class from the most valuable: jobs of siblings, of the quota itself, what a quota holds
 //! above its amount since it was scaled down, what is lent; then high priority before low, and whole jobs before pods

@@ -1,4 +1,4 @@
-//! No ping-pong: rounds without new commands come to rest (semantics section 5).
+//! No ping-pong: rounds without new commands come to rest (rules 5.7).
 //!
 //! A job that ends by itself is news as well: it may let an owner start who takes back what was lent in the meantime.
 //! So nobody is evicted twice between two ends.

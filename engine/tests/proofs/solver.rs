@@ -1,4 +1,4 @@
-//! The cheapest victims, against all sets one by one (semantics section 5).
+//! The cheapest victims, against all sets one by one (rules 5.4).
 //!
 //! Cost is compared class by class from the most valuable: in quota before idle, high priority before low, whole jobs
 //! before pods that an elastic job can spare. Inside a class: unsaved work, number, newest start, name. Whoever takes

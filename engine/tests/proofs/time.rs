@@ -1,4 +1,4 @@
-//! Time: what is due at a time happens then, whenever somebody looks (semantics section 11).
+//! Time: what is due at a time happens then, whenever somebody looks (rules 3.1).
 //!
 //! *A look* here applies what is due and decides nothing. Whether somebody looks once after a day or every minute, the
 //! same happens at the same times, and it is what an oracle finds that knows nothing of the engine's timers. With rounds
@@ -56,7 +56,9 @@ fn look(state: &mut State, now: Timestamp) -> Vec<Event> {
         if events.is_empty() {
             return all;
         }
-        events.iter().for_each(|event| transition::apply(state, event));
+        for event in &events {
+            transition::apply(state, event);
+        }
         all.extend(events);
     }
 }
@@ -165,7 +167,7 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
             }
         }
     }
-    for (no, account) in state.market.accounts.iter() {
+    for (no, account) in &state.market.accounts {
         let Some(grant) = account.grant else { continue };
         let (spot, spec) = (state.jobs[*no].spec.spot.as_ref().unwrap(), &state.jobs[*no].spec);
         let offer = &state.market.offers[spot.offer.at()];

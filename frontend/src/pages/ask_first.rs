@@ -29,9 +29,9 @@ pub(crate) struct Proposal {
 impl Proposal {
     /// A change that is sent as it is; once it is made, `done` is shown.
     pub(crate) fn of(session: Session, command: Command, deed: &'static str, done: &'static str) -> Self {
-        let sent = command.clone();
+        let ours = command.clone();
         let send = move || {
-            let command = sent.clone();
+            let command = ours.clone();
             spawn_local(async move {
                 if session.send(command).await.is_ok() {
                     session.notices.show(Tone::Done, done.to_owned(), None);

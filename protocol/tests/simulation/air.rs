@@ -77,7 +77,7 @@ impl Air {
     pub(crate) fn dump(&self) -> String {
         let inner = self.0.borrow();
         let newest = inner.values.iter().filter_map(|(key, values)| Some((key, values.last()?)));
-        newest.map(|(key, value)| format!("{key}\t{value}\n")).collect()
+        newest.fold(String::new(), |text, (key, value)| text + key + "\t" + value + "\n")
     }
 
     /// The store with these keys.

@@ -1,4 +1,4 @@
-//! The specification: each section names what shows its rule.
+//! The specification: code cites sections that are there, and each section names what shows its rule.
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::{Fault, Source};
@@ -13,6 +13,24 @@ struct Section<'a> {
     scenarios: Vec<(usize, &'a str)>,
     /// Tests that it names, with their lines.
     proofs: Vec<(usize, &'a str)>,
+}
+
+/// Citations of sections that are not there, and of documents that nobody can read.
+pub(crate) fn citations(rules: &Source, sources: &[Source]) -> Vec<Fault> {
+    let sections = sections(&rules.text);
+    let is_there = |number: &str| sections.iter().any(|section| section.number == number);
+    let mut faults = Vec::new();
+    for source in sources {
+        for (at, line) in source.text.lines().enumerate() {
+            let unknown = cited(line).into_iter().filter(|number| !is_there(number));
+            faults
+                .extend(unknown.map(|number| source.fault(at + 1, format!("{} has no section {number}", rules.path))));
+            if line.contains("semantics section") {
+                faults.push(source.fault(at + 1, format!("cite a section of {}: rules 3.5", rules.path)));
+            }
+        }
+    }
+    faults
 }
 
 /// Sections that nothing shows, names of nothing, and scenarios that no section names.
@@ -74,9 +92,31 @@ fn sections(text: &str) -> Vec<Section<'_>> {
     sections
 }
 
+/// The sections that a line cites: `rules 3.5`, `rules 1.3, 4.4 and 7.1`.
+fn cited(line: &str) -> Vec<&str> {
+    let mut numbers = Vec::new();
+    for (at, _) in line.match_indices("rules ") {
+        let mut rest = &line[at + "rules ".len()..];
+        while let Some(number) = number(rest) {
+            numbers.push(number);
+            rest = &rest[number.len()..];
+            let Some(next) = rest.strip_prefix(", ").or_else(|| rest.strip_prefix(" and ")) else { break };
+            rest = next;
+        }
+    }
+    numbers
+}
+
+/// The number that a text begins with, without a full stop behind it.
+fn number(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number = text[..end].trim_end_matches('.');
+    number.starts_with(|c: char| c.is_ascii_digit()).then_some(number)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{shown, tests};
+    use super::{citations, cited, shown, tests};
     use crate::source::Source;
     use std::collections::BTreeSet;
 
@@ -93,6 +133,23 @@ mod tests {
     fn shown_by(text: &str, scenarios: &[&str]) -> Vec<String> {
         let faults = shown(&source("rules.md", text), &names(scenarios), &names(&["it_is_late"]));
         faults.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn citations_are_found_one_by_one_and_in_lists() {
+        assert_eq!(cited("//! Loans (rules 4.2). See also rules 1.3, 4.4 and 7."), ["4.2", "1.3", "4.4", "7"]);
+        assert!(cited("the rules of 3 quotas, and rules in general").is_empty());
+    }
+
+    #[test]
+    fn a_citation_of_nothing_fires() {
+        let code = [
+            source("a.rs", "//! Units (rules 1.1).\n//! Time (rules 2 and 3.1)."),
+            source("b.rs", "// semantics section 5"),
+        ];
+        let faults: Vec<String> =
+            citations(&source("rules.md", RULES), &code).iter().map(ToString::to_string).collect();
+        assert_eq!(faults, ["a.rs:2: rules.md has no section 3.1", "b.rs:1: cite a section of rules.md: rules 3.5"]);
     }
 
     #[test]

@@ -149,7 +149,9 @@ impl Crowd {
     fn stage(&mut self, command: &Command) -> Result<(), String> {
         let events =
             engine::transition::decide(&self.state, command, self.now).map_err(|rejection| rejection.to_string())?;
-        events.iter().for_each(|event| engine::transition::apply(&mut self.state, event));
+        for event in events {
+            engine::transition::apply(&mut self.state, &event);
+        }
         Ok(())
     }
 

@@ -168,7 +168,9 @@ mod tests {
                 continue;
             }
             let mut cost = Cost::default();
-            taken.iter().for_each(|(_, it)| cost += Cost::of(it));
+            for (_, it) in &taken {
+                cost += Cost::of(it);
+            }
             best = Some(best.map_or(cost, |known| known.min(cost)));
         }
         best

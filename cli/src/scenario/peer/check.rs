@@ -176,8 +176,8 @@ fn bid_reason(state: &State, name: &str, now: Timestamp) -> Result<(&'static str
 
 fn code(blocker: &Blocker, source: Source) -> &'static str {
     match blocker {
-        Blocker::LargerThanQuota { .. } => "exceeds_quota_amount",
-        Blocker::Never(Never::Own { .. } | Never::Level { .. } | Never::Lent { .. }) => "exceeds_quota_amount",
+        Blocker::LargerThanQuota { .. }
+        | Blocker::Never(Never::Own { .. } | Never::Level { .. } | Never::Lent { .. }) => "exceeds_quota_amount",
         Blocker::LargerThanNodes { .. } | Blocker::Never(_) => "exceeds_cluster_capacity",
         Blocker::QuotaFull { .. } | Blocker::IdleShort { .. } => "quota_limit",
         Blocker::ChildLevelOff { .. } => "child_preemption_disabled",

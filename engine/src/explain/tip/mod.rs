@@ -1,4 +1,4 @@
-//! Changes that would start a waiting job, each tried on a copy before it is told (semantics section 10).
+//! Changes that would start a waiting job, each tried on a copy before it is told (rules 10).
 //!
 //! A tip is a promise: whoever follows it now, by sending its command, or by cancelling the job and submitting it anew
 //! as the tip says, sees the job started or granted by the next round. So each is followed here first, by the same

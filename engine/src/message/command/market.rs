@@ -1,4 +1,4 @@
-//! Commands about offers of the spot market (semantics section 6).
+//! Commands about offers of the spot market (rules 6.1).
 
 use serde::Deserialize;
 use serde::Serialize;

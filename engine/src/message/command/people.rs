@@ -1,4 +1,4 @@
-//! Commands about workspaces, who belongs to them, and the keys by which people are known (semantics section 9).
+//! Commands about workspaces, who belongs to them, and the keys by which people are known (rules 9.1).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Source 4: child-level preemption (semantics section 5).
+//! Source 4: child-level preemption (rules 5.1).
 //!
 //! A job submitted to a parent uses what its descendants leave unused of their guarantees, and then amounts of their
 //! running jobs whose priority and module the policy names. The preemptor's own priority does not matter.

@@ -1,4 +1,4 @@
-//! Source 2: idle amount of any quota that lends (semantics section 4).
+//! Source 2: idle amount of any quota that lends (rules 4.1).
 
 use crate::job::hold::Blocker;
 use crate::job::phase::Charge;

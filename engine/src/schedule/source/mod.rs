@@ -1,4 +1,4 @@
-//! The ways to get GPUs, one file each, from least to most disruptive (semantics section 3).
+//! The ways to get GPUs, one file each, from least to most disruptive (rules 3.4).
 //!
 //! Each returns an offer or the blocker; the blocker is the explanation. There is no other.
 

@@ -1,8 +1,8 @@
-//! Source 3: taking back what the job's quota has lent to idle jobs (semantics section 4).
+//! Source 3: taking back what the job's quota has lent to idle jobs (rules 4.3).
 //!
 //! There is no priority clause: what is lent is owed. Loans are fungible, so an idle job gives way only when what is
 //! idle no longer covers all loans, or when it stands on machines that the owner's pods need. What a quota holds
-//! above its amount since it was scaled down is owed as well (section 8).
+//! above its amount since it was scaled down is owed as well (rules 8.2).
 
 use crate::job::hold::Blocker;
 use crate::job::phase::Charge;

@@ -1,4 +1,4 @@
-//! Source 5: self-level preemption (semantics section 5).
+//! Source 5: self-level preemption (rules 5.2 and 5.3).
 //!
 //! A job of a High priority takes what siblings that lend leave idle, then amounts of running Low jobs of the quota
 //! itself, and of its siblings as far as these do not suffice. It may then run above its own quota's amount; the

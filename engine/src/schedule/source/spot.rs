@@ -1,4 +1,4 @@
-//! Source 6: the spot market, for jobs with a bid and only these (semantics section 6).
+//! Source 6: the spot market, for jobs with a bid and only these (rules 6.3).
 //!
 //! A job starts when its bid covers the market price and the inventory covers all its pods. On Lingjun a job that has
 //! been released comes back when its bid covers the average as well (seed: preemptible-jobs), which is what it was

@@ -1,4 +1,4 @@
-//! What it costs to take something (semantics section 5).
+//! What it costs to take something (rules 5.4).
 
 use std::cmp::Reverse;
 

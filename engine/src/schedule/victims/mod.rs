@@ -1,4 +1,4 @@
-//! Victims: the optimal preemption policy (semantics section 5).
+//! Victims: the optimal preemption policy (rules 5.4).
 //!
 //! A legal set of victims is one after whose release the job fits, quota and nodes together. The cheapest legal set
 //! is taken; cost is compared class by class from the most valuable.

@@ -1,4 +1,4 @@
-//! The cheapest set of what may be taken (semantics section 5): the one search for the victims of a job, of a scale
+//! The cheapest set of what may be taken (rules 5.4): the one search for the victims of a job, of a scale
 //! and of ended loans, and for whoever loses instances of the market.
 //!
 //! What a set has to do is not known here: somebody keeps books of what is taken, and says when it is enough

@@ -1,4 +1,4 @@
-//! The spot market in random runs (semantics section 6), held against books of its own.
+//! The spot market in random runs (rules 6), held against books of its own.
 
 mod auction;
 mod bills;

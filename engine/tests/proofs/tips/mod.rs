@@ -1,4 +1,4 @@
-//! A tip is a promise (semantics section 11): whoever follows it sees the job started or granted by the next round, and
+//! A tip is a promise (rules 10.2): whoever follows it sees the job started or granted by the next round, and
 //! no single change of the listed kinds that works goes untold.
 
 mod brute;
