@@ -105,6 +105,6 @@ mod tests {
         assert_eq!((state.market.free(OfferNo(0)), state.jobs[small].is_queued()), (1, true));
         let tips = explain::tips(&state, small, Timestamp(61_000), 5);
         let told: Vec<&str> = tips.iter().map(|help| help.sentence.as_str()).collect();
-        assert_eq!(told, ["Raise the bid to 0.000501."]);
+        assert_eq!(told, ["Raise the bid to 0.0005."]);
     }
 }

@@ -230,7 +230,7 @@ fn sparing_any_victim_makes_the_job_not_fit() {
             assert!(!fits(Some(spared)), "{:?} of {all:?} was not needed\n{note}", all[spared]);
         }
     });
-    assert!(n_spared[0] > 1_000 && n_spared[1] > 100, "only {n_spared:?} victims were spared");
+    assert!(n_spared[0] > 300 && n_spared[1] > 600, "only {n_spared:?} victims were spared");
 }
 
 /// Whether somebody may hold a reservation.

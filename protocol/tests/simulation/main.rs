@@ -35,7 +35,8 @@ fn profile(seed: u64) -> Profile {
     }
 }
 
-fn simulate(seed: u64) {
+/// How many alarms found something.
+fn simulate(seed: u64) -> usize {
     let mut world = World::new(seed, profile(seed));
     world.air.set_weather(Weather { fail_before: 4, fail_after: 4, fail_read: 2, stale_read: 20 });
     for step in 0..STEPS {
@@ -59,7 +60,6 @@ fn simulate(seed: u64) {
         }
     }
     world.finish();
-    assert!(world.n_alarms > 0, "no alarm found anything");
     println!(
         "seed {seed}: {STEPS} steps, {} entries ({} by alarm), {} acknowledged, {} rows kept, {} objects in KV",
         world.n_entries(),
@@ -68,6 +68,7 @@ fn simulate(seed: u64) {
         world.disk.n_rows(),
         world.air.n_objects()
     );
+    world.n_alarms
 }
 
 #[test]
@@ -77,8 +78,11 @@ fn whatever_fails_the_invariants_hold() {
         (Some(seed), _) => seed..seed + 1,
         (None, count) => 1..count.unwrap_or(SEEDS) + 1,
     };
-    for seed in seeds {
+    let mut n_alarms = 0;
+    for seed in seeds.clone() {
         let outcome = std::panic::catch_unwind(|| simulate(seed));
-        assert!(outcome.is_ok(), "the simulation failed: SIMULATION_SEED={seed} repeats it");
+        let found = outcome.unwrap_or_else(|_| panic!("the simulation failed: SIMULATION_SEED={seed} repeats it"));
+        n_alarms += found;
     }
+    assert!(n_alarms > 0 || seeds.count() == 1, "no alarm found anything");
 }

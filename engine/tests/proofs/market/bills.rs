@@ -70,7 +70,9 @@ fn bills_add_up_to_the_grants_minute_by_minute() {
             for bill in &transition::owed(&run.state, *job, run.now) {
                 add(&mut owing, *job, bill);
             }
-            add_minutes(&mut used, &books, *job, bidder, bidder.grant()?.since, run.now);
+            // Nothing is owed for the time after it was due to have stopped, whether or not anybody has looked.
+            let (since, stops) = (bidder.grant()?.since, bidder.grant()?.stops);
+            add_minutes(&mut used, &books, *job, bidder, since, stops.map_or(run.now, |stops| stops.min(run.now)));
         }
         let wrong = owing.iter().find(|(key, charges)| used.get(key) != Some(charges));
         let missing = used.iter().find(|(key, _)| !owing.contains_key(key));

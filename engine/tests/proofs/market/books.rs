@@ -72,6 +72,8 @@ pub(crate) struct Grant {
     pub(crate) since: Timestamp,
     pub(crate) protected_until: Timestamp,
     checkpointed: Option<Timestamp>,
+    /// When it has stopped, once it has been told to.
+    pub(crate) stops: Option<Timestamp>,
 }
 
 impl Offer {
@@ -221,11 +223,11 @@ impl Books {
         let protection = self.offers[bidder.offer.at()].terms.protection;
         match (event, bidder.place.clone()) {
             (Event::Started { at, .. }, _) => {
-                let grant = Grant { since: *at, protected_until: *at + protection, checkpointed: None };
+                let grant = Grant { since: *at, protected_until: *at + protection, checkpointed: None, stops: None };
                 bidder.place = Place::Running(grant);
             }
-            (Event::Evicted { then, saved_ms, .. }, Place::Running(grant)) => {
-                bidder.place = Place::Leaving(grant);
+            (Event::Evicted { then, saved_ms, until, .. }, Place::Running(grant)) => {
+                bidder.place = Place::Leaving(Grant { stops: Some(*until), ..grant });
                 (bidder.releases, bidder.saved) = (bidder.releases + 1, *saved_ms);
                 bidder.is_last_run = *then != AfterStop::Requeue;
             }
