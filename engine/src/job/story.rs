@@ -24,8 +24,8 @@ pub enum Cause {
         /// The job that needed it.
         by: JobId,
     },
-    /// Its quota held more than its amount since it was scaled down, and somebody with a right to it asked (semantics
-    /// section 8).
+    /// Its quota held more than its amount since it was scaled down, and somebody with a right to it asked (rules
+    /// 8.2).
     OverUse {
         /// The job's quota.
         quota: QuotaId,
