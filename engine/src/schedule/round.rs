@@ -14,9 +14,9 @@
 
 use crate::quota::settings::QueueStrategy;
 use crate::schedule::decision::Decision;
+use crate::schedule::open_round::OpenRound;
 use crate::schedule::recheck;
 use crate::schedule::recheck::Half;
-use crate::schedule::sitting::Sitting;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
@@ -50,28 +50,28 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
 fn conclude(state: &State, now: Timestamp, scope: &Scope) -> Vec<Decision> {
     let mut firm = Set::new();
     loop {
-        let mut sitting = Sitting::open(state, now, &firm);
-        match hold(&mut sitting, scope) {
-            Ok(()) => return sitting.conclude(),
+        let mut round = OpenRound::begin(state, now, &firm);
+        match hold(&mut round, scope) {
+            Ok(()) => return round.conclude(),
             Err(insisting) => firm.extend(insisting),
         }
     }
 }
 
 /// Goes through the steps of a round; ends early with those who were put off in vain.
-fn hold(sitting: &mut Sitting<'_>, scope: &Scope) -> Result<(), Vec<JobNo>> {
-    sitting.end_uncovered_loans();
+fn hold(round: &mut OpenRound<'_>, scope: &Scope) -> Result<(), Vec<JobNo>> {
+    round.end_uncovered_loans();
     loop {
-        let is_left_over = sitting.serve_by_right(scope);
-        sitting.grow_within_quotas();
-        sitting.lend_to_who_was_put_off()?;
-        sitting.lend_to_who_blocks();
-        if !is_left_over && !sitting.is_unblocked() {
+        let is_left_over = round.serve_by_right(scope);
+        round.grow_within_quotas();
+        round.lend_to_who_was_put_off()?;
+        round.lend_to_who_blocks();
+        if !is_left_over && !round.is_unblocked() {
             break;
         }
     }
-    sitting.lend(scope);
-    sitting.grow_on_idle();
+    round.lend(scope);
+    round.grow_on_idle();
     Ok(())
 }
 

@@ -57,7 +57,7 @@ enum Answer {
 }
 
 /// A round in progress.
-pub(super) struct Sitting<'s> {
+pub(super) struct OpenRound<'s> {
     state: &'s State,
     trial: Trial<'s>,
     reservations: Reservations,
@@ -78,9 +78,9 @@ pub(super) struct Sitting<'s> {
     blocking: Set<JobNo>,
 }
 
-impl<'s> Sitting<'s> {
+impl<'s> OpenRound<'s> {
     /// A round in which nothing has been decided yet.
-    pub(super) fn open(state: &'s State, now: Timestamp, firm: &'s Set<JobNo>) -> Self {
+    pub(super) fn begin(state: &'s State, now: Timestamp, firm: &'s Set<JobNo>) -> Self {
         Self {
             state,
             trial: Trial::new(state, now),
