@@ -88,8 +88,10 @@ impl NodeUse {
     fn shift_gpus(&mut self, pod: &Amount, gpus: u16, sign: i16) {
         let asked = self.gpu_dimension.map_or(0, |at| pod[at]);
         let each = i16::try_from(asked.min(GPU)).unwrap_or(1000) * sign;
-        for at in (0..NODE_GPUS_MAX).filter(|&at| gpus & (1 << at) != 0) {
-            self.gpus[at] += each;
+        let mut left = gpus;
+        while left != 0 {
+            self.gpus[left.trailing_zeros() as usize] += each;
+            left &= left - 1;
         }
     }
 

@@ -97,6 +97,9 @@ impl Growth {
     /// Whoever could have more pods, in the order of the queue.
     fn growing(&self, trial: &Trial<'_>) -> Vec<Growing> {
         let state = trial.state;
+        if state.growing.is_empty() && self.started.is_empty() {
+            return Vec::new();
+        }
         let mut jobs: Vec<(JobNo, Charge, GroupNo, u32)> = Vec::new();
         for no in state.growing.iter().copied().filter(|no| !trial.is_gone(*no)) {
             let Phase::Running { placed, extra, .. } = &state.jobs[no].phase else { continue };

@@ -56,11 +56,19 @@ impl Refused {
         Self { attempts, held_by: None }
     }
 
+    /// The same once more, with room for what is said of idle amounts.
+    #[must_use]
+    pub fn copied(&self) -> Self {
+        let mut attempts = Vec::with_capacity(source::SOURCES.len());
+        attempts.extend_from_slice(&self.attempts);
+        Self { attempts, held_by: self.held_by }
+    }
+
     /// Why the job waits: all reasons, with what is said of idle amounts at its place, and the proofs if it can never
     /// start. Where the first source ends the search, the others have not been asked.
     #[must_use]
-    pub fn hold(&self, state: &State, job: &JobSpec, idle: Blocker) -> Hold {
-        let mut attempts = self.attempts.clone();
+    pub fn hold(self, state: &State, job: &JobSpec, idle: Blocker) -> Hold {
+        let mut attempts = self.attempts;
         let is_told = attempts.len() > 1 || !matches!(idle, Blocker::IdleOff);
         if is_told {
             let place = attempts.iter().position(|attempt| attempt.source > Source::Idle).unwrap_or(attempts.len());

@@ -8,6 +8,7 @@ pub mod lending;
 pub mod losers;
 pub mod market;
 pub mod never;
+mod nobody;
 mod open_round;
 pub mod order;
 pub mod recheck;

@@ -61,6 +61,9 @@ pub fn fits_when_empty(state: &State, job: &JobSpec) -> bool {
 /// it so. Where amounts prove it, what the sources say changes with others and tells nothing.
 #[must_use]
 pub fn told(proofs: Vec<Attempt>, hold: Hold) -> Hold {
+    if proofs.is_empty() {
+        return hold;
+    }
     let at = match proofs.first().map(|proof| &proof.blocker) {
         Some(Blocker::LargerThanQuota { .. } | Blocker::Never(Never::Level { .. } | Never::Lent { .. })) => {
             return Hold { attempts: proofs };

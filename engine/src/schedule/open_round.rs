@@ -14,6 +14,8 @@ use crate::schedule::grow::Growth;
 use crate::schedule::judge;
 use crate::schedule::judge::Refused;
 use crate::schedule::lending;
+use crate::schedule::nobody;
+use crate::schedule::nobody::Family;
 use crate::schedule::order;
 use crate::schedule::order::Head;
 use crate::schedule::order::Heads;
@@ -34,11 +36,21 @@ use crate::unit::sort;
 use crate::unit::sparse::Sparse;
 use crate::unit::time::Timestamp;
 
-/// What a job was told by right, and why it waits if that is all that it may use.
+/// A job gets nothing by right.
 #[derive(Clone)]
 struct Refusal {
-    by_right: Arc<Refused>,
-    hold: Option<Arc<Hold>>,
+    /// Whose reservation keeps it out.
+    held_by: Option<JobNo>,
+    told: Reasons,
+}
+
+/// What a job was told that gets nothing by right.
+#[derive(Clone)]
+enum Reasons {
+    /// Why it waits: it may use nothing else.
+    All(Arc<Hold>),
+    /// Why no source by right serves. Idle amounts have not been asked for.
+    ByRight(Arc<Refused>),
 }
 
 /// What a family was told since anybody was served: the same question to the same books.
@@ -104,7 +116,6 @@ impl<'s> OpenRound<'s> {
     /// Gives everybody what it has a right to, and says whether that leaves anything over for those refused before.
     pub(super) fn serve_by_right(&mut self, scope: &Scope) -> bool {
         let classes = scope.unsettled(&self.trial, Half::ByRight);
-        let mut heads = Heads::of(self.state, self.trial.now, classes);
         let mut told: Sparse<Told> = Sparse::default();
         let mut is_left_over = false;
         self.reservations = Reservations::default();
@@ -112,6 +123,10 @@ impl<'s> OpenRound<'s> {
         self.blocking.clear();
         self.refused = Sparse::default();
         self.holds = Sparse::default();
+        if classes.is_empty() {
+            return false;
+        }
+        let mut heads = Heads::of(self.state, self.trial.now, classes);
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::ByRight)) {
             if self.trial.is_served(head.job) {
                 heads.pass(head);
@@ -134,7 +149,7 @@ impl<'s> OpenRound<'s> {
                     self.put_off(&mut heads, head);
                 }
                 Answer::Refused(refusal) => {
-                    if refusal.by_right.held_by.is_none() {
+                    if refusal.held_by.is_none() {
                         *told.slot(family.at()) = Some(Told::Refused(refusal.clone()));
                     }
                     self.refuse(&mut heads, head, refusal);
@@ -162,9 +177,13 @@ impl<'s> OpenRound<'s> {
             Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff,
             Ok(offer) => Answer::Gets(offer),
             Err(refused) => {
-                let hold =
-                    (spec.idle == IdlePolicy::Off).then(|| Arc::new(refused.hold(self.state, spec, Blocker::IdleOff)));
-                Answer::Refused(Refusal { by_right: Arc::new(refused), hold })
+                let held_by = refused.held_by;
+                let told = if spec.idle == IdlePolicy::Off {
+                    Reasons::All(Arc::new(refused.hold(self.state, spec, Blocker::IdleOff)))
+                } else {
+                    Reasons::ByRight(Arc::new(refused))
+                };
+                Answer::Refused(Refusal { held_by, told })
             }
         }
     }
@@ -196,21 +215,21 @@ impl<'s> OpenRound<'s> {
 
     /// Notes that a job gets nothing by right, and what that means for those behind it.
     fn refuse(&mut self, heads: &mut Heads<'s>, head: Head, refusal: Refusal) {
-        let Refusal { by_right, hold } = refusal;
-        self.blocking.extend(by_right.held_by);
+        let Refusal { held_by, told } = refusal;
+        self.blocking.extend(held_by);
         if self.is_front(head) {
             self.close_queue(heads, head);
-        } else if by_right.held_by.is_some() {
+        } else if held_by.is_some() {
             // Another job of the class may be short enough for the gap.
             heads.pass(head);
         } else {
             heads.close(head);
         }
-        match hold {
-            Some(hold) => {
+        match told {
+            Reasons::All(hold) => {
                 self.holds.slot(head.class.at()).get_or_insert(hold);
             }
-            None => {
+            Reasons::ByRight(by_right) => {
                 self.refused.slot(head.class.at()).get_or_insert(by_right);
             }
         }
@@ -261,6 +280,9 @@ impl<'s> OpenRound<'s> {
     /// Lends what is left idle, in the order of the queue.
     pub(super) fn lend(&mut self, scope: &Scope) {
         let classes = scope.unsettled(&self.trial, Half::Idle);
+        if classes.is_empty() || self.refuses_all(&classes) {
+            return;
+        }
         let mut heads = Heads::of(self.state, self.trial.now, classes);
         let mut told: Sparse<Arc<Hold>> = Sparse::default();
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::Idle)) {
@@ -293,17 +315,36 @@ impl<'s> OpenRound<'s> {
         }
     }
 
+    /// Refuses them all where there is nothing to lend to any.
+    fn refuses_all(&mut self, classes: &[ClassNo]) -> bool {
+        if !self.fronts.is_empty() {
+            return false;
+        }
+        let Some(idle) = nobody::asked(&self.trial, classes) else { return false };
+        for (_, Family { classes, first: (_, job, class), blocker }) in idle {
+            let hold = self.hold_without_idle(class, job, blocker);
+            for class in classes {
+                *self.holds.slot(class.at()) = Some(Arc::clone(&hold));
+            }
+        }
+        true
+    }
+
+    /// Why a job of a class waits to which nothing is lent.
+    fn hold_without_idle(&self, class: ClassNo, job: JobNo, blocker: Blocker) -> Arc<Hold> {
+        let job = &self.state.jobs[job].spec;
+        let refused = self.refused.get(class.at()).map(|refused| refused.copied());
+        let known = || self.state.queue.classes[class.at()].hold.as_deref().map(Refused::known);
+        let refused = match job.idle {
+            IdlePolicy::Only => Refused::idle_only(),
+            IdlePolicy::Off | IdlePolicy::Acceptable => refused.or_else(known).unwrap_or_default(),
+        };
+        Arc::new(refused.hold(self.state, job, blocker))
+    }
+
     fn ask_idle(&self, head: Head) -> Result<Offer, Arc<Hold>> {
-        let job = &self.state.jobs[head.job].spec;
-        source::offer(Source::Idle, &self.trial, job).map_err(|blocker| {
-            let refused = self.refused.get(head.class.at()).map(|refused| (**refused).clone());
-            let known = || self.state.queue.classes[head.class.at()].hold.as_deref().map(Refused::known);
-            let refused = match job.idle {
-                IdlePolicy::Only => Refused::idle_only(),
-                IdlePolicy::Off | IdlePolicy::Acceptable => refused.or_else(known).unwrap_or_default(),
-            };
-            Arc::new(refused.hold(self.state, job, blocker))
-        })
+        source::offer(Source::Idle, &self.trial, &self.state.jobs[head.job].spec)
+            .map_err(|blocker| self.hold_without_idle(head.class, head.job, blocker))
     }
 
     /// The head of its strict queue that a job has to wait for.
@@ -326,16 +367,16 @@ impl<'s> OpenRound<'s> {
     }
 
     /// Everything that was decided, and then why the others wait, as far as that is news.
-    pub(super) fn conclude(self) -> Vec<Decision> {
+    pub(super) fn conclude(&mut self) -> Vec<Decision> {
         let state = self.state;
         let first_of =
             |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());
-        let told = self.holds.into_values().map(|(at, hold)| (ClassNo::from_index(at), hold));
+        let told = std::mem::take(&mut self.holds).into_values().map(|(at, hold)| (ClassNo::from_index(at), hold));
         let news = told.filter(|(class, hold)| is_news(state, *class, hold));
         let mut news: Vec<_> = news.map(|(class, hold)| (first_of(class), class, hold)).collect();
         // In the order of who waits first: the numbers of classes differ after a restore.
         sort::by(&mut news, |a, b| a.0.cmp(&b.0));
-        let mut decisions = self.decisions;
+        let mut decisions = std::mem::take(&mut self.decisions);
         decisions.extend(news.into_iter().map(|(_, class, hold)| Decision::Hold { class, hold }));
         decisions
     }

@@ -48,7 +48,7 @@ const EVERYBODY: i64 = i64::MAX;
 pub(super) type Turn<'s> = (Timestamp, Reverse<Priority>, Spelling<'s>);
 
 /// A place in the order: the smallest comes first.
-type Rank<'s> = (Reverse<i64>, Turn<'s>);
+pub(super) type Rank<'s> = (Reverse<i64>, Turn<'s>);
 
 /// A job's place among others of its level. Where a queue goes by submission alone, priorities do not count.
 pub(super) fn turn(state: &State, no: JobNo) -> Turn<'_> {
@@ -57,6 +57,15 @@ pub(super) fn turn(state: &State, no: JobNo) -> Turn<'_> {
     let priority = if is_by_priority(strategy) { job.spec.priority } else { Priority::LOWEST };
     let (since, name) = job.place();
     (since, Reverse(priority), name)
+}
+
+/// A job's place in its quota's queue.
+pub(super) fn rank(state: &State, now: Timestamp, no: JobNo) -> Rank<'_> {
+    let (spec, turn) = (&state.jobs[no].spec, turn(state, no));
+    let strategy = state.quotas[spec.quota.at()].settings.strategy;
+    let is_by_priority = is_by_priority(strategy);
+    let level = if is_by_priority { effective_priority(strategy, spec.idle, spec.priority, turn.0, now) } else { 0 };
+    (Reverse(level), turn)
 }
 
 /// Whose turn it is.
@@ -215,10 +224,7 @@ impl<'s> Heads<'s> {
     fn member(&self, no: ClassNo, place: u32, queue: u32) -> Option<Reverse<(Rank<'s>, Head)>> {
         let class = &self.state.queue.classes[no.at()];
         let job = class.waiting.get(place as usize)?;
-        let turn = turn(self.state, job);
-        let is_by_priority = is_by_priority(self.strategy(&class.key));
-        let level = if is_by_priority { self.effective_priority(&class.key, turn.0) } else { 0 };
-        Some(Reverse(((Reverse(level), turn), Head { job, class: no, place, queue })))
+        Some(Reverse((rank(self.state, self.now, job), Head { job, class: no, place, queue })))
     }
 
     /// Puts the quota's next job among the others.

@@ -8,9 +8,9 @@ use crate::job::hold::Lasting;
 use crate::job::spec::IdlePolicy;
 use crate::ledger;
 use crate::ledger::DomainUse;
-use crate::ledger::QuotaUse;
 use crate::schedule::trial::Trial;
 use crate::state::queue::Family;
+use crate::unit::amount::Amount;
 use crate::unit::amount::Guarantee;
 use crate::unit::id::ClassNo;
 use crate::unit::id::QuotaNo;
@@ -36,17 +36,16 @@ impl Half {
     }
 }
 
-/// The classes of a quota whose reasons may not hold any more in one half of the judgement.
-#[must_use]
-pub fn unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half) -> Vec<ClassNo> {
-    let (queue, books) = (&trial.state.queue, Books::of(trial, quota));
-    let mut unsettled = Vec::new();
+/// Adds the classes of a quota whose reasons may not hold any more in one half of the judgement.
+pub fn add_unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half, unsettled: &mut Vec<ClassNo>) {
+    let queue = &trial.state.queue;
+    let mut books = None;
     for no in queue.of_quota.get(&quota).into_iter().flatten() {
         let family = &queue.families[no.at()];
         if !half.concerns(family.key.idle) {
             continue;
         }
-        let is_short = books.are_short_for(family, half);
+        let is_short = books.get_or_insert_with(|| Books::of(trial, quota, half)).are_short_for(family);
         match family.lasting() {
             Some(lasting) if lasts(lasting, is_short) => {}
             Some(_) => unsettled.extend(queue.members(family)),
@@ -54,7 +53,6 @@ pub fn unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half) -> Vec<ClassNo> 
                 .extend(queue.members(family).filter(|class| !lasts(queue.classes[class.at()].lasting(), is_short))),
         }
     }
-    unsettled
 }
 
 /// Whether the reasons that a class was given plainly hold still in one half of the judgement.
@@ -62,7 +60,7 @@ pub fn unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half) -> Vec<ClassNo> 
 pub fn holds_still(trial: &Trial<'_>, no: ClassNo, half: Half) -> bool {
     let (class, family) = (&trial.state.queue.classes[no.at()], trial.state.queue.family(no));
     let lasting = family.lasting().unwrap_or_else(|| class.lasting());
-    lasting != Lasting::Open && lasts(lasting, Books::of(trial, class.key.quota).are_short_for(family, half))
+    lasting != Lasting::Open && lasts(lasting, Books::of(trial, class.key.quota, half).are_short_for(family))
 }
 
 fn lasts(lasting: Lasting, is_short: bool) -> bool {
@@ -74,37 +72,41 @@ fn lasts(lasting: Lasting, is_short: bool) -> bool {
 }
 
 /// The books that plain reasons are held against.
-struct Books<'t> {
-    min: &'t Guarantee,
+enum Books<'t> {
     /// The quota's own. An ancestor's would not do, since what stands in the way there may be owed.
-    own: &'t QuotaUse,
+    ByRight {
+        min: &'t Guarantee,
+        /// What a child claims above its guarantee may be owed, and does not count.
+        used: Amount,
+    },
     /// The job's own domain, if it is the one that is named because it is the only one.
-    idle: Option<&'t DomainUse>,
+    Idle(Option<&'t DomainUse>),
 }
 
 impl<'t> Books<'t> {
-    fn of(trial: &'t Trial<'_>, quota: QuotaNo) -> Self {
-        let domains = &trial.state.domains;
-        let own = domains.of_quota(quota);
-        let is_same_type = |no: &usize| domains.list[*no].resource_type == domains.list[own.at()].resource_type;
-        let is_only = (0..domains.list.len()).filter(is_same_type).count() == 1;
-        Self {
-            min: &trial.state.quotas[quota.at()].min,
-            own: trial.quotas.get(quota.at()),
-            idle: is_only.then(|| trial.domains.get(own.at())),
+    fn of(trial: &'t Trial<'_>, quota: QuotaNo, half: Half) -> Self {
+        match half {
+            Half::ByRight => {
+                let own = trial.quotas.get(quota.at());
+                let used = own.own_jobs.plus(&own.children_min);
+                Self::ByRight { min: &trial.state.quotas[quota.at()].min, used }
+            }
+            Half::Idle => {
+                let domains = &trial.state.domains;
+                let own = domains.of_quota(quota);
+                let is_same_type = |no: &usize| domains.list[*no].resource_type == domains.list[own.at()].resource_type;
+                let is_only = (0..domains.list.len()).filter(is_same_type).count() == 1;
+                Self::Idle(is_only.then(|| trial.domains.get(own.at())))
+            }
         }
     }
 
     /// Whether the way is plainly closed still.
-    fn are_short_for(&self, family: &Family, half: Half) -> bool {
+    fn are_short_for(&self, family: &Family) -> bool {
         let asked = family.shape.gang_amount();
-        match half {
-            Half::ByRight => {
-                // What a child claims above its guarantee may be owed.
-                let used = self.own.own_jobs.plus(&self.own.children_min);
-                self.min.first_exceeded(&used, &asked).is_some()
-            }
-            Half::Idle => self.idle.is_some_and(|book| ledger::fits_in_idle(book, &asked).is_err()),
+        match self {
+            Self::ByRight { min, used } => min.first_exceeded(used, &asked).is_some(),
+            Self::Idle(book) => book.is_some_and(|book| ledger::fits_in_idle(book, &asked).is_err()),
         }
     }
 }

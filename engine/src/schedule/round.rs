@@ -23,6 +23,7 @@ use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Set;
+use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
 /// Who is judged in a round.
@@ -77,30 +78,34 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope) -> Result<(), Vec<JobNo>> {
 
 /// Whose judgement may differ from the last.
 pub(super) struct Scope {
-    /// Whole queues.
-    quotas: Set<QuotaNo>,
-    /// Single classes of other queues.
-    classes: Set<ClassNo>,
+    /// Whole queues, by number.
+    quotas: Vec<QuotaNo>,
+    /// Single classes of other queues, by number.
+    classes: Vec<ClassNo>,
 }
 
 impl Scope {
     /// Everybody, after a release.
     fn complete(state: &State) -> Self {
-        Self { quotas: state.queue.of_quota.keys().copied().collect(), classes: Set::new() }
+        Self { quotas: state.queue.of_quota.keys().copied().collect(), classes: Vec::new() }
     }
 
     /// The classes whose answers are not kept, and whole quotas where the head speaks for the rest.
     fn changed(state: &State, now: Timestamp) -> Self {
         let queue = &state.queue;
-        let (mut quotas, mut classes) = (Set::new(), Set::new());
+        let (mut quotas, mut classes) = (Vec::new(), Vec::new());
         for no in queue.open.classes.iter().copied().chain(queue.open.expired(now)) {
             let class = &queue.classes[no.at()];
             if is_strict(state, class.key.quota) {
-                quotas.insert(class.key.quota);
+                quotas.push(class.key.quota);
             } else if !class.waiting.is_empty() {
-                classes.insert(no);
+                classes.push(no);
             }
         }
+        sort::by_key(&mut quotas, |quota| *quota);
+        quotas.dedup();
+        sort::by_key(&mut classes, |class| *class);
+        classes.dedup();
         quotas.retain(|quota| queue.of_quota.contains_key(quota));
         Self { quotas, classes }
     }
@@ -118,7 +123,7 @@ impl Scope {
             if is_strict(trial.state, *quota) {
                 unsettled.extend(queue.classes_of(*quota).filter(concerns));
             } else {
-                unsettled.extend(recheck::unsettled(trial, *quota, half));
+                recheck::add_unsettled(trial, *quota, half, &mut unsettled);
             }
         }
         let single = self.classes.iter().copied().filter(concerns);

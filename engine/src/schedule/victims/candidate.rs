@@ -58,12 +58,14 @@ impl<'a> Candidate<'a> {
         if self.pod.is_some() { self.shape.extra_amount() } else { self.shape.gang_amount() }
     }
 
-    /// Its pods with their places; none in a pool.
-    pub fn pods(&self) -> impl Iterator<Item = (PodAt, Amount)> + use<'a> {
-        let is_gang = self.pod.is_none();
-        let extra = (!is_gang).then(|| self.shape.extra_amount());
-        let amounts = extra.into_iter().chain(self.shape.gang_pod_amounts().filter(move |_| is_gang));
-        self.places.iter().copied().zip(amounts)
+    /// Does something with each of its pods and their places; in a pool there are none.
+    pub fn for_each_pod(&self, mut act: impl FnMut(PodAt, &Amount)) {
+        let mut places = self.places.iter();
+        let min_pods = if self.pod.is_some() { Some(1) } else { self.shape.min_pods() };
+        for role in self.shape.roles() {
+            let count = min_pods.unwrap_or(role.count) as usize;
+            places.by_ref().take(count).for_each(|place| act(*place, &role.amount));
+        }
     }
 }
 

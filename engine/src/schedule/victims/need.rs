@@ -218,17 +218,18 @@ impl<'t> Freed<'t> {
             by(&mut self.quota);
         }
         self.book(victim, sign);
-        for (place, amount) in victim.pods() {
-            let counted = self.need.pods_short.as_ref().filter(|_| is_open(self.trial, place.node));
-            let node = self.nodes.get_mut(place.node.at());
+        let Self { trial, need, nodes, slots: all_slots, .. } = self;
+        victim.for_each_pod(|place, amount| {
+            let counted = need.pods_short.as_ref().filter(|_| is_open(trial, place.node));
+            let node = nodes.get_mut(place.node.at());
             let slots = |node: &NodeUse| counted.map_or(0, |(role, _)| node.slots(&role.amount));
             let before = slots(node);
             match sign {
-                ledger::Sign::Add => node.give(&amount, place.gpus),
-                ledger::Sign::Remove => node.take(&amount, place.gpus),
+                ledger::Sign::Add => node.give(amount, place.gpus),
+                ledger::Sign::Remove => node.take(amount, place.gpus),
             }
-            self.slots += slots(node) - before;
-        }
+            *all_slots += slots(node) - before;
+        });
     }
 
     /// Takes a victim off the books, or puts it back.

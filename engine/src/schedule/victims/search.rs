@@ -259,28 +259,28 @@ impl<'s, 'a> Choice<'s, 'a> {
         if self.steps > STEPS_MAX || so_far > self.best.0 || !self.books.is_enough() {
             return;
         }
-        let Some(members) = self.kinds.get(kind).cloned() else {
+        let Some(n_members) = self.kinds.get(kind).map(Vec::len) else {
             if so_far < self.best.0 || is_first(self.items, &self.chosen, &self.best.1) {
                 self.best = (so_far, self.chosen.clone());
             }
             return;
         };
-        for &member in &members {
-            self.books.spare(member);
+        for at in 0..n_members {
+            self.books.spare(self.kinds[kind][at]);
         }
         self.descend(kind + 1, so_far);
         let mut taken = 0;
         let mut cost = so_far;
-        while taken < members.len() && cost <= self.best.0 {
-            let member = members[taken];
+        while taken < n_members && cost <= self.best.0 {
+            let member = self.kinds[kind][taken];
             self.books.take(member);
             self.chosen.push(member);
             cost = cost.and(self.items[member].worth.lost);
             taken += 1;
             self.descend(kind + 1, cost);
         }
-        for &member in &members[taken..] {
-            self.books.take(member);
+        for at in taken..n_members {
+            self.books.take(self.kinds[kind][at]);
         }
         self.chosen.truncate(self.chosen.len() - taken);
     }

@@ -91,6 +91,24 @@ impl<'a> Equals<'a> {
     }
 }
 
+/// Candidates in the order of their cost.
+enum Line<'a, E> {
+    /// Each of which frees something of its own.
+    Gangs(std::vec::IntoIter<Candidate<'a>>),
+    /// That free the same.
+    Equals(E),
+}
+
+impl<'a, E: Iterator<Item = Candidate<'a>>> Iterator for Line<'a, E> {
+    type Item = Candidate<'a>;
+    fn next(&mut self) -> Option<Candidate<'a>> {
+        match self {
+            Self::Gangs(gangs) => gangs.next(),
+            Self::Equals(equals) => equals.next(),
+        }
+    }
+}
+
 struct Shortlist<'a, 'n> {
     trial: &'a Trial<'a>,
     need: &'n Need,
@@ -187,10 +205,12 @@ impl<'a> Shortlist<'a, '_> {
     {
         sort::by(&mut gangs, |a, b| a.worth.cmp(&b.worth));
         let trial = self.trial;
-        let mut lines: Vec<Box<dyn Iterator<Item = Candidate<'a>> + 'f>> = vec![Box::new(gangs.into_iter())];
-        lines.extend(
-            equals.map(|equals| Box::new(equals.free(trial, field)) as Box<dyn Iterator<Item = Candidate<'a>> + 'f>),
-        );
+        let gangs = (!gangs.is_empty()).then(|| Line::Gangs(gangs.into_iter()));
+        let equals = equals.map(|equals| Line::Equals(equals.free(trial, field)));
+        let mut lines: Vec<_> = gangs.into_iter().chain(equals).collect();
+        if lines.is_empty() {
+            return;
+        }
         let mut heads = BinaryHeap::new();
         let mut of_line: Vec<Option<Candidate<'a>>> = vec![None; lines.len()];
         let mut next = |line: usize, heads: &mut BinaryHeap<_>, of_line: &mut Vec<Option<Candidate<'a>>>| {
