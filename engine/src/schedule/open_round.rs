@@ -296,7 +296,7 @@ impl<'s> OpenRound<'s> {
                 continue;
             }
             let family = self.state.queue.classes[head.class.at()].family;
-            let answer = match told.get(family.at()) {
+            let answer = match told.get(family.at()).filter(|_| !self.is_kept_out(head.class)) {
                 Some(hold) => Err(Arc::clone(hold)),
                 None => self.ask_idle(head),
             };
@@ -307,7 +307,9 @@ impl<'s> OpenRound<'s> {
                     heads.pass(head);
                 }
                 Err(hold) => {
-                    *told.slot(family.at()) = Some(Arc::clone(&hold));
+                    if !self.is_kept_out(head.class) {
+                        *told.slot(family.at()) = Some(Arc::clone(&hold));
+                    }
                     *self.holds.slot(head.class.at()) = Some(hold);
                     heads.close(head);
                 }
@@ -322,12 +324,18 @@ impl<'s> OpenRound<'s> {
         }
         let Some(idle) = nobody::asked(&self.trial, classes) else { return false };
         for (_, Family { classes, first: (_, job, class), blocker }) in idle {
-            let hold = self.hold_without_idle(class, job, blocker);
+            let hold = self.hold_without_idle(class, job, blocker.clone());
             for class in classes {
-                *self.holds.slot(class.at()) = Some(Arc::clone(&hold));
+                let own = self.is_kept_out(class).then(|| self.hold_without_idle(class, job, blocker.clone()));
+                *self.holds.slot(class.at()) = Some(own.unwrap_or_else(|| Arc::clone(&hold)));
             }
         }
         true
+    }
+
+    /// Whether a reservation keeps a class out, which says nothing of others of its family.
+    fn is_kept_out(&self, class: ClassNo) -> bool {
+        self.refused.get(class.at()).is_some_and(|refused| refused.held_by.is_some())
     }
 
     /// Why a job of a class waits to which nothing is lent.
