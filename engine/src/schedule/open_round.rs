@@ -1,10 +1,13 @@
 //! A round in progress: what has been given, to whom, and why the others wait.
 
+mod lend;
+
 use std::sync::Arc;
 
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
+use crate::job::phase::Charge;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::schedule::backfill::Reservations;
@@ -14,16 +17,12 @@ use crate::schedule::grow::Growth;
 use crate::schedule::judge;
 use crate::schedule::judge::Refused;
 use crate::schedule::lending;
-use crate::schedule::nobody;
-use crate::schedule::nobody::Family;
-use crate::schedule::order;
 use crate::schedule::order::Head;
 use crate::schedule::order::Heads;
 use crate::schedule::recheck;
 use crate::schedule::recheck::Half;
 use crate::schedule::round::Scope;
 use crate::schedule::round::is_strict;
-use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
@@ -248,124 +247,19 @@ impl<'s> OpenRound<'s> {
         self.decisions.extend(grown);
     }
 
-    /// Lends to those for whom somebody would have to go otherwise.
-    ///
-    /// # Errors
-    /// Those for whom too little is idle.
-    pub(super) fn lend_to_who_was_put_off(&mut self) -> Result<(), Vec<JobNo>> {
-        let mut insisting = Vec::new();
-        for no in std::mem::take(&mut self.put_off) {
-            match source::offer(Source::Idle, &self.trial, &self.state.jobs[no].spec) {
-                Ok(offer) => self.give(no, offer),
-                Err(_) => insisting.push(no),
-            }
-        }
-        if insisting.is_empty() { Ok(()) } else { Err(insisting) }
-    }
-
-    /// Lends to those who keep others out, before it lends to anybody else: whom they kept out may have a right to what
-    /// would be lent.
-    pub(super) fn lend_to_who_blocks(&mut self) {
-        for no in self.blocking.clone() {
-            let spec = &self.state.jobs[no].spec;
-            if spec.idle != IdlePolicy::Off
-                && !self.trial.is_served(no)
-                && let Ok(offer) = source::offer(Source::Idle, &self.trial, spec)
-            {
-                self.give(no, offer);
-            }
-        }
-    }
-
-    /// Lends what is left idle, in the order of the queue.
-    pub(super) fn lend(&mut self, scope: &Scope) {
-        let classes = scope.unsettled(&self.trial, Half::Idle);
-        if classes.is_empty() || self.refuses_all(&classes) {
-            return;
-        }
-        let mut heads = Heads::of(self.state, self.trial.now, classes);
-        let mut told: Sparse<Arc<Hold>> = Sparse::default();
-        while let Some(head) = heads.head(|class| self.is_settled(class, Half::Idle)) {
-            if self.trial.is_served(head.job) {
-                heads.pass(head);
-                continue;
-            }
-            if let Some(front) = self.stands_behind(head.job) {
-                *self.holds.slot(head.class.at()) = Some(behind_head(self.state, front));
-                heads.close(head);
-                continue;
-            }
-            let family = self.state.queue.classes[head.class.at()].family;
-            let answer = match told.get(family.at()).filter(|_| !self.is_kept_out(head.class)) {
-                Some(hold) => Err(Arc::clone(hold)),
-                None => self.ask_idle(head),
-            };
-            match answer {
-                Ok(offer) => {
-                    self.give(head.job, offer);
-                    told = Sparse::default();
-                    heads.pass(head);
-                }
-                Err(hold) => {
-                    if !self.is_kept_out(head.class) {
-                        *told.slot(family.at()) = Some(Arc::clone(&hold));
-                    }
-                    *self.holds.slot(head.class.at()) = Some(hold);
-                    heads.close(head);
-                }
-            }
-        }
-    }
-
-    /// Refuses them all where there is nothing to lend to any.
-    fn refuses_all(&mut self, classes: &[ClassNo]) -> bool {
-        if !self.fronts.is_empty() {
-            return false;
-        }
-        let Some(idle) = nobody::asked(&self.trial, classes) else { return false };
-        for (_, Family { classes, first: (_, job, class), blocker }) in idle {
-            let hold = self.hold_without_idle(class, job, blocker.clone());
-            for class in classes {
-                let own = self.is_kept_out(class).then(|| self.hold_without_idle(class, job, blocker.clone()));
-                *self.holds.slot(class.at()) = Some(own.unwrap_or_else(|| Arc::clone(&hold)));
-            }
-        }
-        true
-    }
-
-    /// Whether a reservation keeps a class out, which says nothing of others of its family.
-    fn is_kept_out(&self, class: ClassNo) -> bool {
-        self.refused.get(class.at()).is_some_and(|refused| refused.held_by.is_some())
-    }
-
-    /// Why a job of a class waits to which nothing is lent.
-    fn hold_without_idle(&self, class: ClassNo, job: JobNo, blocker: Blocker) -> Arc<Hold> {
-        let job = &self.state.jobs[job].spec;
-        let refused = self.refused.get(class.at()).map(|refused| refused.copied());
-        let known = || self.state.queue.classes[class.at()].hold.as_deref().map(Refused::known);
-        let refused = match job.idle {
-            IdlePolicy::Only => Refused::idle_only(),
-            IdlePolicy::Off | IdlePolicy::Acceptable => refused.or_else(known).unwrap_or_default(),
-        };
-        Arc::new(refused.hold(self.state, job, blocker))
-    }
-
-    fn ask_idle(&self, head: Head) -> Result<Offer, Arc<Hold>> {
-        source::offer(Source::Idle, &self.trial, &self.state.jobs[head.job].spec)
-            .map_err(|blocker| self.hold_without_idle(head.class, head.job, blocker))
-    }
-
-    /// The head of its strict queue that a job has to wait for.
-    fn stands_behind(&self, job: JobNo) -> Option<JobNo> {
-        let front = *self.fronts.get(&self.state.jobs[job].spec.quota)?;
-        let is_behind = !self.trial.is_served(front) && order::turn(self.state, front) < order::turn(self.state, job);
-        is_behind.then_some(front)
-    }
-
     /// Lets elastic jobs grow on idle amounts.
     pub(super) fn grow_on_idle(&mut self) {
         let grown = self.growth.on_idle(&mut self.trial);
         self.decisions.extend(grown);
+    }
+
+    /// Whether anything has been lent.
+    pub(super) fn has_lent(&self) -> bool {
+        self.decisions.iter().any(|decision| match decision {
+            Decision::Serve { offer, .. } => offer.placed.charge == Charge::Idle,
+            Decision::Grow { charge, .. } => *charge == Charge::Idle,
+            Decision::Release { .. } | Decision::Price { .. } | Decision::Wait { .. } | Decision::Hold { .. } => false,
+        })
     }
 
     /// Whether the reasons of a class plainly hold still in this half of the judgement.

@@ -43,29 +43,40 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
     if scope.is_empty() && !is_complete {
         return Vec::new();
     }
-    conclude(state, now, &scope)
+    conclude(state, now, scope)
 }
 
 /// The round of whoever is in its scope. Most rounds are the round of nobody, and do not come through this code.
 #[inline(never)]
-fn conclude(state: &State, now: Timestamp, scope: &Scope) -> Vec<Decision> {
+fn conclude(state: &State, now: Timestamp, mut scope: Scope) -> Vec<Decision> {
     let mut firm = Set::new();
     loop {
         let mut round = OpenRound::begin(state, now, &firm);
-        match hold(&mut round, scope) {
+        match hold(&mut round, &scope) {
             Ok(()) => return round.conclude(),
-            Err(insisting) => firm.extend(insisting),
+            Err(Anew::WithFirm(insisting)) => firm.extend(insisting),
+            Err(Anew::WithEverybody) => scope = Scope::complete(state),
         }
     }
 }
 
-/// Goes through the steps of a round; ends early with those who were put off in vain.
-fn hold(round: &mut OpenRound<'_>, scope: &Scope) -> Result<(), Vec<JobNo>> {
+/// Why a round is held anew.
+enum Anew {
+    /// Too little is idle for these, who were put off.
+    WithFirm(Vec<JobNo>),
+    /// Something would be lent that is left over from those who gave way, and not everybody with a right was asked.
+    WithEverybody,
+}
+
+/// Goes through the steps of a round; ends early if it has to be held anew.
+fn hold(round: &mut OpenRound<'_>, scope: &Scope) -> Result<(), Anew> {
+    let mut has_left_over = false;
     round.end_uncovered_loans();
     loop {
         let is_left_over = round.serve_by_right(scope);
+        has_left_over |= is_left_over;
         round.grow_within_quotas();
-        round.lend_to_who_was_put_off()?;
+        round.lend_to_who_was_put_off().map_err(Anew::WithFirm)?;
         round.lend_to_who_blocks();
         if !is_left_over && !round.is_unblocked() {
             break;
@@ -73,7 +84,7 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope) -> Result<(), Vec<JobNo>> {
     }
     round.lend(scope);
     round.grow_on_idle();
-    Ok(())
+    if has_left_over && !scope.is_complete && round.has_lent() { Err(Anew::WithEverybody) } else { Ok(()) }
 }
 
 /// Whose judgement may differ from the last.
@@ -82,12 +93,14 @@ pub(super) struct Scope {
     quotas: Vec<QuotaNo>,
     /// Single classes of other queues, by number.
     classes: Vec<ClassNo>,
+    /// Whether that is everybody.
+    is_complete: bool,
 }
 
 impl Scope {
     /// Everybody, after a release.
     fn complete(state: &State) -> Self {
-        Self { quotas: state.queue.of_quota.keys().copied().collect(), classes: Vec::new() }
+        Self { quotas: state.queue.of_quota.keys().copied().collect(), classes: Vec::new(), is_complete: true }
     }
 
     /// The classes whose answers are not kept, and whole quotas where the head speaks for the rest.
@@ -107,7 +120,7 @@ impl Scope {
         sort::by_key(&mut classes, |class| *class);
         classes.dedup();
         quotas.retain(|quota| queue.of_quota.contains_key(quota));
-        Self { quotas, classes }
+        Self { quotas, classes, is_complete: false }
     }
 
     fn is_empty(&self) -> bool {
