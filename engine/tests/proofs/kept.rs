@@ -1,0 +1,123 @@
+//! Kept answers: what waiting jobs were told before hides nothing (rules 3.8). Whenever nothing is left for the next
+//! scheduled round, a round that judges everybody anew decides nothing.
+
+use std::cell::Cell;
+use std::fmt::Write;
+
+use engine::host::authority;
+use engine::job::hold::Blocker;
+use engine::message::command::Command;
+use engine::message::command::Round;
+use engine::schedule::decision::Decision;
+use engine::schedule::round;
+use engine::schedule::round::Reach;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+
+use crate::history::seeds;
+use crate::policy::is_anybody_starving;
+use crate::random::Random;
+use crate::run::Run;
+use crate::run::note;
+
+const RUNS: u64 = 400;
+const COMMANDS: usize = 90;
+
+/// What a round of everybody would do to anybody; why the others wait may be told in other words.
+fn hidden(state: &State, now: Timestamp) -> Vec<Decision> {
+    let mut state = state.clone();
+    state.settle();
+    let mut decisions = round::round(&state, now, Reach::Everybody);
+    decisions.retain(|decision| match decision {
+        Decision::Serve { .. } | Decision::Grow { .. } | Decision::Release { .. } => true,
+        Decision::Price { .. } | Decision::Wait { .. } | Decision::Hold { .. } => false,
+    });
+    decisions
+}
+
+/// Whether those who could start were kept out by a reservation that has passed on: in its quota somebody of a higher
+/// priority has waited too long since. That comes with time, and nobody is judged anew for it.
+fn has_passed_on(state: &State, now: Timestamp, hidden: &[Decision]) -> bool {
+    let has = |holder: &JobId| {
+        let Some(holder) = state.jobs.find(holder).map(|no| &state.jobs[no]) else { return false };
+        let quota = holder.spec.quota;
+        let patience = state.quotas[quota.at()].settings.starvation_after;
+        state.jobs.iter().any(|(_, job)| {
+            job.is_queued()
+                && job.spec.quota == quota
+                && now - job.waiting_since > patience
+                && job.spec.priority > holder.spec.priority
+        })
+    };
+    let is_anybody_starving = is_anybody_starving(state, now);
+    hidden.iter().any(|decision| {
+        let job = match decision {
+            Decision::Serve { job, .. } => job,
+            // What kept pods back is nowhere told.
+            Decision::Grow { .. } => return is_anybody_starving,
+            _ => return false,
+        };
+        let hold = state.jobs[*job].class.and_then(|class| state.queue.classes[class.at()].hold.as_ref());
+        let attempts = hold.iter().flat_map(|hold| &hold.attempts);
+        attempts.into_iter().any(|attempt| matches!(&attempt.blocker, Blocker::Reserved { job, .. } if has(job)))
+    })
+}
+
+/// What was hidden, and why those who could start were told that they wait.
+fn told(state: &State, hidden: &[Decision]) -> String {
+    let mut text = String::new();
+    for decision in hidden {
+        let _ = writeln!(text, "{decision:?}");
+        if let Decision::Serve { job, .. } = decision {
+            let job = &state.jobs[*job];
+            let hold = job.class.and_then(|class| state.queue.classes[class.at()].hold.as_ref());
+            let _ = writeln!(text, "{:?} since {}: {hold:?}", job.spec, job.waiting_since.0);
+        }
+    }
+    text
+}
+
+#[test]
+fn kept_answers_hide_nobody_who_could_start() {
+    let (mut n_looks, mut n_waits, n_passed_on) = (0, 0, Cell::new(0));
+    for seed in seeds(RUNS) {
+        let mut random = Random::new(seed ^ 0x6e97);
+        let mut run = if seed % 5 == 0 { Run::on_market(seed) } else { Run::new(seed) };
+        let setup = run.layout.setup.len();
+        for at in 0..setup + COMMANDS {
+            let (now, command, _) = run.step();
+            let look = |state: &State, now: Timestamp, what: &str| {
+                let is_anybody_waiting = !state.queue.of_quota.is_empty() || !state.growing.is_empty();
+                if state.queue.is_stale || !is_anybody_waiting {
+                    return false;
+                }
+                let hidden = hidden(state, now);
+                if has_passed_on(state, now, &hidden) {
+                    n_passed_on.set(n_passed_on.get() + 1);
+                    return true;
+                }
+                assert!(hidden.is_empty(), "{what} at {}: {}\n{}", now.0, told(state, &hidden), note(&run, &command));
+                true
+            };
+            n_looks += i32::from(look(&run.state, now, "after the command"));
+            if at < setup || at % 4 != 0 {
+                continue;
+            }
+            // Rounds that follow keep answers over time.
+            let (mut state, mut now) = (run.state.clone(), now);
+            for wait in [0, 60_000, 60_000, 3_600_000, 60_000] {
+                now = now + Millis(wait + random.pick(&[0, 0, 1, 15_000]));
+                let slot = Some(state.last_slot.unwrap_or(0) + 1);
+                authority::step(&mut state, &Command::Round(Round { slot }), now).unwrap();
+                n_waits += i32::from(look(&state, now, "after some rounds"));
+            }
+        }
+    }
+    println!(
+        "{n_looks} looks after commands, {n_waits} after rounds; {} reservations have passed on",
+        n_passed_on.get()
+    );
+    assert!(n_looks + n_waits > 0);
+}
