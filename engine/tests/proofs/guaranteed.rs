@@ -88,7 +88,7 @@ fn look_at_who_waits(state: &State, lent: &BTreeSet<Part>, now: Timestamp, count
         let kept = ground.kept_from(job.spec.quota.at());
         let has_child_level = state.quotas[job.spec.quota.at()].settings.child_level.is_some();
         let fits = |source| ground.lets_in(&job.spec, source, &kept, |_| true);
-        if !fits(Source::Own) && !(has_child_level && fits(Source::ChildLevel)) {
+        if !(fits(Source::Own) || has_child_level && fits(Source::ChildLevel)) {
             continue;
         }
         // Those to whom was lent may have kept it out before.

@@ -51,7 +51,7 @@ pub struct Candidate<'a> {
     pub places: &'a [PodAt],
 }
 
-impl<'a> Candidate<'a> {
+impl Candidate<'_> {
     /// What it frees.
     #[must_use]
     pub fn amount(&self) -> Amount {
