@@ -113,6 +113,12 @@ impl Market {
         self.changed.insert(no);
     }
 
+    /// Forgets what the last scheduled round has looked at: the next one looks at every offer, as after a restore.
+    pub fn look_at_all(&mut self) {
+        self.timers.clear();
+        self.changed.extend((0..self.offers.len()).map(OfferNo::from_index));
+    }
+
     /// Notes that a round has looked at everything.
     pub fn settle(&mut self) {
         for no in std::mem::take(&mut self.fresh) {

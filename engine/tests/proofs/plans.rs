@@ -512,3 +512,19 @@ fn what_a_search_cannot_look_for_is_refused() {
     let largest = new(waits(), more(&base.state.cluster.dimensions[0].name, 11)).unwrap();
     assert!(largest.starts_with("the largest change of the search is 10"), "{largest}");
 }
+
+/// A plan of a state is the plan of what is stored of it.
+#[test]
+fn a_plan_of_a_restored_state_is_the_same() {
+    for seed in 0..CASES {
+        let Case { base, variant, until } = case(seed);
+        let restored = Snapshot::of(&base.state).restore().unwrap();
+        let restored = Base::new(restored, base.from, base.ahead.to_vec()).unwrap();
+        let mut plan = Plan::new(&base, &variant, Horizon::Until(until));
+        let mut again = Plan::new(&restored, &variant, Horizon::Until(until));
+        while let Some(step) = plan.step() {
+            assert_eq!(again.step(), Some(step), "seed {seed}");
+        }
+        assert_eq!(again.step(), None, "seed {seed}");
+    }
+}

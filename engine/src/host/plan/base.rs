@@ -31,10 +31,12 @@ impl Base {
     /// # Errors
     /// Never for a state that commands have made: it is restored from its own snapshot.
     pub fn new(state: State, from: Timestamp, mut ahead: Vec<(Timestamp, Command)>) -> Result<Self, Rejection> {
-        let state = match state.cluster.execution {
+        let mut state = match state.cluster.execution {
             Execution::Simulated => state,
             Execution::Reported => simulated(&state)?,
         };
+        // A plan of a state is the plan of what is stored of it.
+        state.market.look_at_all();
         let from = state.jobs.iter().fold(from, |from, (_, job)| from.max(job.submitted));
         sort::by_key(&mut ahead, |(at, _)| *at);
         Ok(Self { state: Arc::new(state), from, ahead: ahead.into() })
