@@ -136,7 +136,7 @@ test("in an auction the bids make the price, and who bids more takes the instanc
   for (const [label, name] of Object.entries(NETWORK)) await form.getByLabel(label).fill(name);
   await expect(cluster.preview()).toContainText("Waits");
   await form.getByLabel("Bid", { exact: true }).selectOption("40");
-  await expect(cluster.preview()).toContainText("It outbids who runs there now; the next scheduled round gives it the instances.");
+  await expect(cluster.preview()).toContainText("Nothing has to change: the next round starts it.");
   await page.getByRole("button", { name: "Submit job" }).click();
   await expect(state(page, "Bidding")).toBeVisible();
   await ticksUntil(cluster, state(page, "Spot"));

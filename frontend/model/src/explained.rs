@@ -70,13 +70,16 @@ pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<WhyText> {
         binding: sentence(&why.binding),
         others: why.others.iter().map(|(source, text)| (sentence(explain::source(*source)), sentence(text))).collect(),
         command: why.help.as_ref().and_then(|help| help.command.clone()),
-        help: why.help.map(|help| sentence(&help.sentence)),
+        help: Some(why.help.map_or_else(|| STARTS_ANYWAY.to_owned(), |help| sentence(&help.sentence))),
         place: why.position.map(|position| format!("Place {position} in the queue of {quota}.")),
         estimate: why
             .estimate
             .map(|at| format!("If nothing else is submitted, it starts in about {}.", explain::period(at - now))),
     })
 }
+
+/// What there is to do for a job that waits for the next round alone: a tip is given where it is not so.
+const STARTS_ANYWAY: &str = "Nothing has to change: the next round starts it.";
 
 /// The one reason that matters most: as the job's class was last told, or asked anew.
 #[must_use]

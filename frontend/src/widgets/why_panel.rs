@@ -22,7 +22,7 @@ pub(crate) fn WhyPanel(
             {place.map(|place| view! { <p>{place}</p> })}
             {estimate.map(|estimate| view! { <p>{estimate}</p> })}
             <h3>"What would start it now"</h3>
-            <p class=help_class>{help.unwrap_or_else(|| "No single change would start it.".to_owned())}</p>
+            <p class=help_class>{help}</p>
             {remedy.run()}
             {(!others.is_empty()).then(|| view! {
                 <h3>"Everything else that was tried"</h3>
