@@ -47,7 +47,7 @@ test("without scripts the book shows its pictures and scenarios", async ({ brows
   await expect(pictures).toHaveCount(5);
   // They have their room in any case; only what is drawn has a width of its own.
   const drawn = () => pictures.evaluateAll((all) => all.filter(({ naturalWidth }) => naturalWidth > 0).length);
-  await expect.poll(drawn).toBe(2);
+  await expect.poll(drawn).toBe(5);
   await page.getByText("The scenario, and what the engine says").first().click();
   await expect(page.getByText("> dev-c1 preempted for infer-a")).toBeVisible();
   server.close();
