@@ -254,24 +254,27 @@ impl<'s> Trial<'s> {
 
     /// Moves an idle job into its quota.
     pub fn promote(&mut self, no: JobNo) {
-        let job = &self.state.jobs[no];
-        let Some(placed) = job.placed() else { return };
-        let home = self.state.domains.of_group(placed.home);
-        let amount = job.spec.shape.gang_amount();
-        self.book(job.spec.quota, home, Charge::Idle, amount, Sign::Remove);
-        self.book(job.spec.quota, home, Charge::InQuota, amount, Sign::Add);
-        self.promoted.insert(no);
+        if self.recharge(no, Charge::Idle, Charge::InQuota) {
+            self.promoted.insert(no);
+        }
     }
 
     /// Takes a promotion back.
     pub fn demote(&mut self, no: JobNo) {
+        if self.recharge(no, Charge::InQuota, Charge::Idle) {
+            self.promoted.remove(&no);
+        }
+    }
+
+    /// Books the gang of a job against something else, and says whether it holds anything.
+    fn recharge(&mut self, no: JobNo, from: Charge, to: Charge) -> bool {
         let job = &self.state.jobs[no];
-        let Some(placed) = job.placed() else { return };
+        let Some(placed) = job.placed() else { return false };
         let home = self.state.domains.of_group(placed.home);
         let amount = job.spec.shape.gang_amount();
-        self.book(job.spec.quota, home, Charge::InQuota, amount, Sign::Remove);
-        self.book(job.spec.quota, home, Charge::Idle, amount, Sign::Add);
-        self.promoted.remove(&no);
+        self.book(job.spec.quota, home, from, amount, Sign::Remove);
+        self.book(job.spec.quota, home, to, amount, Sign::Add);
+        true
     }
 
     /// Takes a victim off the books and off its machines.

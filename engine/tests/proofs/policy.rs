@@ -107,7 +107,8 @@ pub(crate) fn serves(before: &State, events: &[Event], now: Timestamp) -> Vec<Se
     serves
 }
 
-fn beneficiary(cause: &Cause) -> Option<&JobId> {
+/// For whom somebody was evicted.
+pub(crate) fn beneficiary(cause: &Cause) -> Option<&JobId> {
     match cause {
         Cause::Reclaimed { by, .. }
         | Cause::OverUse { by, .. }

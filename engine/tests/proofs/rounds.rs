@@ -24,6 +24,7 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::history::seeds;
+use crate::policy::beneficiary;
 use crate::random::Random;
 use crate::run::Run;
 
@@ -221,7 +222,7 @@ fn nobody_starts_to_be_evicted_in_the_next_round_for_who_waited_then() {
                     let Event::Evicted { job, cause, .. } = event else { continue };
                     counts.evicted += 1;
                     counts.just_started += u32::from(pair.waiting.contains_key(job));
-                    let Some(heir) = heir(cause).and_then(|id| state.jobs.find(id)) else { continue };
+                    let Some(heir) = beneficiary(cause).and_then(|id| state.jobs.find(id)) else { continue };
                     if !pair.waiting.get(job).is_some_and(|waiting| waiting.contains(&heir)) {
                         continue;
                     }
@@ -240,20 +241,4 @@ fn nobody_starts_to_be_evicted_in_the_next_round_for_who_waited_then() {
     }
     println!("{counts:?}");
     assert!(counts.evicted > 0, "{counts:?}");
-}
-
-/// For whom somebody was evicted.
-fn heir(cause: &Cause) -> Option<&engine::unit::id::JobId> {
-    match cause {
-        Cause::Reclaimed { by, .. }
-        | Cause::OverUse { by, .. }
-        | Cause::ChildLevel { by, .. }
-        | Cause::SelfLevel { by, .. } => Some(by),
-        Cause::LendingEnded
-        | Cause::ScaledDown { .. }
-        | Cause::BelowPrice { .. }
-        | Cause::BelowAverage { .. }
-        | Cause::Outbid { .. }
-        | Cause::InventoryShrunk { .. } => None,
-    }
 }
