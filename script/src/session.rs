@@ -4,6 +4,7 @@
 //! which time alone changes something.
 
 use engine::host::authority;
+use engine::host::clock;
 use engine::message::command::Command;
 use engine::message::command::Round;
 use engine::message::event::Event;
@@ -71,14 +72,12 @@ impl Session {
         self.send(&Command::Round(Round { slot: Some(slot) }))
     }
 
-    /// Moves the clock to `to`, with a round whenever time alone changes something on the way.
+    /// Moves the clock to `to`, with what comes by itself on the way, as it comes in plans and replays.
     pub fn advance(&mut self, to: Timestamp) -> Result<(), Rejection> {
-        while let Some(at) = self.state.next_wakeup().filter(|at| *at <= to) {
-            self.now = at.max(self.now);
-            self.round()?;
-            if self.state.next_wakeup() == Some(at) {
-                break;
-            }
+        while let Some(tick) = clock::next(&self.state, self.now).filter(|tick| tick.at <= to) {
+            self.now = tick.at;
+            let events = tick.take(&mut self.state)?;
+            self.log.extend(events);
         }
         self.now = to.max(self.now);
         Ok(())
