@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::job::hold::Blocker;
 use crate::job::phase::Charge;
 use crate::job::phase::Phase;
 use crate::job::phase::Source;
@@ -125,28 +126,25 @@ fn within_quota(trial: &mut Trial<'_>, reservations: &mut Reservations, growing:
     let claim = Claim { job: growing.job, spec: &growing.pod, is_extra: true };
     WITHIN_QUOTA.into_iter().find_map(|source| {
         let ask = |trial: &Trial<'_>| {
-            source::offer(source, trial, &growing.pod).map(|offer| preempts_nobody(trial, &offer).then_some(offer))
+            let offer = source::offer(source, trial, &growing.pod)?;
+            if takes_only_loans(trial, &offer) { Ok(offer) } else { Err(Blocker::NothingLent) }
         };
-        let offer = ask(trial).ok().flatten()?;
-        let elsewhere = |trial: &Trial<'_>| match ask(trial) {
-            Ok(Some(offer)) => Ok(offer),
-            Ok(None) => Err(crate::job::hold::Blocker::NothingLent),
-            Err(blocker) => Err(blocker),
-        };
-        reservations.admit(trial, claim, offer, elsewhere).ok()
+        // Nobody is told to stop for a pod that would have to wait.
+        trial.only_at_once = true;
+        let offer = ask(trial).ok().and_then(|offer| reservations.admit(trial, claim, offer, ask).ok());
+        trial.only_at_once = false;
+        offer
     })
 }
 
-/// Whether all who give way are on idle amounts and do so at once: nobody is told to stop for a pod that would have to
-/// wait.
-fn preempts_nobody(trial: &Trial<'_>, offer: &Offer) -> bool {
+/// Whether all who give way are on idle amounts.
+fn takes_only_loans(trial: &Trial<'_>, offer: &Offer) -> bool {
     offer.victims.iter().all(|victim| {
         let Phase::Running { placed, extra, .. } = &trial.state.jobs[victim.job()].phase else { return false };
-        let is_idle = match victim {
+        match victim {
             Victim::Job(no) => trial.charge_of(*no, placed) == Charge::Idle,
             Victim::Pods(_, pods) => pods.iter().all(|pod| extra[*pod as usize].charge == Charge::Idle),
-        };
-        is_idle && trial.takes_time(victim).is_none()
+        }
     })
 }
 

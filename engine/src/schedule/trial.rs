@@ -67,6 +67,8 @@ pub struct Trial<'s> {
     preemptors: Vec<(QuotaNo, JobNo)>,
     /// Nodes reserved for jobs that have waited too long, sorted.
     pub forbidden: Vec<NodeNo>,
+    /// Whether only those may be taken who stop at once.
+    pub only_at_once: bool,
 }
 
 impl<'s> Trial<'s> {
@@ -87,6 +89,7 @@ impl<'s> Trial<'s> {
             promoted: Set::new(),
             preemptors: Vec::new(),
             forbidden: Vec::new(),
+            only_at_once: false,
         }
     }
 
@@ -107,6 +110,7 @@ impl<'s> Trial<'s> {
             promoted: Set::new(),
             preemptors: self.preemptors.clone(),
             forbidden: self.forbidden.clone(),
+            only_at_once: self.only_at_once,
         }
     }
 
@@ -242,6 +246,12 @@ impl<'s> Trial<'s> {
         let Victim::Job(no) = victim else { return None };
         let settings = &self.state.quotas[self.state.jobs[*no].spec.quota.at()].settings;
         (settings.grace_period.0 > 0).then_some(*no)
+    }
+
+    /// Whether the gang of a job may be a victim at all.
+    #[must_use]
+    pub fn may_go(&self, no: JobNo) -> bool {
+        !self.only_at_once || self.takes_time(&Victim::Job(no)).is_none()
     }
 
     /// Takes a victim off the books; it keeps its machines while it may take time to stop.

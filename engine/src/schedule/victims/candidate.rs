@@ -222,7 +222,7 @@ impl<'a> Candidates<'a> {
     pub(super) fn add(&mut self, trial: &'a Trial<'_>, no: JobNo, charge: Charge, standing: Standing) {
         let job = &trial.state.jobs[no];
         let Phase::Running { placed, extra, .. } = &job.phase else { return };
-        let takes_gang = trial.charge_of(no, placed) == charge;
+        let takes_gang = trial.may_go(no) && trial.charge_of(no, placed) == charge;
         if takes_gang {
             self.list.extend(gang(trial, no, job, standing));
         }

@@ -83,7 +83,8 @@ impl<'a> Equals<'a> {
     ) -> impl Iterator<Item = Candidate<'a>> + use<'a, 'f> {
         let (protection, standing) = (self.protection, self.standing);
         let is_above = move |no: JobNo| field.is_some_and(|field| field.is_above(no));
-        let is_free = move |no: JobNo| !trial.is_gone(no) && !trial.is_promoted(no) && !is_above(no);
+        let is_free =
+            move |no: JobNo| !trial.is_gone(no) && !trial.is_promoted(no) && trial.may_go(no) && !is_above(no);
         let free = self.turns.iter().filter(move |(started, _, no)| {
             protection.is_none_or(|protection| started.0 + protection <= trial.now) && is_free(*no)
         });
