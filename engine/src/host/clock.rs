@@ -53,11 +53,16 @@ fn due(state: &State, now: Timestamp) -> Option<Tick> {
     Some(look.filter(|at| *at < minute.at).map_or(minute, |at| Tick { at, slot: None }))
 }
 
-/// The next scheduled round that has something to do: for the market, or for what rounds in between left over.
+/// The next scheduled round that has something to do: for the market, for what rounds in between left over, or because
+/// a reservation passes on.
 fn minute(state: &State, now: Timestamp) -> Option<Tick> {
     let market = &state.market;
     let is_left_over = state.queue.is_stale && (state.is_waited_for() || !state.growing.is_empty());
-    let due = if is_left_over || !market.changed.is_empty() { now } else { market.timers.first()?.0 };
+    if is_left_over || !market.changed.is_empty() {
+        return Some(scheduled(state, now, now));
+    }
+    let takeover = state.next_takeover().map(|at| at + Millis(1));
+    let due = market.timers.first().map(|(at, _)| *at).into_iter().chain(takeover).min()?;
     Some(scheduled(state, now, due))
 }
 

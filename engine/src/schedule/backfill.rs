@@ -18,16 +18,18 @@ use crate::job::spec::JobSpec;
 use crate::ledger::guaranteed::is_guaranteed;
 use crate::schedule::decision::Offer;
 use crate::schedule::never;
+use crate::schedule::precedence;
 use crate::schedule::reservation::Reservation;
 use crate::schedule::reservation::declared_end;
+use crate::schedule::reservation::end_of_start;
 use crate::schedule::trial::Trial;
 use crate::state::queue::Class;
+use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Map;
 use crate::unit::sort;
-use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// Who would take an offer.
@@ -54,6 +56,8 @@ pub struct Denied {
 /// The reservations of a round, as far as they were asked for.
 #[derive(Default)]
 pub struct Reservations {
+    /// A class before which others are asked; its reservations do not bind these.
+    pub behind: Option<ClassNo>,
     /// Who holds one, by quota; nothing before anybody asked.
     holders: Option<Map<QuotaNo, JobNo>>,
     known: Map<JobNo, Reservation>,
@@ -119,8 +123,11 @@ impl Reservations {
         let is_pool = state.domains.list[domain.at()].is_pool;
         let concerns =
             |quota: QuotaNo| quota == claim.spec.quota || (!is_pool && state.domains.of_quota(quota) == domain);
-        let later = holders.iter().filter(|(quota, holder)| concerns(**quota) && is_later(trial, claim, **holder));
-        let later: Vec<JobNo> = later.map(|(_, holder)| *holder).collect();
+        let behind = self.behind;
+        let is_behind = |holder: JobNo| behind.is_some() && state.jobs[holder].class == behind;
+        let here = holders.iter().filter(|(quota, holder)| concerns(**quota) && !is_behind(**holder));
+        let here = here.map(|(_, holder)| *holder);
+        let later: Vec<JobNo> = here.filter(|holder| is_later(trial, claim, *holder)).collect();
         let end = end(trial, claim);
         let mut binding = Vec::new();
         for holder in later {
@@ -134,7 +141,8 @@ impl Reservations {
     }
 }
 
-/// Whether a claim comes after a holder that still waits, with no higher priority.
+/// Whether a claim comes after a holder that still waits, with no higher priority, and could not take from it what it
+/// starts on.
 fn is_later(trial: &Trial<'_>, claim: Claim<'_>, holder: JobNo) -> bool {
     let (job, held_by) = (&trial.state.jobs[claim.job], &trial.state.jobs[holder]);
     let is_younger = (held_by.waiting_since, &held_by.spec.id) < (job.waiting_since, &job.spec.id);
@@ -142,30 +150,28 @@ fn is_later(trial: &Trial<'_>, claim: Claim<'_>, holder: JobNo) -> bool {
         && (claim.is_extra || is_younger)
         && claim.spec.priority <= held_by.spec.priority
         && !trial.is_served(holder)
+        && (claim.is_extra || !precedence::may_take_at_once(trial.state, claim.job, holder))
 }
 
-/// When what would start now ends, if that is declared.
+/// When what would start now ends, if that is declared. What should have ended before will end nobody knows when.
 fn end(trial: &Trial<'_>, claim: Claim<'_>) -> Option<Timestamp> {
     let job = &trial.state.jobs[claim.job];
     if matches!(job.phase, Phase::Running { .. }) {
-        return declared_end(job);
+        return declared_end(job).filter(|end| *end > trial.now);
     }
-    job.spec.duration.map(|duration| trial.now + Millis(duration.get().0 - job.progress.saved_ms.0))
+    end_of_start(trial, claim.job)
 }
 
 /// The first job of each quota that has waited too long and fits in what is guaranteed to it.
 fn holders(trial: &Trial<'_>) -> Map<QuotaNo, JobNo> {
     let state = trial.state;
     let mut holders: Map<QuotaNo, JobNo> = Map::new();
-    let Some(least) = state.live_quotas().map(|(_, quota)| quota.settings.starvation_after).min() else {
-        return holders;
-    };
     let rank = |no: JobNo| {
         let job = &state.jobs[no];
         (Reverse(job.spec.priority), job.waiting_since, &job.spec.id)
     };
-    for (since, class) in &state.queue.by_age {
-        if trial.now - *since <= least {
+    for (until, class) in &state.queue.patience {
+        if trial.now <= *until {
             break;
         }
         let class = &state.queue.classes[class.at()];

@@ -87,6 +87,11 @@ pub fn by_right(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobN
     })
 }
 
+/// Whether a job would be served by right whatever the rest of the queue does.
+pub fn would_serve(trial: &mut Trial<'_>, job: &JobSpec) -> bool {
+    ask_by_right(trial, job, |_, _, offer| Ok(offer)).is_ok()
+}
+
 /// What a job would be told now whatever the rest of the queue does: the same questions as in a round.
 pub fn ask(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
     let refused = match job.idle {

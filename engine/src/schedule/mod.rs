@@ -11,6 +11,7 @@ pub mod never;
 mod nobody;
 mod open_round;
 pub mod order;
+mod precedence;
 pub mod recheck;
 mod reservation;
 pub mod round;

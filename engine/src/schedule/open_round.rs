@@ -19,6 +19,8 @@ use crate::schedule::judge::Refused;
 use crate::schedule::lending;
 use crate::schedule::order::Head;
 use crate::schedule::order::Heads;
+use crate::schedule::precedence::Ahead;
+use crate::schedule::precedence::Precedence;
 use crate::schedule::recheck;
 use crate::schedule::recheck::Half;
 use crate::schedule::round::Scope;
@@ -75,8 +77,12 @@ pub(super) struct OpenRound<'s> {
     growth: Growth,
     /// *Acceptable* jobs that take what they have a right to though somebody has to go: idle amounts do not suffice.
     firm: &'s Set<JobNo>,
+    /// Who is asked before whose turn.
+    precedence: &'s Precedence,
     /// The other ones for which somebody would have to go, in their order.
     put_off: Vec<JobNo>,
+    /// Whether what was given by right leaves anything over for those refused before.
+    is_left_over: bool,
     /// In the order in which they take effect.
     decisions: Vec<Decision>,
     /// What those were told by right who may still use idle amounts, by class.
@@ -91,14 +97,16 @@ pub(super) struct OpenRound<'s> {
 
 impl<'s> OpenRound<'s> {
     /// A round in which nothing has been decided yet.
-    pub(super) fn begin(state: &'s State, now: Timestamp, firm: &'s Set<JobNo>) -> Self {
+    pub(super) fn begin(state: &'s State, now: Timestamp, firm: &'s Set<JobNo>, precedence: &'s Precedence) -> Self {
         Self {
             state,
             trial: Trial::new(state, now),
             reservations: Reservations::default(),
             growth: Growth::default(),
             firm,
+            precedence,
             put_off: Vec::new(),
+            is_left_over: false,
             decisions: Vec::new(),
             refused: Sparse::default(),
             holds: Sparse::default(),
@@ -113,17 +121,20 @@ impl<'s> OpenRound<'s> {
     }
 
     /// Gives everybody what it has a right to, and says whether that leaves anything over for those refused before.
-    pub(super) fn serve_by_right(&mut self, scope: &Scope) -> bool {
+    ///
+    /// # Errors
+    /// Somebody who was refused would take, in the next round, what others have got.
+    pub(super) fn serve_by_right(&mut self, scope: &Scope) -> Result<bool, Ahead> {
         let classes = scope.unsettled(&self.trial, Half::ByRight);
         let mut told: Sparse<Told> = Sparse::default();
-        let mut is_left_over = false;
+        self.is_left_over = false;
         self.reservations = Reservations::default();
         self.fronts.clear();
         self.blocking.clear();
         self.refused = Sparse::default();
         self.holds = Sparse::default();
         if classes.is_empty() {
-            return false;
+            return Ok(false);
         }
         let mut heads = Heads::of(self.state, self.trial.now, classes);
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::ByRight)) {
@@ -131,16 +142,17 @@ impl<'s> OpenRound<'s> {
                 heads.pass(head);
                 continue;
             }
+            if self.serve_ahead(head.class) {
+                told = Sparse::default();
+                heads.look_again();
+            }
             let family = self.state.queue.classes[head.class.at()].family;
             match self.answer(told.get(family.at()), head.job) {
                 Answer::Gets(offer) => {
-                    let moves_somebody = !offer.victims.is_empty() || !offer.promoted.is_empty();
-                    is_left_over |= moves_somebody && leaves_over(self.state, head.job, &offer);
-                    self.give(head.job, offer);
-                    told = Sparse::default();
-                    if moves_somebody {
+                    if self.give_by_right(head.job, offer) {
                         heads.look_again();
                     }
+                    told = Sparse::default();
                     heads.pass(head);
                 }
                 Answer::PutOff => {
@@ -148,6 +160,12 @@ impl<'s> OpenRound<'s> {
                     self.put_off(&mut heads, head);
                 }
                 Answer::Refused(refusal) => {
+                    if told.get(family.at()).is_none()
+                        && let Some(ahead) =
+                            Ahead::of(&self.trial, head.job).filter(|ahead| self.precedence.lacks(ahead))
+                    {
+                        return Err(ahead);
+                    }
                     if refusal.held_by.is_none() {
                         *told.slot(family.at()) = Some(Told::Refused(refusal.clone()));
                     }
@@ -155,7 +173,33 @@ impl<'s> OpenRound<'s> {
                 }
             }
         }
-        is_left_over
+        Ok(self.is_left_over)
+    }
+
+    /// Serves those who are asked before a class has its turn; whether anybody was served.
+    fn serve_ahead(&mut self, class: ClassNo) -> bool {
+        let before = self.decisions.len();
+        self.reservations.behind = Some(class);
+        for ahead in self.precedence.ahead_of(class) {
+            let waiting = &self.state.queue.classes[ahead.at()].waiting;
+            for no in waiting.iter() {
+                if self.trial.is_served(no) {
+                    continue;
+                }
+                let Answer::Gets(offer) = self.answer(None, no) else { break };
+                self.give_by_right(no, offer);
+            }
+        }
+        self.reservations.behind = None;
+        self.decisions.len() > before
+    }
+
+    /// A job gets what it was offered by right; whether that moves anybody.
+    fn give_by_right(&mut self, job: JobNo, offer: Offer) -> bool {
+        let moves_somebody = !offer.victims.is_empty() || !offer.promoted.is_empty();
+        self.is_left_over |= moves_somebody && leaves_over(self.state, job, &offer);
+        self.give(job, offer);
+        moves_somebody
     }
 
     /// Whether somebody starts who has kept others out.
@@ -251,6 +295,11 @@ impl<'s> OpenRound<'s> {
     pub(super) fn grow_on_idle(&mut self) {
         let grown = self.growth.on_idle(&mut self.trial);
         self.decisions.extend(grown);
+    }
+
+    /// Whether earlier rounds have left something to the next scheduled one.
+    pub(super) fn is_stale(&self) -> bool {
+        self.state.queue.is_stale
     }
 
     /// Whether anything has been lent.

@@ -104,6 +104,12 @@ pub(super) fn declared_end(job: &Job) -> Option<Timestamp> {
     job.spec.duration.map(|duration| *started + Millis(duration.get().0 - job.progress.saved_ms.0))
 }
 
+/// When a job ends that starts now, if it says so.
+pub(super) fn end_of_start(trial: &Trial<'_>, no: JobNo) -> Option<Timestamp> {
+    let job = &trial.state.jobs[no];
+    job.spec.duration.map(|duration| trial.now + Millis(duration.get().0 - job.progress.saved_ms.0))
+}
+
 fn pods_of(shape: &Shape, offer: &Offer) -> impl Iterator<Item = (NodeNo, Amount)> {
     offer.placed.pods.iter().map(|pod| pod.node).zip(shape.gang_pod_amounts())
 }
@@ -162,13 +168,21 @@ fn ends(trial: &Trial<'_>, spec: &JobSpec) -> Vec<(Timestamp, JobNo)> {
         Some((stopping.until, *no))
     });
     let mut ends: Vec<_> = ending.chain(stopping).filter(|(_, no)| is_here(*no)).collect();
+    let started =
+        trial.started().filter(|(_, placed)| !placed.home.is_none() && state.domains.of_group(placed.home) == domain);
+    ends.extend(started.filter_map(|(no, _)| Some((end_of_start(trial, no)?, no))));
     sort::by_key(&mut ends, |end| *end);
     ends
 }
 
-/// A running or stopping job leaves; its nodes are noted.
+/// A job leaves that runs, is stopping, or starts in this round; its nodes are noted.
 fn leave(later: &mut Trial<'_>, no: JobNo, touched: &mut Set<NodeNo>) {
     let state = later.state;
+    if let Some(placed) = later.start_of(no).cloned() {
+        touched.extend(placed.pods.iter().map(|pod| pod.node));
+        later.withdraw(no, &placed);
+        return;
+    }
     let job = &state.jobs[no];
     let extra = match &job.phase {
         Phase::Running { extra, .. } => extra,
@@ -261,17 +275,19 @@ fn used_gpus(trial: &Trial<'_>, no: NodeNo) -> i64 {
     node.gpu_dimension.map_or(0, |at| trial.state.nodes[no.at()].amount[at].saturating_sub(node.free[at]))
 }
 
-/// The running jobs of the quotas whose use keeps a job out, those on the emptiest nodes first.
+/// Who runs of the quotas whose use keeps a job out, those on the emptiest nodes first.
 fn own_jobs(trial: &Trial<'_>, spec: &JobSpec) -> Vec<JobNo> {
     let state = trial.state;
     let is_subtree = state.quotas[spec.quota.at()].settings.child_level.is_some();
     let quotas = if is_subtree { state.subtree(spec.quota) } else { vec![spec.quota] };
     let running = quotas.iter().flat_map(|quota| state.running[quota.at()].iter().map(|(_, no)| *no));
-    let in_quota = running.filter_map(|no| {
-        let placed = state.jobs[no].placed()?;
-        let is_in_quota = state.jobs[no].is_running() && trial.charge_of(no, placed) == Charge::InQuota;
+    let running = running.filter(|no| !trial.is_gone(*no) && state.jobs[*no].is_running());
+    let running = running.filter_map(|no| Some((no, state.jobs[no].placed()?)));
+    let started = trial.started().filter(|(no, _)| quotas.contains(&state.jobs[*no].spec.quota));
+    let in_quota = running.chain(started).filter(|(no, placed)| trial.charge_of(*no, placed) == Charge::InQuota);
+    let in_quota = in_quota.map(|(no, placed)| {
         let fullest = placed.pods.iter().map(|pod| used_gpus(trial, pod.node)).max().unwrap_or(0);
-        (is_in_quota && !trial.is_gone(no)).then_some((fullest, no))
+        (fullest, no)
     });
     let mut jobs: Vec<(i64, JobNo)> = in_quota.collect();
     sort::by_key(&mut jobs, |(fullest, no)| (*fullest, &state.jobs[*no].spec.id));
@@ -284,8 +300,12 @@ fn by_node(trial: &Trial<'_>, spec: &JobSpec) -> Map<NodeNo, Vec<JobNo>> {
     let domain = state.domains.of_quota(spec.quota);
     let mut by_node: Map<NodeNo, Vec<JobNo>> = Map::new();
     let here = (0..state.running.len()).filter(|at| state.domains.of_quota(QuotaNo::from_index(*at)) == domain);
-    for no in here.flat_map(|at| state.running[at].iter().map(|(_, no)| *no)) {
-        let Phase::Running { placed, extra, .. } = &state.jobs[no].phase else { continue };
+    let running = here.flat_map(|at| state.running[at].iter().map(|(_, no)| *no)).filter_map(|no| {
+        let Phase::Running { placed, extra, .. } = &state.jobs[no].phase else { return None };
+        Some((no, placed, &**extra))
+    });
+    let started = trial.started().map(|(no, placed)| (no, placed, [].as_slice()));
+    for (no, placed, extra) in running.chain(started) {
         for pod in placed.pods.iter().chain(extra.iter().filter_map(|pod| pod.at.as_ref())) {
             let jobs = by_node.or_default(pod.node);
             if jobs.last() != Some(&no) {

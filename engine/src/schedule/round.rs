@@ -3,7 +3,8 @@
 //! 1. What time alone changes has been applied before ([`crate::transition`]);
 //! 2. loans that nothing covers any more end;
 //! 3. the queue is taken in its order, and everybody gets what it has a right to; an *Acceptable* job for which
-//!    somebody would have to go is put off;
+//!    somebody would have to go is put off; if somebody gets what another one would take in the next round, the round is
+//!    held anew, and that one is asked first;
 //! 4. elastic jobs grow within their quotas;
 //! 5. who was put off takes idle amounts; if these do not suffice for somebody, the round is held anew, and that job
 //!    takes what it has a right to in its turn;
@@ -15,6 +16,8 @@
 use crate::quota::settings::QueueStrategy;
 use crate::schedule::decision::Decision;
 use crate::schedule::open_round::OpenRound;
+use crate::schedule::precedence::Ahead;
+use crate::schedule::precedence::Precedence;
 use crate::schedule::recheck;
 use crate::schedule::recheck::Half;
 use crate::schedule::trial::Trial;
@@ -49,12 +52,13 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
 /// The round of whoever is in its scope. Most rounds are the round of nobody, and do not come through this code.
 #[inline(never)]
 fn conclude(state: &State, now: Timestamp, mut scope: Scope) -> Vec<Decision> {
-    let mut firm = Set::new();
+    let (mut firm, mut precedence) = (Set::new(), Precedence::default());
     loop {
-        let mut round = OpenRound::begin(state, now, &firm);
+        let mut round = OpenRound::begin(state, now, &firm, &precedence);
         match hold(&mut round, &scope) {
             Ok(()) => return round.conclude(),
             Err(Anew::WithFirm(insisting)) => firm.extend(insisting),
+            Err(Anew::WithAhead(ahead)) => precedence.put(ahead),
             Err(Anew::WithEverybody) => scope = Scope::complete(state),
         }
     }
@@ -64,7 +68,10 @@ fn conclude(state: &State, now: Timestamp, mut scope: Scope) -> Vec<Decision> {
 enum Anew {
     /// Too little is idle for these, who were put off.
     WithFirm(Vec<JobNo>),
-    /// Something would be lent that is left over from those who gave way, and not everybody with a right was asked.
+    /// This one has to be asked before those who start before it.
+    WithAhead(Ahead),
+    /// Something would be lent that may be left over from those who gave way, in this round or in one since the last
+    /// scheduled round, and not everybody with a right was asked.
     WithEverybody,
 }
 
@@ -73,7 +80,7 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope) -> Result<(), Anew> {
     let mut has_left_over = false;
     round.end_uncovered_loans();
     loop {
-        let is_left_over = round.serve_by_right(scope);
+        let is_left_over = round.serve_by_right(scope).map_err(Anew::WithAhead)?;
         has_left_over |= is_left_over;
         round.grow_within_quotas();
         round.lend_to_who_was_put_off().map_err(Anew::WithFirm)?;
@@ -84,7 +91,8 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope) -> Result<(), Anew> {
     }
     round.lend(scope);
     round.grow_on_idle();
-    if has_left_over && !scope.is_complete && round.has_lent() { Err(Anew::WithEverybody) } else { Ok(()) }
+    let may_be_owed = has_left_over || round.is_stale();
+    if may_be_owed && !scope.is_complete && round.has_lent() { Err(Anew::WithEverybody) } else { Ok(()) }
 }
 
 /// Whose judgement may differ from the last.

@@ -55,9 +55,9 @@ pub struct Trial<'s> {
     pub nodes: Draft<'s, NodeUse>,
     /// What would be free in pools.
     pub pools: Draft<'s, Amount>,
-    /// Waiting jobs served in this round.
-    served: Set<JobNo>,
-    /// Jobs evicted in this round.
+    /// Waiting jobs served in this round, with where they run; nothing while somebody has to stop first.
+    served: Map<JobNo, Option<Placed>>,
+    /// Jobs evicted in this round, and those that were served and would not have been.
     gone: Set<JobNo>,
     /// Extra pods taken in this round.
     taken: Map<JobNo, Set<u32>>,
@@ -83,7 +83,7 @@ impl<'s> Trial<'s> {
             domains: Draft::over(&state.ledger.domains),
             nodes: Draft::over(&state.floor.nodes),
             pools: Draft::over(&state.floor.pools),
-            served: Set::new(),
+            served: Map::new(),
             gone: Set::new(),
             taken: Map::new(),
             promoted: Set::new(),
@@ -104,7 +104,7 @@ impl<'s> Trial<'s> {
             domains: self.domains.fork(),
             nodes: self.nodes.fork(),
             pools: self.pools.fork(),
-            served: Set::new(),
+            served: Map::new(),
             gone: Set::new(),
             taken: Map::new(),
             promoted: Set::new(),
@@ -127,7 +127,20 @@ impl<'s> Trial<'s> {
     /// Whether a waiting job has been served in this round.
     #[must_use]
     pub fn is_served(&self, no: JobNo) -> bool {
-        self.any(|trial| trial.served.contains(&no))
+        self.any(|trial| trial.served.contains_key(&no))
+    }
+
+    /// Who starts at once in this round, and where.
+    pub fn started(&self) -> impl Iterator<Item = (JobNo, &Placed)> {
+        let started = self.layers().flat_map(|trial| trial.served.iter());
+        started.filter_map(|(no, placed)| Some((*no, placed.as_ref()?))).filter(|(no, _)| !self.is_gone(*no))
+    }
+
+    /// Where a job runs that starts at once in this round.
+    #[must_use]
+    pub fn start_of(&self, no: JobNo) -> Option<&Placed> {
+        let placed = self.layers().find_map(|trial| trial.served.get(&no))?.as_ref();
+        placed.filter(|_| !self.is_gone(no))
     }
 
     /// Whether a job that runs at the beginning of the round still does.
@@ -199,7 +212,8 @@ impl<'s> Trial<'s> {
 
     /// Does to the books what an accepted offer does.
     pub fn accept(&mut self, job: JobNo, offer: &Offer) {
-        self.served.insert(job);
+        let is_at_once = offer.victims.iter().all(|victim| self.takes_time(victim).is_none());
+        self.served.insert(job, is_at_once.then(|| offer.placed.clone()));
         let spec = &self.state.jobs[job].spec;
         for promoted in &offer.promoted {
             self.promote(*promoted);
@@ -213,6 +227,17 @@ impl<'s> Trial<'s> {
             self.preemptors.push((spec.quota, job));
         }
         self.occupy_offer(&spec.shape, home, offer, Sign::Add);
+    }
+
+    /// Takes back what a job was given that starts at once in this round.
+    pub fn withdraw(&mut self, no: JobNo, placed: &Placed) {
+        let spec = &self.state.jobs[no].spec;
+        let home = self.state.domains.of_group(placed.home);
+        self.book(spec.quota, home, placed.charge, spec.shape.gang_amount(), Sign::Remove);
+        for (place, amount) in Self::gang_pods(&spec.shape, placed) {
+            self.occupy(home, place, amount, Sign::Remove);
+        }
+        self.gone.insert(no);
     }
 
     /// Takes or gives back the machines of an offer. Victims with a grace period keep theirs until they have stopped;
@@ -236,7 +261,7 @@ impl<'s> Trial<'s> {
             let is_preemptor = self.state.jobs[*no].placed().is_some_and(|placed| placed.source == Source::SelfLevel);
             is_preemptor && !self.is_gone(*no)
         });
-        let now = self.preemptors.iter().filter(|(of, _)| *of == quota).map(|(_, no)| *no);
+        let now = self.preemptors.iter().filter(|(of, no)| *of == quota && !self.is_gone(*no)).map(|(_, no)| *no);
         before.chain(now).fold(Amount::ZERO, |sum, no| sum.plus(&self.state.jobs[no].spec.shape.gang_amount()))
     }
 

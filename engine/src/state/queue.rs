@@ -26,6 +26,7 @@ use crate::unit::ordered::Map;
 use crate::unit::ordered::Set;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
+use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// All that the rules see of a waiting job beside its times.
@@ -67,6 +68,8 @@ pub struct Class {
     pub waiting: Line,
     /// Why they wait, as last said; nothing before they are first judged, or when none waits.
     pub hold: Option<Arc<Hold>>,
+    /// How long they wait before the first may hold a reservation, as its quota says.
+    patience: Millis,
 }
 
 impl Class {
@@ -138,9 +141,9 @@ impl Open {
     }
 }
 
-/// Since when the first job of a class waits.
-fn since(class: &Class, jobs: &Jobs) -> Option<Timestamp> {
-    class.waiting.first().map(|no| jobs[no].waiting_since)
+/// Until when the first job of a class has patience.
+fn patient_until(class: &Class, jobs: &Jobs) -> Option<Timestamp> {
+    class.waiting.first().map(|no| jobs[no].waiting_since + class.patience)
 }
 
 /// Waiting jobs by class, and what has changed since they were judged.
@@ -157,8 +160,8 @@ pub struct Queue {
     /// Whether anybody has started or gone since the last scheduled round began: what that left over, and why others
     /// wait since then, is for the next scheduled round to say. A ground fact, unlike the rest.
     pub is_stale: bool,
-    /// Classes with waiting jobs by the time since when the first of these waits.
-    pub by_age: Set<(Timestamp, ClassNo)>,
+    /// Classes with waiting jobs by the time until which the first of these has patience.
+    pub patience: Set<(Timestamp, ClassNo)>,
     /// Classes that were told to wait for a job that waits itself.
     waits_for: Map<JobNo, Set<ClassNo>>,
     shapes: Map<Arc<Shape>, ShapeNo>,
@@ -176,7 +179,8 @@ impl Queue {
         members.iter().copied().find(|no| self.classes[no.at()].key == key).unwrap_or_else(|| {
             let no = ClassNo::from_index(self.classes.len());
             members.push(no);
-            self.classes.push(Class { key, family, waiting: Line::default(), hold: None });
+            let patience = quotas[key.quota.at()].settings.starvation_after;
+            self.classes.push(Class { key, family, waiting: Line::default(), hold: None, patience });
             no
         })
     }
@@ -212,10 +216,10 @@ impl Queue {
     pub fn enter(&mut self, class: ClassNo, no: JobNo, jobs: &Jobs) {
         let entered = &mut self.classes[class.at()];
         let (quota, family, is_first) = (entered.key.quota, entered.family, entered.waiting.is_empty());
-        let before = since(entered, jobs);
+        let before = patient_until(entered, jobs);
         entered.waiting.insert(no, jobs);
-        let since = since(entered, jobs);
-        self.set_age(class, before, since);
+        let until = patient_until(entered, jobs);
+        self.set_patience(class, before, until);
         self.open.classes.insert(class);
         if is_first {
             self.families[family.at()].waiting += 1;
@@ -226,10 +230,10 @@ impl Queue {
     /// Takes a waiting job out of its class.
     pub fn leave(&mut self, class: ClassNo, no: JobNo, jobs: &Jobs) {
         let left = &mut self.classes[class.at()];
-        let before = since(left, jobs);
+        let before = patient_until(left, jobs);
         left.waiting.remove(no, jobs);
-        let since = since(left, jobs);
-        self.set_age(class, before, since);
+        let until = patient_until(left, jobs);
+        self.set_patience(class, before, until);
         let left = &mut self.classes[class.at()];
         // The class may have a new head.
         self.open.classes.insert(class);
@@ -250,16 +254,31 @@ impl Queue {
         }
     }
 
-    fn set_age(&mut self, class: ClassNo, before: Option<Timestamp>, since: Option<Timestamp>) {
-        if before == since {
+    fn set_patience(&mut self, class: ClassNo, before: Option<Timestamp>, until: Option<Timestamp>) {
+        if before == until {
             return;
         }
         if let Some(before) = before {
-            self.by_age.remove(&(before, class));
+            self.patience.remove(&(before, class));
         }
-        if let Some(since) = since {
-            self.by_age.insert((since, class));
+        if let Some(until) = until {
+            self.patience.insert((until, class));
         }
+    }
+
+    /// When somebody first loses patience, from a time on, who takes a reservation over: somebody of a lower priority in
+    /// its quota has waited longer. What that one kept from others may not be kept from them any more.
+    #[must_use]
+    pub fn next_takeover(&self, from: Timestamp, jobs: &Jobs) -> Option<Timestamp> {
+        let later = self.patience.range_from(&(from, ClassNo(0)));
+        later.copied().find(|(at, class)| self.takes_over(*at, *class, jobs)).map(|(at, _)| at)
+    }
+
+    fn takes_over(&self, at: Timestamp, class: ClassNo, jobs: &Jobs) -> bool {
+        let key = self.classes[class.at()].key;
+        let mut others = self.classes_of(key.quota).map(|other| &self.classes[other.at()]);
+        let is_earlier = |other: &Class| patient_until(other, jobs).is_some_and(|until| until < at);
+        others.any(|other| other.key.priority < key.priority && is_earlier(other))
     }
 
     /// Notes why a class waits.
@@ -289,21 +308,24 @@ impl Queue {
 
     /// Takes new quotas and settings into account: they say what the sources see. Why classes wait is forgotten, so
     /// that it is told anew.
-    pub fn restructure(&mut self, quotas: &[Quota]) {
+    pub fn restructure(&mut self, quotas: &[Quota], jobs: &Jobs) {
         self.open.expiring.clear();
         self.waits_for.clear();
         let families = std::mem::take(&mut self.families);
         self.family_numbers.clear();
         self.of_quota.clear();
+        self.patience.clear();
         for at in 0..self.classes.len() {
             let (key, shape) = (self.classes[at].key, &families[self.classes[at].family.at()].shape);
             let family = self.family_of(key, shape, &quotas[key.quota.at()]);
             let class = &mut self.classes[at];
             (class.family, class.hold) = (family, None);
-            let is_waiting = !class.waiting.is_empty();
+            class.patience = quotas[key.quota.at()].settings.starvation_after;
+            let until = patient_until(class, jobs);
+            self.patience.extend(until.map(|until| (until, ClassNo::from_index(at))));
             let joined = &mut self.families[family.at()];
             joined.classes.push(ClassNo::from_index(at));
-            if is_waiting {
+            if until.is_some() {
                 joined.waiting += 1;
                 self.of_quota.or_default(key.quota).insert(family);
             }

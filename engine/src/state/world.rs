@@ -217,6 +217,14 @@ impl State {
         if self.is_waited_for() { self.next_due(now) } else { self.returning.first().map(|(at, _)| (*at).max(now)) }
     }
 
+    /// When somebody first takes a reservation over that a scheduled round has not seen; everybody is judged anew then,
+    /// since nobody is told what such a one no longer keeps from them.
+    #[must_use]
+    pub fn next_takeover(&self) -> Option<Timestamp> {
+        let seen = self.last_slot.map_or(Timestamp(0), |slot| Timestamp(slot.saturating_mul(Millis::MINUTE.0)));
+        self.queue.next_takeover(seen, &self.jobs)
+    }
+
     /// Whether a round has anything to judge now.
     #[must_use]
     pub fn is_settled(&self, now: Timestamp) -> bool {
@@ -248,7 +256,7 @@ impl State {
     /// waits is told the reasons anew.
     pub fn restructure(&mut self) {
         self.rebuild_structure();
-        self.queue.restructure(&self.quotas);
+        self.queue.restructure(&self.quotas, &self.jobs);
     }
 
     /// Recomputes what depends on quotas, groups and nodes.

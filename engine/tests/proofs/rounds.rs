@@ -6,8 +6,6 @@
 use std::collections::BTreeMap;
 
 use engine::host::authority;
-use engine::job::hold::Blocker;
-use engine::job::hold::Hold;
 use engine::job::phase::Outcome;
 use engine::job::phase::Phase;
 use engine::job::story::Cause;
@@ -111,10 +109,8 @@ struct Counts {
     protections: u32,
     backoffs: u32,
     prices: u32,
-    /// What kept the other one out when the job started knew nothing of those who started in the same round.
-    reservations: u32,
-    /// A policy takes what jobs have, not what is free: the start itself was what the other one waited for.
-    policies: u32,
+    /// The job runs in a sibling that does not lend.
+    no_lenders: u32,
 }
 
 /// Who was evicted for whom in the second of two rounds, and what happened in it before.
@@ -125,10 +121,11 @@ struct Evicted<'e> {
     events: &'e [Event],
 }
 
-/// Whether a job of the same class was told that somebody holds a reservation against it.
-fn is_kept_out(event: &Event, state: &State, no: JobNo) -> bool {
-    let is_reserved = |hold: &Hold| hold.attempts.iter().any(|it| matches!(it.blocker, Blocker::Reserved { .. }));
-    matches!(event, Event::Held { job, hold, .. } if state.jobs[*job].class == state.jobs[no].class && is_reserved(hold))
+/// Whether a job runs in a sibling that does not lend: what that one leaves idle is not for self-level preemption, and
+/// what its jobs hold is.
+fn is_of_no_lender(state: &State, job: JobNo, heir: JobNo) -> bool {
+    let quota = state.jobs[job].spec.quota;
+    quota != state.jobs[heir].spec.quota && !state.quotas[quota.at()].settings.lends
 }
 
 /// A round and the one after it.
@@ -186,10 +183,8 @@ impl Pair {
             &mut counts.backoffs
         } else if since().any(|event| matches!(event, Event::Priced { .. })) {
             &mut counts.prices
-        } else if since().any(|event| is_kept_out(event, state, heir)) {
-            &mut counts.reservations
-        } else if matches!(cause, Cause::ChildLevel { .. } | Cause::SelfLevel { .. }) {
-            &mut counts.policies
+        } else if matches!(cause, Cause::SelfLevel { .. }) && is_of_no_lender(state, job, heir) {
+            &mut counts.no_lenders
         } else {
             return false;
         };

@@ -1,6 +1,7 @@
 //! Whom a rule allows to take, and in whose name.
 
 use crate::job::phase::Charge;
+use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::ledger;
 use crate::quota::policy::ChildLevelPreemption;
@@ -43,27 +44,42 @@ impl Rule<'_> {
     }
 }
 
+/// Whether a policy of a job's quota lets it take a running job of this description.
+#[must_use]
+pub fn may_take(state: &State, job: &JobSpec, victim: &JobSpec) -> bool {
+    let settings = &state.quotas[job.quota.at()].settings;
+    let is_high = settings.self_level.as_ref().is_some_and(|policy| policy.high.contains(job.priority));
+    child_level_names(state, job.quota, victim)
+        || (is_high && victim.priority < job.priority && self_level_names(state, job.quota, victim))
+}
+
+fn child_level_names(state: &State, quota: QuotaNo, victim: &JobSpec) -> bool {
+    let is_below = victim.quota != quota && ledger::is_within(&state.quotas, victim.quota, quota);
+    let policy = state.quotas[quota.at()].settings.child_level.as_ref();
+    is_below && policy.is_some_and(|policy| policy.may_take(victim.priority, victim.module))
+}
+
+fn self_level_names(state: &State, quota: QuotaNo, victim: &JobSpec) -> bool {
+    state.quotas[quota.at()].settings.self_level.as_ref().is_some_and(|policy| {
+        let is_near =
+            victim.quota == quota || (policy.scope == Scope::SameLevel && are_siblings(state, victim.quota, quota));
+        is_near && policy.may_take(victim.priority, victim.module)
+    })
+}
+
 /// Why one of several victims goes. Whoever is in quota and not named by the rule stands for what its quota holds above
 /// its amount.
 #[must_use]
 pub fn cause_of(state: &State, victim: JobNo, charge: Charge, cause: &Cause) -> Cause {
     let spec = &state.jobs[victim].spec;
-    let settings = |id| state.quota_no(id).map(|no| (no, &state.quotas[no.at()].settings));
     let is_named = match cause {
         Cause::Reclaimed { .. } => false,
-        Cause::ChildLevel { quota, .. } => settings(quota).is_some_and(|(no, settings)| {
-            let policy = settings.child_level.as_ref();
-            let is_below = spec.quota != no && ledger::is_within(&state.quotas, spec.quota, no);
-            is_below && policy.is_some_and(|policy| policy.may_take(spec.priority, spec.module))
-        }),
-        Cause::SelfLevel { quota, .. } => settings(quota).is_some_and(|(no, settings)| {
-            let policy = settings.self_level.as_ref();
-            policy.is_some_and(|policy| {
-                let is_near =
-                    spec.quota == no || (policy.scope == Scope::SameLevel && are_siblings(state, spec.quota, no));
-                is_near && policy.may_take(spec.priority, spec.module)
-            })
-        }),
+        Cause::ChildLevel { quota, .. } => {
+            state.quota_no(quota).is_some_and(|quota| child_level_names(state, quota, spec))
+        }
+        Cause::SelfLevel { quota, .. } => {
+            state.quota_no(quota).is_some_and(|quota| self_level_names(state, quota, spec))
+        }
         Cause::OverUse { .. }
         | Cause::LendingEnded
         | Cause::ScaledDown { .. }
