@@ -154,6 +154,7 @@ test("reads come from KV with their age, and from the object for a newer revisio
   const why = (await cluster.get("jobs/job-one/why")).body;
   assert.equal(why.status, "Queued", JSON.stringify(why));
   assert.match(why.reason, /GPU/);
+  assert.deepEqual(Object.keys(why.help), ["sentence", "command", "resubmit", "lacks"]);
   assert.equal((await cluster.get("jobs/nobody/why")).status, 404);
 
   const metrics = (await cluster.get("metrics")).body;

@@ -1,5 +1,7 @@
 //! The authority: the copy of the state that counts.
 
+use std::borrow::Cow;
+
 use crate::message::FORMAT;
 use crate::message::command::Command;
 use crate::message::command::Round;
@@ -54,6 +56,17 @@ pub fn step(state: &mut State, command: &Command, now: Timestamp) -> Result<Vec<
     let events = act(&mut ahead, command, now, elapsed)?;
     *state = ahead;
     Ok(events)
+}
+
+/// A state as it is by now: with what is due applied, which the next command or alarm will write down.
+#[must_use]
+pub fn as_of(state: &State, now: Timestamp) -> Cow<'_, State> {
+    if !is_due(state, now) {
+        return Cow::Borrowed(state);
+    }
+    let mut ahead = state.clone();
+    catch_up(&mut ahead, now);
+    Cow::Owned(ahead)
 }
 
 /// Applies what is due, each at its time, with what follows from it until now.

@@ -1,10 +1,13 @@
 //! Why a job waits, as data and as sentences.
 
 use engine::explain;
+use engine::host::authority;
 use engine::host::veil::Veil;
+use engine::job::hold::Blocker;
 use engine::job::hold::Hold;
 use engine::job::phase::Source;
 use engine::message::command::Command;
+use engine::message::command::SubmitJob;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::transition::Sender;
@@ -49,6 +52,17 @@ struct Other<'a> {
 struct Help<'a> {
     sentence: &'a str,
     command: Option<&'a Command>,
+    /// What to submit under a new name, once the job has been cancelled.
+    resubmit: Option<&'a SubmitJob>,
+    /// Of the nearest miss: what the job would lack still.
+    lacks: Option<&'a Blocker>,
+}
+
+impl<'a> Help<'a> {
+    fn of(help: &'a explain::Help) -> Self {
+        let explain::Help { sentence, command, resubmit, lacks } = help;
+        Self { sentence, command: command.as_ref(), resubmit: resubmit.as_deref(), lacks: lacks.as_deref() }
+    }
 }
 
 /// Why a job waits; a job that does not has a status only. Sentences name other jobs, so they are made of what the
@@ -57,7 +71,9 @@ pub(super) fn answer(core: &Core, job: &str, sender: &Sender) -> Result<String, 
     let unknown = || Rejection::Unknown { noun: Noun::Job, name: job.to_owned() };
     let id = JobId::new(job).map_err(|_| unknown())?;
     let now = bindings::now();
-    let text = core.with(|cluster| cluster.with_state(|state| told(&Veil::new(state, sender), &id, now)))?;
+    let text = core.with(|cluster| {
+        cluster.with_state(|state| told(&Veil::new(&authority::as_of(state, now), sender), &id, now))
+    })?;
     Ok(text.ok_or_else(unknown)??)
 }
 
@@ -72,7 +88,7 @@ fn told(veil: &Veil, job: &JobId, now: Timestamp) -> Option<Result<String, proto
         reason: &why.binding,
         others: why.others.iter().map(|(source, reason)| Other { source: *source, reason }).collect(),
         position: why.position,
-        help: why.help.as_ref().map(|help| Help { sentence: &help.sentence, command: help.command.as_ref() }),
+        help: why.help.as_ref().map(Help::of),
         estimate: why.estimate,
         hold: &why.hold,
     }))
