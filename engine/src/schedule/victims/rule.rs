@@ -12,6 +12,7 @@ use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
+use crate::unit::priority::PrioritySet;
 
 /// Whom a rule allows to take, besides idle jobs and what quotas hold above their amounts since they were scaled down.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +32,15 @@ impl Rule<'_> {
             Self::Reclaim => false,
             Self::ChildLevel(policy) => policy.may_take(priority, module),
             Self::SelfLevel(policy) => policy.may_take(priority, module),
+        }
+    }
+
+    /// The priorities of whom it may take, if their modules allow it.
+    pub(super) fn priorities(&self) -> PrioritySet {
+        match self {
+            Self::Reclaim => PrioritySet::default(),
+            Self::ChildLevel(policy) => policy.preemptible,
+            Self::SelfLevel(policy) => policy.low,
         }
     }
 

@@ -56,7 +56,7 @@ where
         }
     }
     for (standing, quotas) in &field.quotas {
-        for priority in priorities.iter() {
+        for priority in quest.rule.priorities().iter() {
             shortlist.add_in_quota(quest, field, (*standing, quotas), priority);
             if shortlist.freed.is_enough() {
                 return Ok(shortlist.found.sorted().list);
