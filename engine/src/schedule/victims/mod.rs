@@ -86,7 +86,7 @@ pub type Found = (Vec<Victim>, Box<[PodAt]>);
 pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer, Blocker> {
     let domain = trial.state.domains.of_group(quest.placed.home);
     let need = Need::of(trial, quest);
-    if need.is_met_by_nothing() {
+    if need.is_met_by_nothing(trial) {
         let pods = find_room(trial, domain, &quest.job.shape)?;
         return Ok(offer(quest, pods, Vec::new(), Vec::new(), cause));
     }
@@ -97,7 +97,7 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
     }
     let trial = &promoted_trial;
     let need = if promoted.is_empty() { need } else { Need::of(trial, quest) };
-    if need.is_met_by_nothing() {
+    if need.is_met_by_nothing(trial) {
         let pods = find_room(trial, domain, &quest.job.shape)?;
         return Ok(offer(quest, pods, promoted, Vec::new(), cause));
     }

@@ -1,5 +1,6 @@
 //! What has to be freed for a job, and whether a set of victims frees it.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -45,10 +46,12 @@ pub struct Need {
     /// victim frees is not all at the job's disposal.
     claim: Claim,
     is_held_against_books: bool,
-    /// Of a gang of equal pods on nodes: the pods that have no room yet.
-    pods_short: Option<(Role, i64)>,
+    /// On nodes.
     shape: Option<Arc<Shape>>,
-    has_room: bool,
+    /// Of a gang of equal pods on nodes: its only role.
+    role: Option<Role>,
+    /// How many of these pods have no room yet, once somebody has asked: often amounts alone tell that nobody helps.
+    pods_short: OnceCell<i64>,
 }
 
 impl Need {
@@ -64,26 +67,30 @@ impl Need {
         let floor = masked_to(&pool, &asked).greater(&loans);
         let quota = quest.right.shortage(trial.state, &trial.quotas, quest.job.quota, &asked);
         let is_held_against_books = trial.lends_in(domain) || !trial.state.over.is_empty();
-        let (pods_short, shape) = (None, None);
-        let mut need = Self { quota, floor, domain, claim, is_held_against_books, pods_short, shape, has_room: true };
-        if is_on_nodes {
-            need.look_for_room(trial, &quest.job.shape);
-        }
-        need
+        let shape = is_on_nodes.then(|| Arc::clone(&quest.job.shape));
+        let mut roles = shape.iter().flat_map(|shape| shape.gang());
+        let role = roles.next().filter(|_| roles.next().is_none());
+        drop(roles);
+        let pods_short = OnceCell::new();
+        Self { quota, floor, domain, claim, is_held_against_books, shape, role, pods_short }
     }
 
-    fn look_for_room(&mut self, trial: &Trial<'_>, shape: &Arc<Shape>) {
-        self.shape = Some(Arc::clone(shape));
-        let mut roles = shape.gang();
-        if let (Some(role), None) = (roles.next(), roles.next()) {
+    /// How many pods of a role have no room without victims; negative where there is room for more.
+    fn pods_short(&self, trial: &Trial<'_>, role: &Role) -> i64 {
+        *self.pods_short.get_or_init(|| {
             let state = trial.state;
             let room =
                 Room { floor: &state.floor, cluster: &state.cluster, domain: self.domain, forbidden: &trial.forbidden };
-            let slots = room.slots(&trial.nodes, &role.amount);
-            self.has_room = slots >= i64::from(role.count);
-            self.pods_short = Some((role.clone(), i64::from(role.count) - slots));
-        } else {
-            self.has_room = place_on(trial, &mut trial.nodes.fork(), self.domain, shape).is_ok();
+            i64::from(role.count) - room.slots(&trial.nodes, &role.amount)
+        })
+    }
+
+    /// Whether the pods have room on these nodes, where `slots` more of them fit than without victims.
+    fn has_room(&self, trial: &Trial<'_>, nodes: &Draft<'_, NodeUse>, slots: i64) -> bool {
+        match (&self.role, &self.shape) {
+            (Some(role), _) => slots >= self.pods_short(trial, role),
+            (None, Some(shape)) => place_on(trial, &mut nodes.fork(), self.domain, shape).is_ok(),
+            (None, None) => true,
         }
     }
 
@@ -96,7 +103,7 @@ impl Need {
     /// Whether room is a matter of counting: pods that are all the same, or no pods at all.
     #[must_use]
     pub fn is_counted(&self) -> bool {
-        self.shape.is_none() || self.pods_short.is_some()
+        self.shape.is_none() || self.role.is_some()
     }
 
     /// Whether a set has to be held against the books, since amounts do not tell all.
@@ -123,8 +130,8 @@ impl Need {
 
     /// Whether the job fits without any victim.
     #[must_use]
-    pub fn is_met_by_nothing(&self) -> bool {
-        self.quota.is_zero() && self.floor.is_zero() && self.has_room
+    pub fn is_met_by_nothing(&self, trial: &Trial<'_>) -> bool {
+        self.quota.is_zero() && self.floor.is_zero() && self.has_room(trial, &trial.nodes, 0)
     }
 }
 
@@ -220,9 +227,9 @@ impl<'t> Freed<'t> {
         self.book(victim, sign);
         let Self { trial, need, nodes, slots: all_slots, .. } = self;
         victim.for_each_pod(|place, amount| {
-            let counted = need.pods_short.as_ref().filter(|_| is_open(trial, place.node));
+            let counted = need.role.as_ref().filter(|_| is_open(trial, place.node));
             let node = nodes.get_mut(place.node.at());
-            let slots = |node: &NodeUse| counted.map_or(0, |(role, _)| node.slots(&role.amount));
+            let slots = |node: &NodeUse| counted.map_or(0, |role| node.slots(&role.amount));
             let before = slots(node);
             match sign {
                 ledger::Sign::Add => node.give(amount, place.gpus),
@@ -268,7 +275,9 @@ impl<'t> Freed<'t> {
     /// Whether the job fits.
     #[must_use]
     pub fn is_enough(&self) -> bool {
-        self.is_enough_in_amount() && self.short_on_books().is_zero() && self.has_room()
+        self.is_enough_in_amount()
+            && self.short_on_books().is_zero()
+            && self.need.has_room(self.trial, &self.nodes, self.slots)
     }
 
     /// Whether only the packing of several roles stands in the way: each of them alone would find room.
@@ -279,14 +288,6 @@ impl<'t> Freed<'t> {
         let has_room =
             |role: &Role| role.amount.is_zero() || room.slots(&self.nodes, &role.amount) >= i64::from(role.count);
         self.is_enough_in_amount() && self.short_on_books().is_zero() && shape.gang().all(|role| has_room(&role))
-    }
-
-    fn has_room(&self) -> bool {
-        match (&self.need.pods_short, &self.need.shape) {
-            (Some((_, short)), _) => self.slots >= *short,
-            (None, Some(shape)) => place_on(self.trial, &mut self.nodes.fork(), self.need.domain, shape).is_ok(),
-            (None, None) => true,
-        }
     }
 
     /// Where the pods run once the amounts suffice; none in a pool.

@@ -20,6 +20,7 @@ use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::EXACT_ON_NODES_MAX;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
+use crate::state::roster::Roster;
 use crate::state::roster::Turn;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
@@ -42,9 +43,11 @@ where
     'a: 'n,
 {
     let mut shortlist = Shortlist { trial, need, freed: Freed::nothing(trial, need), found: Candidates::default() };
+    let roster = &trial.state.on_idle[trial.state.domains.of_group(quest.placed.home).at()];
+    let is_any_idle = roster.jobs().next().is_some();
     let priorities = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST);
-    for priority in priorities.iter() {
-        shortlist.add_idle(quest, priority);
+    for priority in priorities.iter().filter(|_| is_any_idle) {
+        shortlist.add_idle(roster, priority);
         if shortlist.freed.is_enough() {
             return Ok(shortlist.found.sorted().list);
         }
@@ -119,9 +122,8 @@ struct Shortlist<'a, 'n> {
 
 impl<'a> Shortlist<'a, '_> {
     /// Jobs of a priority on idle amounts.
-    fn add_idle(&mut self, quest: &Quest<'_>, priority: Priority) {
+    fn add_idle(&mut self, roster: &'a Roster, priority: Priority) {
         let trial = self.trial;
-        let roster = &trial.state.on_idle[trial.state.domains.of_group(quest.placed.home).at()];
         let before = self.found.list.len();
         for no in roster.others(priority).filter(|no| !trial.is_gone(*no)) {
             self.found.add(trial, no, Charge::Idle, Standing::Lent);
