@@ -90,6 +90,10 @@ impl Books for Instances<'_, '_> {
         false
     }
 
+    fn least(&self, _: &[usize]) -> usize {
+        usize::from(!self.is_enough())
+    }
+
     fn by_freed(&self, a: usize, b: usize) -> Ordering {
         self.losers[a].instances.cmp(&self.losers[b].instances)
     }

@@ -67,6 +67,10 @@ impl Books for Cover<'_, '_> {
         false
     }
 
+    fn least(&self, _: &[usize]) -> usize {
+        usize::from(!self.is_enough())
+    }
+
     fn by_freed(&self, a: usize, b: usize) -> Ordering {
         let frees = |at: usize| (self.list[at].amount(), &self.counts_for[at]);
         frees(a).cmp(&frees(b))

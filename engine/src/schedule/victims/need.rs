@@ -123,9 +123,7 @@ impl Need {
             Charge::Idle => self.floor,
             Charge::InQuota | Charge::Spot => self.quota.greater(&self.floor),
         };
-        let helps = (0..DIMENSIONS_MAX).filter(|&at| amount[at] > 0 && asked[at] > 0);
-        let most = helps.map(|at| asked[at].unsigned_abs().div_ceil(amount[at].unsigned_abs())).max().unwrap_or(0);
-        usize::try_from(most).unwrap_or(usize::MAX)
+        times(amount, &asked)
     }
 
     /// Whether the job fits without any victim.
@@ -147,6 +145,13 @@ impl Claim {
     fn of(job: &JobSpec, right: Right) -> Self {
         Self { quota: job.quota, asked: job.shape.gang_amount(), right }
     }
+}
+
+/// How many times an amount it takes to cover another one, wherever it helps at all.
+fn times(amount: &Amount, asked: &Amount) -> usize {
+    let helps = (0..DIMENSIONS_MAX).filter(|&at| amount[at] > 0 && asked[at] > 0);
+    let most = helps.map(|at| asked[at].unsigned_abs().div_ceil(amount[at].unsigned_abs())).max().unwrap_or(0);
+    usize::try_from(most).unwrap_or(usize::MAX)
 }
 
 /// Pool dimensions in which nothing is asked for never block.
@@ -290,6 +295,23 @@ impl<'t> Freed<'t> {
         self.is_enough_in_amount() && self.short_on_books().is_zero() && shape.gang().all(|role| has_room(&role))
     }
 
+    /// How many of these it takes at least for all pods to have room. Each pod of theirs makes room for one at most if it
+    /// is not larger.
+    fn least_for_room<'a>(&self, among: impl Iterator<Item = &'a Candidate<'a>>) -> usize {
+        let Some(role) = &self.need.role else { return 0 };
+        let short = self.need.pods_short(self.trial, role) - self.slots;
+        let (mut most, mut are_small) = (1i64, true);
+        for candidate in among {
+            let mut pods = 0;
+            candidate.for_each_pod(|_, amount| {
+                pods += 1;
+                are_small &= role.amount.dimensions().all(|at| amount[at] <= role.amount[at]);
+            });
+            most = most.max(pods);
+        }
+        if are_small { times(&Amount::of(0, most), &Amount::of(0, short)) } else { 0 }
+    }
+
     /// Where the pods run once the amounts suffice; none in a pool.
     pub fn room(&self) -> Result<Box<[PodAt]>, Blocker> {
         let place = |shape| place_on(self.trial, &mut self.nodes.fork(), self.need.domain, shape);
@@ -334,6 +356,19 @@ impl Books for Tally<'_, '_, '_> {
 
     fn is_only_unpacked(&self) -> bool {
         self.freed.is_only_unpacked()
+    }
+
+    fn least(&self, among: &[usize]) -> usize {
+        let (freed, need) = (&self.freed, self.freed.need);
+        let all = among.iter().map(|&at| &self.list[at]);
+        let in_quota = all.clone().filter(|candidate| candidate.charge == Charge::InQuota);
+        let largest = |list: &mut dyn Iterator<Item = &Candidate<'_>>| {
+            list.fold(Amount::ZERO, |most, candidate| most.greater(&candidate.amount()))
+        };
+        let quota = times(&largest(&mut in_quota.into_iter()), &need.quota.minus(&freed.quota));
+        let floor = times(&largest(&mut all.clone()), &need.floor.minus(&freed.floor));
+        let room = freed.least_for_room(all);
+        usize::from(!freed.is_enough()).max(quota).max(floor).max(room)
     }
 
     fn by_freed(&self, a: usize, b: usize) -> Ordering {

@@ -51,6 +51,8 @@ pub trait Books {
     fn is_enough(&self) -> bool;
     /// Whether amounts are enough and only how pods are packed stands in the way, which proves nothing.
     fn is_only_unpacked(&self) -> bool;
+    /// How many of these, none of which is taken, it takes at least until it is enough.
+    fn least(&self, among: &[usize]) -> usize;
     /// Orders two by what they free: equals are interchangeable but for their cost.
     fn by_freed(&self, a: usize, b: usize) -> Ordering;
     /// Up to so many in one class the exact search is tried.
@@ -201,10 +203,17 @@ impl Search<'_, '_> {
             return;
         }
         let below: Vec<bool> = self.taken[..start].to_vec();
-        for at in (0..start).chain(open.iter().copied()) {
+        for at in 0..start {
             self.set(at, true);
         }
-        let best = Choice::cheapest(self.items, self.books, &open, &current);
+        let best = if self.are_cheapest(&open, &current) {
+            current.clone()
+        } else {
+            for at in &open {
+                self.set(*at, true);
+            }
+            Choice::cheapest(self.items, self.books, &open, &current)
+        };
         let is_better = best != current;
         self.is_spared &= !is_better;
         for at in open {
@@ -214,6 +223,17 @@ impl Search<'_, '_> {
         for at in (0..start).filter(|&at| !is_better && !below[at]) {
             self.set(at, false);
         }
+    }
+
+    /// Whether a choice is plainly the cheapest: the first in the order of cost, and no smaller number is ever enough.
+    fn are_cheapest(&mut self, open: &[usize], choice: &[usize]) -> bool {
+        if !open.starts_with(choice) {
+            return false;
+        }
+        for at in choice {
+            self.set(*at, false);
+        }
+        self.books.least(open) >= choice.len()
     }
 }
 
