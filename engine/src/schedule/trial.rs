@@ -202,12 +202,9 @@ impl<'s> Trial<'s> {
     }
 
     /// The pods of a gang with their places; one entry in a pool.
-    #[must_use]
-    pub fn gang_pods(shape: &Shape, placed: &Placed) -> Vec<(Option<PodAt>, Amount)> {
-        if placed.pods.is_empty() {
-            return vec![(None, shape.gang_amount())];
-        }
-        placed.pods.iter().map(|pod| Some(*pod)).zip(shape.gang_pod_amounts()).collect()
+    pub fn gang_pods<'a>(shape: &'a Shape, placed: &'a Placed) -> impl Iterator<Item = (Option<PodAt>, Amount)> + 'a {
+        let pool = placed.pods.is_empty().then(|| (None, shape.gang_amount()));
+        pool.into_iter().chain(placed.pods.iter().map(|pod| Some(*pod)).zip(shape.gang_pod_amounts()))
     }
 
     /// Does to the books what an accepted offer does.

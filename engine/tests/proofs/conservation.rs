@@ -86,7 +86,7 @@ fn loan_fault(state: &State) -> Option<String> {
 pub(crate) fn pods(job: &Job) -> Vec<(Option<PodAt>, Amount)> {
     let all = |placed: &Placed, extra: &[ExtraPod]| {
         let more = extra.iter().map(|pod| (pod.at, job.spec.shape.extra_amount()));
-        Trial::gang_pods(&job.spec.shape, placed).into_iter().chain(more).collect()
+        Trial::gang_pods(&job.spec.shape, placed).chain(more).collect()
     };
     match &job.phase {
         Phase::Running { placed, extra, .. } => all(placed, extra),
