@@ -62,11 +62,10 @@ fn place(
     let room = Room { floor: &state.floor, cluster: &state.cluster, domain, forbidden: &trial.forbidden };
     room.place(nodes, &roles, steps).map_err(|no_room| {
         // Where no machine has enough of something, that is what is short; otherwise the pod's GPUs stand for it.
-        let is_short = |at: &usize| no_room.pod[*at] > 0 && room.most_free(nodes, *at, &no_room.pod) < no_room.pod[*at];
-        let at = (0..state.cluster.dimensions.len())
-            .find(is_short)
-            .unwrap_or_else(|| leading_dimension(state, &no_room.pod));
-        let free = room.most_free(nodes, at, &no_room.pod);
+        let pod = &no_room.pod;
+        let most_free = |at: usize| (at, room.most_free(nodes, at, pod));
+        let short = pod.dimensions().map(most_free).find(|(at, free)| *free < pod[*at]);
+        let (at, free) = short.unwrap_or_else(|| most_free(leading_dimension(state, pod)));
         Blocker::NoRoom {
             pods: shape.gang_pods(),
             fit: no_room.fit,
