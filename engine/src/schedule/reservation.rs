@@ -25,7 +25,6 @@ use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Map;
-use crate::unit::ordered::Set;
 use crate::unit::slots::Slots;
 use crate::unit::sort;
 use crate::unit::time::Millis;
@@ -134,18 +133,22 @@ fn lend_nothing(later: &mut Trial<'_>, spec: &JobSpec) {
     for no in idle {
         let is_idle = state.jobs[no].placed().is_some_and(|placed| later.charge_of(no, placed) == Charge::Idle);
         if is_idle {
-            later.evict(&Victim::Job(no));
+            // Nobody looks at what is lent.
+            later.vacate(no);
         }
     }
 }
 
 /// When enough of what runs has ended by its declaration, and where the job then runs.
 fn after_declared_ends(later: &mut Trial<'_>, spec: &JobSpec) -> Option<(Timestamp, Box<[PodAt]>)> {
-    let mut touched = Set::new();
+    let mut touched = Vec::new();
     for (at, no) in ends(later, spec) {
+        if later.is_gone(no) {
+            continue;
+        }
         leave(later, no, &mut touched);
         if fits_by_right(later, spec)
-            && let Some(pods) = room(later, spec, &touched)
+            && let Some(pods) = room(later, spec, &mut touched)
         {
             return Some((at, pods));
         }
@@ -159,7 +162,7 @@ fn ends(trial: &Trial<'_>, spec: &JobSpec) -> Vec<(Timestamp, JobNo)> {
     let domain = state.domains.of_quota(spec.quota);
     let is_here = |no: JobNo| {
         let home = state.jobs[no].placed().map(|placed| placed.home);
-        home.is_some_and(|home| !home.is_none() && state.domains.of_group(home) == domain) && !trial.is_gone(no)
+        home.is_some_and(|home| !home.is_none() && state.domains.of_group(home) == domain)
     };
     let running = state.running.iter().flat_map(|running| running.iter().map(|(_, no)| *no));
     let ending = running.filter_map(|no| Some((declared_end(&state.jobs[no])?, no)));
@@ -176,7 +179,7 @@ fn ends(trial: &Trial<'_>, spec: &JobSpec) -> Vec<(Timestamp, JobNo)> {
 }
 
 /// A job leaves that runs, is stopping, or starts in this round; its nodes are noted.
-fn leave(later: &mut Trial<'_>, no: JobNo, touched: &mut Set<NodeNo>) {
+fn leave(later: &mut Trial<'_>, no: JobNo, touched: &mut Vec<NodeNo>) {
     let state = later.state;
     if let Some(placed) = later.start_of(no).cloned() {
         touched.extend(placed.pods.iter().map(|pod| pod.node));
@@ -219,13 +222,16 @@ fn free_by_right(trial: &Trial<'_>, quota: QuotaNo) -> Amount {
 
 /// Places for a job: on nodes from which somebody has gone, if these are enough, since nobody else has a use for them
 /// before it.
-fn room(trial: &mut Trial<'_>, spec: &JobSpec, touched: &Set<NodeNo>) -> Option<Box<[PodAt]>> {
+fn room(trial: &mut Trial<'_>, spec: &JobSpec, touched: &mut Vec<NodeNo>) -> Option<Box<[PodAt]>> {
     let domain = trial.state.domains.of_quota(spec.quota);
     let list = &trial.state.domains.list[domain.at()];
     if list.is_pool {
         return Some(Box::default());
     }
-    let mut others: Vec<NodeNo> = list.nodes.iter().copied().filter(|no| !touched.contains(no)).collect();
+    sort::by_key(touched, |no| *no);
+    touched.dedup();
+    let is_touched = |no: &NodeNo| touched.binary_search(no).is_ok();
+    let mut others: Vec<NodeNo> = list.nodes.iter().copied().filter(|no| !is_touched(no)).collect();
     sort::by_key(&mut others, |no| *no);
     trial.forbidden = others;
     let there = source::find_room(trial, domain, &spec.shape);
@@ -242,7 +248,7 @@ fn least_to_free(later: &mut Trial<'_>, spec: &JobSpec) -> Box<[PodAt]> {
     if list.is_pool {
         return Box::default();
     }
-    let mut touched = Set::new();
+    let mut touched = Vec::new();
     for no in own_jobs(later, spec) {
         if fits_by_right(later, spec) {
             break;
@@ -258,7 +264,7 @@ fn least_to_free(later: &mut Trial<'_>, spec: &JobSpec) -> Box<[PodAt]> {
     let holding = by_node(later, spec);
     let mut rest = nodes.into_iter();
     loop {
-        if let Some(pods) = room(later, spec, &touched) {
+        if let Some(pods) = room(later, spec, &mut touched) {
             return pods;
         }
         let Some(node) = rest.next() else { return Box::default() };

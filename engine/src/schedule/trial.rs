@@ -9,7 +9,6 @@ use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
 use crate::job::phase::Source;
-use crate::job::phase::Stopping;
 use crate::job::shape::Shape;
 use crate::ledger;
 use crate::ledger::DomainUse;
@@ -339,18 +338,23 @@ impl<'s> Trial<'s> {
         self.gone.insert(no);
     }
 
-    /// Gives back the machines of a job that is stopping.
+    /// Gives back the machines of a job that is stopping, or of one whose books do not matter.
     pub fn vacate(&mut self, no: JobNo) {
         let job = &self.state.jobs[no];
-        let Phase::Stopping(stopping) = &job.phase else { return };
-        let Stopping { placed, extra, .. } = &**stopping;
+        let (placed, extra) = match &job.phase {
+            Phase::Running { placed, extra, .. } => (placed, extra),
+            Phase::Stopping(stopping) => (&stopping.placed, &stopping.extra),
+            Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => return,
+        };
+        let left: Vec<Option<PodAt>> = self.extra_of(no, extra).map(|(_, pod)| pod.at).collect();
         let home = self.state.domains.of_group(placed.home);
         for (place, amount) in Self::gang_pods(&job.spec.shape, placed) {
             self.occupy(home, place, amount, Sign::Remove);
         }
-        for pod in extra {
-            self.occupy(home, pod.at, job.spec.shape.extra_amount(), Sign::Remove);
+        for pod in left {
+            self.occupy(home, pod, job.spec.shape.extra_amount(), Sign::Remove);
         }
+        self.gone.insert(no);
     }
 
     fn take_pod(&mut self, no: JobNo, at: u32, machines: Machines) {
