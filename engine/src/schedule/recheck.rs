@@ -45,12 +45,14 @@ pub fn add_unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half, unsettled: &
         if !half.concerns(family.key.idle) {
             continue;
         }
-        let is_short = books.get_or_insert_with(|| Books::of(trial, quota, half)).are_short_for(family);
+        let mut is_short = || books.get_or_insert_with(|| Books::of(trial, quota, half)).are_short_for(family);
         match family.lasting() {
-            Some(lasting) if lasts(lasting, is_short) => {}
+            Some(lasting) if lasts(lasting, &mut is_short) => {}
             Some(_) => unsettled.extend(queue.members(family)),
-            None => unsettled
-                .extend(queue.members(family).filter(|class| !lasts(queue.classes[class.at()].lasting(), is_short))),
+            None => {
+                let mut lasts = |class: &ClassNo| lasts(queue.classes[class.at()].lasting(), &mut is_short);
+                unsettled.extend(queue.members(family).filter(|class| !lasts(class)));
+            }
         }
     }
 }
@@ -60,13 +62,14 @@ pub fn add_unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half, unsettled: &
 pub fn holds_still(trial: &Trial<'_>, no: ClassNo, half: Half) -> bool {
     let (class, family) = (&trial.state.queue.classes[no.at()], trial.state.queue.family(no));
     let lasting = family.lasting().unwrap_or_else(|| class.lasting());
-    lasting != Lasting::Open && lasts(lasting, Books::of(trial, class.key.quota, half).are_short_for(family))
+    lasts(lasting, || Books::of(trial, class.key.quota, half).are_short_for(family))
 }
 
-fn lasts(lasting: Lasting, is_short: bool) -> bool {
+/// The books are looked at only where they matter.
+fn lasts(lasting: Lasting, is_short: impl FnOnce() -> bool) -> bool {
     match lasting {
         Lasting::ForEver => true,
-        Lasting::Plain => is_short,
+        Lasting::Plain => is_short(),
         Lasting::Open => false,
     }
 }
