@@ -115,12 +115,12 @@ fn ask_by_right<'s>(
     job: &JobSpec,
     mut admit: impl FnMut(&mut Trial<'s>, Source, Offer) -> Result<Offer, Denied>,
 ) -> Result<Offer, Refused> {
-    let is_above_quota = never::is_above_quota(trial.state, job);
+    let is_above_quota = |state: &State| never::is_above_quota(state, job);
     let mut refused = Refused { attempts: Vec::with_capacity(source::SOURCES.len()), held_by: None };
     for source in BY_RIGHT {
         let admitted = match source::offer(source, trial, job) {
             // Nobody gives way to a job that is larger than what is guaranteed to it.
-            Ok(_) if is_above_quota => continue,
+            Ok(_) if is_above_quota(trial.state) => continue,
             Ok(offer) => admit(trial, source, offer),
             Err(blocker) => {
                 let is_short = source == Source::Own && matches!(blocker, Blocker::NoRoom { .. });
