@@ -54,7 +54,7 @@ enum Reasons {
     ByRight(Arc<Refused>),
 }
 
-/// What a family was told since anybody was served: the same question to the same books.
+/// What a family was told, by what had been given by then: the same question to the same books gets the same answer.
 enum Told {
     Refused(Refusal),
     /// Somebody would have to go.
@@ -126,7 +126,7 @@ impl<'s> OpenRound<'s> {
     /// Somebody who was refused would take, in the next round, what others have got.
     pub(super) fn serve_by_right(&mut self, scope: &Scope) -> Result<bool, Ahead> {
         let classes = scope.unsettled(&self.trial, Half::ByRight);
-        let mut told: Sparse<Told> = Sparse::default();
+        let mut told: Sparse<(usize, Told)> = Sparse::default();
         self.is_left_over = false;
         self.reservations = Reservations::default();
         self.fronts.clear();
@@ -143,31 +143,32 @@ impl<'s> OpenRound<'s> {
                 continue;
             }
             if self.serve_ahead(head.class) {
-                told = Sparse::default();
                 heads.look_again();
             }
             let family = self.state.queue.classes[head.class.at()].family;
-            match self.answer(told.get(family.at()), head.job) {
+            let given = self.decisions.len();
+            let known = told.get(family.at()).filter(|(by, _)| *by == given).map(|(_, told)| told);
+            let is_asked = known.is_none();
+            match self.answer(known, head.job) {
                 Answer::Gets(offer) => {
                     if self.give_by_right(head.job, offer) {
                         heads.look_again();
                     }
-                    told = Sparse::default();
                     heads.pass(head);
                 }
                 Answer::PutOff => {
-                    *told.slot(family.at()) = Some(Told::PutOff);
+                    *told.slot(family.at()) = Some((given, Told::PutOff));
                     self.put_off(&mut heads, head);
                 }
                 Answer::Refused(refusal) => {
-                    if told.get(family.at()).is_none()
+                    if is_asked
                         && let Some(ahead) =
                             Ahead::of(&self.trial, head.job).filter(|ahead| self.precedence.lacks(ahead))
                     {
                         return Err(ahead);
                     }
                     if refusal.held_by.is_none() {
-                        *told.slot(family.at()) = Some(Told::Refused(refusal.clone()));
+                        *told.slot(family.at()) = Some((given, Told::Refused(refusal.clone())));
                     }
                     self.refuse(&mut heads, head, refusal);
                 }

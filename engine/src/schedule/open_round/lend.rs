@@ -59,7 +59,7 @@ impl OpenRound<'_> {
             return;
         }
         let mut heads = Heads::of(self.state, self.trial.now, classes);
-        let mut told: Sparse<Arc<Hold>> = Sparse::default();
+        let mut told: Sparse<(usize, Arc<Hold>)> = Sparse::default();
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::Idle)) {
             if self.trial.is_served(head.job) {
                 heads.pass(head);
@@ -71,19 +71,20 @@ impl OpenRound<'_> {
                 continue;
             }
             let family = self.state.queue.classes[head.class.at()].family;
-            let answer = match told.get(family.at()).filter(|_| !self.is_kept_out(head.class)) {
-                Some(hold) => Err(Arc::clone(hold)),
+            let given = self.decisions.len();
+            let known = told.get(family.at()).filter(|(by, _)| *by == given && !self.is_kept_out(head.class));
+            let answer = match known {
+                Some((_, hold)) => Err(Arc::clone(hold)),
                 None => self.ask_idle(head),
             };
             match answer {
                 Ok(offer) => {
                     self.give(head.job, offer);
-                    told = Sparse::default();
                     heads.pass(head);
                 }
                 Err(hold) => {
                     if !self.is_kept_out(head.class) {
-                        *told.slot(family.at()) = Some(Arc::clone(&hold));
+                        *told.slot(family.at()) = Some((given, Arc::clone(&hold)));
                     }
                     *self.holds.slot(head.class.at()) = Some(hold);
                     heads.close(head);
