@@ -85,6 +85,8 @@ pub(super) struct OpenRound<'s> {
     is_left_over: bool,
     /// In the order in which they take effect.
     decisions: Vec<Decision>,
+    /// What families were told by right, and how much had been decided by then.
+    told: Sparse<(usize, Told)>,
     /// What those were told by right who may still use idle amounts, by class.
     refused: Sparse<Arc<Refused>>,
     /// Why classes wait.
@@ -108,6 +110,7 @@ impl<'s> OpenRound<'s> {
             put_off: Vec::new(),
             is_left_over: false,
             decisions: Vec::new(),
+            told: Sparse::default(),
             refused: Sparse::default(),
             holds: Sparse::default(),
             fronts: Map::new(),
@@ -126,7 +129,6 @@ impl<'s> OpenRound<'s> {
     /// Somebody who was refused would take, in the next round, what others have got.
     pub(super) fn serve_by_right(&mut self, scope: &Scope) -> Result<bool, Ahead> {
         let classes = scope.unsettled(&self.trial, Half::ByRight);
-        let mut told: Sparse<(usize, Told)> = Sparse::default();
         self.is_left_over = false;
         self.reservations = Reservations::default();
         self.fronts.clear();
@@ -136,6 +138,7 @@ impl<'s> OpenRound<'s> {
         if classes.is_empty() {
             return Ok(false);
         }
+        let mut told = std::mem::take(&mut self.told);
         let mut heads = Heads::of(self.state, self.trial.now, classes);
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::ByRight)) {
             if self.trial.is_served(head.job) {
@@ -174,6 +177,7 @@ impl<'s> OpenRound<'s> {
                 }
             }
         }
+        self.told = told;
         Ok(self.is_left_over)
     }
 
