@@ -44,24 +44,29 @@ impl Refused {
     #[must_use]
     pub fn idle_only() -> Self {
         let only = |source: &Source| Attempt { source: *source, blocker: Blocker::IdleOnly };
-        Self { attempts: BY_RIGHT.iter().map(only).collect(), held_by: None }
+        Self::with(BY_RIGHT.iter().map(only))
     }
 
     /// What was told before, in the order of the sources.
     #[must_use]
     pub fn known(hold: &Hold) -> Self {
         let by_right = hold.attempts.iter().filter(|attempt| attempt.source != Source::Idle);
-        let mut attempts: Vec<Attempt> = by_right.cloned().collect();
-        sort::by_key(&mut attempts, |attempt| attempt.source);
-        Self { attempts, held_by: None }
+        let mut known = Self::with(by_right.cloned());
+        sort::by_key(&mut known.attempts, |attempt| attempt.source);
+        known
     }
 
-    /// The same once more, with room for what is said of idle amounts.
+    /// The same once more.
     #[must_use]
     pub fn copied(&self) -> Self {
+        Self { held_by: self.held_by, ..Self::with(self.attempts.iter().cloned()) }
+    }
+
+    /// These attempts, with room for what is said of idle amounts.
+    fn with(by_right: impl Iterator<Item = Attempt>) -> Self {
         let mut attempts = Vec::with_capacity(source::SOURCES.len());
-        attempts.extend_from_slice(&self.attempts);
-        Self { attempts, held_by: self.held_by }
+        attempts.extend(by_right);
+        Self { attempts, held_by: None }
     }
 
     /// Why the job waits: all reasons, with what is said of idle amounts at its place, and the proofs if it can never
@@ -116,13 +121,17 @@ fn ask_by_right<'s>(
     mut admit: impl FnMut(&mut Trial<'s>, Source, Offer) -> Result<Offer, Denied>,
 ) -> Result<Offer, Refused> {
     let is_above_quota = |state: &State| never::is_above_quota(state, job);
-    let mut refused = Refused { attempts: Vec::with_capacity(source::SOURCES.len()), held_by: None };
+    let mut refused = Refused::default();
     for source in BY_RIGHT {
         let admitted = match source::offer(source, trial, job) {
             // Nobody gives way to a job that is larger than what is guaranteed to it.
             Ok(_) if is_above_quota(trial.state) => continue,
             Ok(offer) => admit(trial, source, offer),
             Err(blocker) => {
+                if refused.attempts.is_empty() {
+                    // Most jobs get something at once and need no room.
+                    refused.attempts.reserve_exact(source::SOURCES.len());
+                }
                 let is_short = source == Source::Own && matches!(blocker, Blocker::NoRoom { .. });
                 // Others may be leaving already; if that is enough, nobody else has to go.
                 if let Some(blocker) = is_short.then(|| released_soon(trial, job)).flatten() {
