@@ -127,7 +127,7 @@ impl<'s> OpenRound<'s> {
     ///
     /// # Errors
     /// Somebody who was refused would take, in the next round, what others have got.
-    pub(super) fn serve_by_right(&mut self, scope: &Scope) -> Result<bool, Ahead> {
+    pub(super) fn serve_by_right(&mut self, scope: &Scope<'_>) -> Result<bool, Ahead> {
         let classes = scope.unsettled(&self.trial, Half::ByRight);
         self.is_left_over = false;
         self.reservations = Reservations::default();

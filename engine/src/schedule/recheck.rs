@@ -13,7 +13,9 @@ use crate::state::queue::Family;
 use crate::unit::amount::Amount;
 use crate::unit::amount::Guarantee;
 use crate::unit::id::ClassNo;
+use crate::unit::id::FamilyNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Set;
 use crate::unit::slots::Slots;
 
 /// The two halves of a judgement, which a round makes one after the other.
@@ -37,10 +39,16 @@ impl Half {
 }
 
 /// Adds the classes of a quota whose reasons may not hold any more in one half of the judgement.
-pub fn add_unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half, unsettled: &mut Vec<ClassNo>) {
+pub fn add_unsettled(
+    trial: &Trial<'_>,
+    quota: QuotaNo,
+    families: &Set<FamilyNo>,
+    half: Half,
+    unsettled: &mut Vec<ClassNo>,
+) {
     let queue = &trial.state.queue;
     let mut books = None;
-    for no in queue.of_quota.get(&quota).into_iter().flatten() {
+    for no in families {
         let family = &queue.families[no.at()];
         if !half.concerns(family.key.idle) {
             continue;

@@ -23,6 +23,7 @@ use crate::schedule::recheck::Half;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
+use crate::unit::id::FamilyNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Set;
@@ -51,7 +52,7 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
 
 /// The round of whoever is in its scope. Most rounds are the round of nobody, and do not come through this code.
 #[inline(never)]
-fn conclude(state: &State, now: Timestamp, mut scope: Scope) -> Vec<Decision> {
+fn conclude<'s>(state: &'s State, now: Timestamp, mut scope: Scope<'s>) -> Vec<Decision> {
     let (mut firm, mut precedence) = (Set::new(), Precedence::default());
     loop {
         let mut round = OpenRound::begin(state, now, &firm, &precedence);
@@ -76,7 +77,7 @@ enum Anew {
 }
 
 /// Goes through the steps of a round; ends early if it has to be held anew.
-fn hold(round: &mut OpenRound<'_>, scope: &Scope) -> Result<(), Anew> {
+fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
     let mut has_left_over = false;
     round.end_uncovered_loans();
     loop {
@@ -96,23 +97,27 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope) -> Result<(), Anew> {
 }
 
 /// Whose judgement may differ from the last.
-pub(super) struct Scope {
-    /// Whole queues, by number.
-    quotas: Vec<QuotaNo>,
+pub(super) struct Scope<'s> {
+    /// Whole queues with their families, by number.
+    quotas: Vec<(QuotaNo, &'s Set<FamilyNo>)>,
     /// Single classes of other queues, by number.
     classes: Vec<ClassNo>,
     /// Whether that is everybody.
     is_complete: bool,
 }
 
-impl Scope {
+impl<'s> Scope<'s> {
     /// Everybody, after a release.
-    fn complete(state: &State) -> Self {
-        Self { quotas: state.queue.of_quota.keys().copied().collect(), classes: Vec::new(), is_complete: true }
+    fn complete(state: &'s State) -> Self {
+        Self {
+            quotas: state.queue.of_quota.iter().map(|(quota, families)| (*quota, families)).collect(),
+            classes: Vec::new(),
+            is_complete: true,
+        }
     }
 
     /// The classes whose answers are not kept, and whole quotas where the head speaks for the rest.
-    fn changed(state: &State, now: Timestamp) -> Self {
+    fn changed(state: &'s State, now: Timestamp) -> Self {
         let queue = &state.queue;
         let (mut quotas, mut classes) = (Vec::new(), Vec::new());
         for no in queue.open.classes.iter().copied().chain(queue.open.expired(now)) {
@@ -127,7 +132,7 @@ impl Scope {
         quotas.dedup();
         sort::by_key(&mut classes, |class| *class);
         classes.dedup();
-        quotas.retain(|quota| queue.of_quota.contains_key(quota));
+        let quotas = quotas.into_iter().filter_map(|quota| Some((quota, queue.of_quota.get(&quota)?))).collect();
         Self { quotas, classes, is_complete: false }
     }
 
@@ -140,11 +145,11 @@ impl Scope {
         let queue = &trial.state.queue;
         let concerns = |class: &ClassNo| half.concerns(queue.classes[class.at()].key.idle);
         let mut unsettled = Vec::new();
-        for quota in &self.quotas {
+        for (quota, families) in &self.quotas {
             if is_strict(trial.state, *quota) {
                 unsettled.extend(queue.classes_of(*quota).filter(concerns));
             } else {
-                recheck::add_unsettled(trial, *quota, half, &mut unsettled);
+                recheck::add_unsettled(trial, *quota, families, half, &mut unsettled);
             }
         }
         let single = self.classes.iter().copied().filter(concerns);

@@ -53,7 +53,7 @@ impl OpenRound<'_> {
     }
 
     /// Lends what is left idle, in the order of the queue.
-    pub(in crate::schedule) fn lend(&mut self, scope: &Scope) {
+    pub(in crate::schedule) fn lend(&mut self, scope: &Scope<'_>) {
         let classes = scope.unsettled(&self.trial, Half::Idle);
         if classes.is_empty() || self.refuses_all(&classes) {
             return;
