@@ -129,9 +129,13 @@ impl Reservations {
         let here = here.map(|(_, holder)| *holder);
         let later: Vec<JobNo> = here.filter(|holder| is_later(trial, claim, *holder)).collect();
         let end = end(trial, claim);
+        let unknown = later.iter().copied().filter(|holder| !self.known.contains_key(holder)).collect();
+        for reservation in Reservation::of_each(trial, unknown) {
+            self.known.insert(reservation.holder, reservation);
+        }
         let mut binding = Vec::new();
         for holder in later {
-            let reservation = self.known.or_insert_with(holder, || Reservation::of(trial, holder));
+            let reservation = &self.known[&holder];
             let is_back_in_time = matches!((end, reservation.start), (Some(end), Some(start)) if end <= start);
             if !is_back_in_time {
                 binding.push(holder);

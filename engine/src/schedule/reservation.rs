@@ -21,6 +21,7 @@ use crate::schedule::trial::Trial;
 use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
+use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
@@ -45,20 +46,46 @@ pub(super) struct Reservation {
 }
 
 impl Reservation {
-    /// The reservation of a job that waits.
-    pub(super) fn of(trial: &Trial<'_>, holder: JobNo) -> Self {
-        let spec = &trial.state.jobs[holder].spec;
+    /// The reservations of jobs that wait in one domain: they see the same jobs end, one after the other.
+    pub(super) fn of_each(trial: &Trial<'_>, mut holders: Vec<JobNo>) -> Vec<Self> {
+        let state = trial.state;
+        let Some(first) = holders.first() else { return Vec::new() };
+        let domain = state.domains.of_quota(state.jobs[*first].spec.quota);
+        let mut reservations = Vec::new();
         let mut later = trial.fork();
-        lend_nothing(&mut later, spec);
-        let Some((start, pods)) = after_declared_ends(&mut later, spec) else {
-            let pods = least_to_free(&mut later, spec);
-            let spare = free_by_right(trial, spec.quota).minus(&spec.shape.gang_amount());
-            let nodes = beside(spec, &pods, |no| trial.nodes.get(no.at()).free);
-            return Self { holder, quota: spec.quota, start: None, spare, nodes };
-        };
-        let spare = free_by_right(&later, spec.quota).minus(&spec.shape.gang_amount());
-        let nodes = beside(spec, &pods, |no| later.nodes.get(no.at()).free);
-        Self { holder, quota: spec.quota, start: Some(start.max(trial.now)), spare, nodes }
+        lend_nothing(&mut later, domain);
+        let mut touched = Vec::new();
+        for (at, no) in ends(&later, domain) {
+            if holders.is_empty() {
+                break;
+            }
+            if later.is_gone(no) {
+                continue;
+            }
+            leave(&mut later, no, &mut touched);
+            holders.retain(|holder| {
+                let places = after_declared_ends(&mut later, &state.jobs[*holder].spec, &mut touched);
+                let start = Some(at.max(trial.now));
+                reservations.extend(places.as_deref().map(|pods| Self::beside(&later, *holder, start, pods)));
+                places.is_none()
+            });
+        }
+        reservations.extend(holders.into_iter().map(|holder| {
+            let pods = least_to_free(&mut later.fork(), &state.jobs[holder].spec);
+            Self::beside(trial, holder, None, &pods)
+        }));
+        reservations
+    }
+
+    /// The reservation of a job that takes these places, with what is left beside it then.
+    fn beside(then: &Trial<'_>, holder: JobNo, start: Option<Timestamp>, pods: &[PodAt]) -> Self {
+        let spec = &then.state.jobs[holder].spec;
+        let spare = free_by_right(then, spec.quota).minus(&spec.shape.gang_amount());
+        let mut nodes: Map<NodeNo, Amount> = Map::new();
+        for (pod, amount) in pods.iter().zip(spec.shape.gang_pod_amounts()) {
+            *nodes.or_insert_with(pod.node, || then.nodes.get(pod.node.at()).free) -= amount;
+        }
+        Self { holder, quota: spec.quota, start, spare, nodes }
     }
 
     /// What it tells whom it keeps out.
@@ -113,19 +140,9 @@ fn pods_of(shape: &Shape, offer: &Offer) -> impl Iterator<Item = (NodeNo, Amount
     offer.placed.pods.iter().map(|pod| pod.node).zip(shape.gang_pod_amounts())
 }
 
-/// What nodes have left beside the pods of a job.
-fn beside(spec: &JobSpec, pods: &[PodAt], free: impl Fn(NodeNo) -> Amount) -> Map<NodeNo, Amount> {
-    let mut nodes: Map<NodeNo, Amount> = Map::new();
-    for (pod, amount) in pods.iter().zip(spec.shape.gang_pod_amounts()) {
-        *nodes.or_insert_with(pod.node, || free(pod.node)) -= amount;
-    }
-    nodes
-}
-
-/// Idle jobs give way to the holder whenever it needs that.
-fn lend_nothing(later: &mut Trial<'_>, spec: &JobSpec) {
+/// Idle jobs give way to a holder whenever it needs that.
+fn lend_nothing(later: &mut Trial<'_>, domain: DomainNo) {
     let state = later.state;
-    let domain = state.domains.of_quota(spec.quota);
     if state.domains.list[domain.at()].is_pool {
         return;
     }
@@ -139,27 +156,14 @@ fn lend_nothing(later: &mut Trial<'_>, spec: &JobSpec) {
     }
 }
 
-/// When enough of what runs has ended by its declaration, and where the job then runs.
-fn after_declared_ends(later: &mut Trial<'_>, spec: &JobSpec) -> Option<(Timestamp, Box<[PodAt]>)> {
-    let mut touched = Vec::new();
-    for (at, no) in ends(later, spec) {
-        if later.is_gone(no) {
-            continue;
-        }
-        leave(later, no, &mut touched);
-        if fits_by_right(later, spec)
-            && let Some(pods) = room(later, spec, &mut touched)
-        {
-            return Some((at, pods));
-        }
-    }
-    None
+/// Where a job runs once enough of what runs has ended.
+fn after_declared_ends(later: &mut Trial<'_>, spec: &JobSpec, touched: &mut Vec<NodeNo>) -> Option<Box<[PodAt]>> {
+    fits_by_right(later, spec).then(|| room(later, spec, touched)).flatten()
 }
 
-/// The declared ends in a job's domain, the earliest first; jobs that are stopping count by the end of their grace.
-fn ends(trial: &Trial<'_>, spec: &JobSpec) -> Vec<(Timestamp, JobNo)> {
+/// The declared ends in a domain, the earliest first; jobs that are stopping count by the end of their grace.
+fn ends(trial: &Trial<'_>, domain: DomainNo) -> Vec<(Timestamp, JobNo)> {
     let state = trial.state;
-    let domain = state.domains.of_quota(spec.quota);
     let is_here = |no: JobNo| {
         let home = state.jobs[no].placed().map(|placed| placed.home);
         home.is_some_and(|home| !home.is_none() && state.domains.of_group(home) == domain)
