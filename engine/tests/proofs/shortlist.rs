@@ -46,7 +46,7 @@ fn the_shortlist_has_the_same_victims_as_everybody() {
         let field = Field::of(&trial, &quest);
         let everybody = Candidates::of(&trial, &quest, &field, &need);
         let expected = victims::cheapest(&trial, &need, &everybody.list).ok();
-        let list = shortlist(&trial, &quest, &field, &need).unwrap_or_else(|freed| {
+        let list = shortlist(&trial, &quest, &&field, &need).unwrap_or_else(|freed| {
             // Nobody helps, and why is told without another look at what they free.
             let everything = Freed::all(&trial, &need, &everybody.list);
             if need.is_on_nodes() {

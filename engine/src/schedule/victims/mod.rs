@@ -22,6 +22,8 @@ pub mod rule;
 pub mod search;
 pub mod shortlist;
 
+use std::cell::LazyCell;
+
 use crate::job::hold::Blocker;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
@@ -101,7 +103,8 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
         let pods = find_room(trial, domain, &quest.job.shape)?;
         return Ok(offer(quest, pods, promoted, Vec::new(), cause));
     }
-    let field = Field::of(trial, quest);
+    // Those who run on idle amounts are often enough.
+    let field = LazyCell::new(|| Field::of(trial, quest));
     let found = match shortlist(trial, quest, &field, &need) {
         Ok(list) => cheapest(trial, &need, &list).ok(),
         // Where room is a matter of counting, all of them together are not enough for sure.

@@ -8,6 +8,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Deref;
 
 use crate::job::phase::Charge;
 use crate::schedule::trial::Trial;
@@ -36,7 +37,7 @@ use crate::unit::time::Millis;
 pub fn shortlist<'a, 'n>(
     trial: &'a Trial<'_>,
     quest: &Quest<'_>,
-    field: &Field<'a>,
+    field: &impl Deref<Target = Field<'a>>,
     need: &'n Need,
 ) -> Result<Vec<Candidate<'a>>, Box<Freed<'n>>>
 where
@@ -52,21 +53,7 @@ where
             return Ok(shortlist.found.sorted().list);
         }
     }
-    if !field.above.is_empty() {
-        shortlist.add_above(field);
-        if shortlist.freed.is_enough() {
-            return Ok(shortlist.found.sorted().list);
-        }
-    }
-    for (standing, quotas) in &field.quotas {
-        for priority in quest.rule.priorities().iter() {
-            shortlist.add_in_quota(quest, field, (*standing, quotas), priority);
-            if shortlist.freed.is_enough() {
-                return Ok(shortlist.found.sorted().list);
-            }
-        }
-    }
-    Err(Box::new(shortlist.freed))
+    shortlist.go_on(quest, field)
 }
 
 /// Jobs that free the same, the cheapest first, and how long they are protected after their start.
@@ -120,7 +107,26 @@ struct Shortlist<'a, 'n> {
     found: Candidates<'a>,
 }
 
-impl<'a> Shortlist<'a, '_> {
+impl<'a, 'n> Shortlist<'a, 'n> {
+    /// Those in quota, since all on idle amounts are not enough.
+    fn go_on(mut self, quest: &Quest<'_>, field: &Field<'a>) -> Result<Vec<Candidate<'a>>, Box<Freed<'n>>> {
+        if !field.above.is_empty() {
+            self.add_above(field);
+            if self.freed.is_enough() {
+                return Ok(self.found.sorted().list);
+            }
+        }
+        for (standing, quotas) in &field.quotas {
+            for priority in quest.rule.priorities().iter() {
+                self.add_in_quota(quest, field, (*standing, quotas), priority);
+                if self.freed.is_enough() {
+                    return Ok(self.found.sorted().list);
+                }
+            }
+        }
+        Err(Box::new(self.freed))
+    }
+
     /// Jobs of a priority on idle amounts.
     fn add_idle(&mut self, roster: &'a Roster, priority: Priority) {
         let trial = self.trial;
