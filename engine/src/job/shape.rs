@@ -77,6 +77,13 @@ impl Shape {
         self.gang_amount
     }
 
+    /// The role of a gang whose pods are all the same.
+    #[must_use]
+    pub fn only_role(&self) -> Option<Role> {
+        let mut roles = self.gang();
+        roles.next().filter(|_| roles.next().is_none())
+    }
+
     /// What each pod of the gang needs, in the order of the roles.
     pub fn gang_pod_amounts(&self) -> impl Iterator<Item = Amount> + '_ {
         self.gang().flat_map(|role| std::iter::repeat_n(role.amount, role.count as usize))

@@ -49,12 +49,18 @@ pub fn is_above_quota(state: &State, job: &JobSpec) -> bool {
 #[must_use]
 pub fn fits_when_empty(state: &State, job: &JobSpec) -> bool {
     let domain = &state.domains.list[state.domains.of_quota(job.quota).at()];
-    let roles: Vec<Role> = job.shape.gang().collect();
-    match roles.as_slice() {
-        _ if domain.is_pool => larger_than_pool(domain, job).is_none(),
-        [role] => equal_pods(state, domain, role).is_none(),
-        several => matches!(proof::on_empty(&state.cluster, &domain.ready, several), Verdict::Fits),
+    if domain.is_pool {
+        return larger_than_pool(domain, job).is_none();
     }
+    match job.shape.only_role() {
+        Some(role) => equal_pods(state, domain, &role).is_none(),
+        None => matches!(several_roles(state, domain, job), Verdict::Fits),
+    }
+}
+
+fn several_roles(state: &State, domain: &Domain, job: &JobSpec) -> Verdict {
+    let roles: Vec<Role> = job.shape.gang().collect();
+    proof::on_empty(&state.cluster, &domain.ready, &roles)
 }
 
 /// The reasons of the sources with these proofs: the first of them is the binding reason, unless a switch is that keeps
@@ -162,11 +168,12 @@ fn larger_than_quota(state: &State, job: &JobSpec) -> Option<Blocker> {
 /// A job that does not fit even when the machines that are ready are empty.
 fn larger_than_nodes(state: &State, job: &JobSpec, domain: DomainNo) -> Option<Blocker> {
     let domain = &state.domains.list[domain.at()];
-    let roles: Vec<Role> = job.shape.gang().collect();
-    match roles.as_slice() {
-        _ if domain.is_pool => larger_than_pool(domain, job),
-        [role] => equal_pods(state, domain, role),
-        several => match proof::on_empty(&state.cluster, &domain.ready, several) {
+    if domain.is_pool {
+        return larger_than_pool(domain, job);
+    }
+    match job.shape.only_role() {
+        Some(role) => equal_pods(state, domain, &role),
+        None => match several_roles(state, domain, job) {
             Verdict::Never(never) => Some(Blocker::Never(never)),
             Verdict::Fits | Verdict::Unknown { .. } => None,
         },

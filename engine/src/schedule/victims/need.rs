@@ -68,9 +68,7 @@ impl Need {
         let quota = quest.right.shortage(trial.state, &trial.quotas, quest.job.quota, &asked);
         let is_held_against_books = trial.lends_in(domain) || !trial.state.over.is_empty();
         let shape = is_on_nodes.then(|| Arc::clone(&quest.job.shape));
-        let mut roles = shape.iter().flat_map(|shape| shape.gang());
-        let role = roles.next().filter(|_| roles.next().is_none());
-        drop(roles);
+        let role = shape.as_ref().and_then(|shape| shape.only_role());
         let pods_short = OnceCell::new();
         Self { quota, floor, domain, claim, is_held_against_books, shape, role, pods_short }
     }
