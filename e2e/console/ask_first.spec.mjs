@@ -60,7 +60,10 @@ test("a policy that evicts nobody is saved at once", async ({ page, runtime }) =
   const cluster = new Cluster(page, runtime);
   await cluster.loadExample();
   await cluster.open("quotas/Quota1");
+  const finding = page.getByText("Nothing is left for jobs of Quota1 itself");
+  await expect(finding).toHaveCount(0);
   await page.getByRole("switch", { name: SWITCH }).uncheck();
+  await expect(finding).toBeVisible();
   await page.getByRole("button", { name: "Save policies" }).click();
   await expect(page.getByText("The policies have been saved.")).toBeVisible();
   await expect(dialog(page)).toHaveCount(0);

@@ -15,15 +15,13 @@ pub struct PolicyWords {
     pub allows: String,
     /// Who stays protected although one might think otherwise.
     pub protects: Option<String>,
-    /// What to think about.
-    pub warnings: Vec<String>,
 }
 
 /// Self-level preemption of a quota.
 #[must_use]
 pub fn self_level(state: &State, quota: QuotaNo, policy: &SelfLevelPreemption) -> PolicyWords {
     if let Err(fault) = policy.check() {
-        return PolicyWords { allows: format!("It is not valid: {fault}."), protects: None, warnings: Vec::new() };
+        return PolicyWords { allows: format!("It is not valid: {fault}."), protects: None };
     }
     let own = &state.quotas[quota.at()];
     let siblings: Vec<&str> = own
@@ -53,29 +51,14 @@ pub fn self_level(state: &State, quota: QuotaNo, policy: &SelfLevelPreemption) -
             )
         }
     };
-    let mut warnings = Vec::new();
-    for (_, sibling) in own.parent.into_iter().flat_map(|parent| state.children(parent)).filter(|(no, _)| *no != quota)
-    {
-        let is_mutual = sibling
-            .settings
-            .self_level
-            .as_ref()
-            .is_some_and(|other| other.scope == Scope::SameLevel && policy.scope == Scope::SameLevel);
-        if is_mutual {
-            warnings.push(format!(
-                "{} may take jobs of {} as well: the two can evict each other's jobs.",
-                sibling.id, own.id
-            ));
-        }
-    }
-    PolicyWords { allows, protects: protected(policy.low), warnings }
+    PolicyWords { allows, protects: protected(policy.low) }
 }
 
 /// Child-level preemption of a quota.
 #[must_use]
 pub fn child_level(state: &State, quota: QuotaNo, policy: &ChildLevelPreemption) -> PolicyWords {
     if let Err(fault) = policy.check() {
-        return PolicyWords { allows: format!("It is not valid: {fault}."), protects: None, warnings: Vec::new() };
+        return PolicyWords { allows: format!("It is not valid: {fault}."), protects: None };
     }
     let own = &state.quotas[quota.at()];
     let below: Vec<&str> =
@@ -87,11 +70,7 @@ pub fn child_level(state: &State, quota: QuotaNo, policy: &ChildLevelPreemption)
         policy.modules,
         policy.preemptible
     );
-    let mut warnings = Vec::new();
-    if let Some(highest) = policy.preemptible.highest().filter(|highest| highest.get() > 1) {
-        warnings.push(format!("The preemptor's own priority does not matter: a job of priority 1 in {} may take one of priority {highest}.", own.id));
-    }
-    PolicyWords { allows, protects: protected(policy.preemptible), warnings }
+    PolicyWords { allows, protects: protected(policy.preemptible) }
 }
 
 /// Low {4} means exactly 4: who is below stays protected, which surprises people.

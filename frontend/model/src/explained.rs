@@ -40,8 +40,6 @@ pub struct PolicyText {
     pub says: Vec<String>,
     /// Whether that is a fault.
     pub is_fault: bool,
-    /// What one should know before switching it on.
-    pub warnings: Vec<String>,
 }
 
 /// How many jobs of a queue get a place in the table: beyond that it is only a long way off.
@@ -178,8 +176,8 @@ pub fn self_level(state: &State, no: QuotaNo, policy: Option<&SelfLevelPreemptio
 }
 
 fn text(words: PolicyWords) -> PolicyText {
-    let PolicyWords { allows, protects, warnings } = words;
-    PolicyText { says: std::iter::once(allows).chain(protects).collect(), is_fault: false, warnings }
+    let PolicyWords { allows, protects } = words;
+    PolicyText { says: std::iter::once(allows).chain(protects).collect(), is_fault: false }
 }
 
 fn off() -> PolicyText {

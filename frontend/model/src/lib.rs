@@ -11,6 +11,7 @@ pub mod duration;
 #[cfg(test)]
 pub(crate) mod example;
 pub mod explained;
+pub mod findings;
 pub mod freshness;
 pub mod gpus;
 pub mod job_draft;

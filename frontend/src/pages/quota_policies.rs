@@ -2,17 +2,21 @@
 
 use engine::message::command::Command;
 use engine::message::command::UpdateQuota;
+use engine::state::world::State;
 use engine::unit::id::QuotaNo;
 use leptos::prelude::*;
 
+use crate::api::browser;
 use crate::pages::ask_first::Proposal;
 use crate::pages::ask_first::ask_first;
 use crate::session::Session;
 use crate::session::send::as_curl;
 use crate::widgets::confirm::Confirm;
+use crate::widgets::findings::Findings;
 use crate::widgets::policy_form::PolicyForm;
 use console_model::explained;
 use console_model::explained::PolicyText;
+use console_model::findings;
 use console_model::policy_draft::PolicyDraft;
 
 /// The forms of a quota.
@@ -31,9 +35,16 @@ pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
         now
     });
     let (child_text, self_text) = texts(session, no, draft);
+    let findings = Memo::new(move |_| {
+        let draft = draft.get();
+        let of_draft = |state: &State| {
+            findings::of_settings(state, no, draft.apply(&state.quotas[no.at()].settings), browser::now())
+        };
+        session.ask(of_draft).unwrap_or_default()
+    });
     let is_changed = Signal::derive(move || current.get().is_some_and(|current| draft.with(|draft| *draft != current)));
     let command = move || {
-        let update = |state: &engine::state::world::State| {
+        let update = |state: &State| {
             let quota = &state.quotas[no.at()];
             Command::UpdateQuota(UpdateQuota {
                 quota: quota.id.clone(),
@@ -51,6 +62,7 @@ pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
     let curl = Callback::new(move |()| command().map(|command| as_curl(&session.name(), &command)));
     view! {
         <PolicyForm draft=draft child_text=child_text self_text=self_text is_changed=is_changed denied=denied apply=apply curl=curl />
+        <Findings findings=findings />
         <Confirm question=question />
     }
     .into_any()
@@ -58,7 +70,7 @@ pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
 
 /// What the engine says of both drafts.
 fn texts(session: Session, no: QuotaNo, draft: RwSignal<PolicyDraft>) -> (Memo<PolicyText>, Memo<PolicyText>) {
-    let fault = |fault: String| PolicyText { says: vec![fault], is_fault: true, warnings: Vec::new() };
+    let fault = |fault: String| PolicyText { says: vec![fault], is_fault: true };
     let child = Memo::new(move |_| {
         let draft = draft.get();
         match draft.faults().0 {

@@ -8,6 +8,7 @@ pub(crate) mod copy_button;
 pub(crate) mod deed;
 pub(crate) mod empty_cluster;
 pub(crate) mod field;
+pub(crate) mod findings;
 pub(crate) mod fold;
 pub(crate) mod freshness_mark;
 pub(crate) mod gesture;

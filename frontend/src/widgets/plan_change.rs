@@ -225,11 +225,7 @@ fn Policies(key: u32, change: RwSignal<Change>, set: Callback<Command>) -> impl 
 
 /// What is wrong with a policy; what it allows is said where there is a state to say it of.
 fn said(fault: Option<String>) -> PolicyText {
-    PolicyText {
-        is_fault: fault.is_some(),
-        says: fault.map(|fault| sentence(&fault)).into_iter().collect(),
-        warnings: Vec::new(),
-    }
+    PolicyText { is_fault: fault.is_some(), says: fault.map(|fault| sentence(&fault)).into_iter().collect() }
 }
 
 fn policies_of(change: &Change) -> Option<UpdateQuota> {

@@ -117,14 +117,9 @@ fn members<T: Copy + Ord + Send + Sync + 'static>(
 
 fn said(text: Memo<PolicyText>) -> impl IntoView {
     let lines = move || {
-        let PolicyText { says, is_fault, warnings } = text.get();
+        let PolicyText { says, is_fault } = text.get();
         let class = if is_fault { "fault" } else { "says" };
-        let says = says.into_iter().map(|line| view! { <p class=class>{line}</p> }).collect_view();
-        let warnings = warnings
-            .into_iter()
-            .map(|line| view! { <p class="warning"><strong>"Take care: "</strong>{line}</p> })
-            .collect_view();
-        (says, warnings)
+        says.into_iter().map(|line| view! { <p class=class>{line}</p> }).collect_view()
     };
     view! { <div aria-live="polite">{lines}</div> }
 }
