@@ -5,7 +5,9 @@
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
+use crate::job::phase::Charge;
 use crate::job::phase::Phase;
+use crate::job::phase::Placed;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
@@ -33,11 +35,13 @@ pub struct Refused {
     /// Whose reservation keeps it out. That says something of this job alone: another one of its class may be short
     /// enough for the gap before it.
     pub held_by: Option<JobNo>,
+    /// Where it starts, by its own quota, once those who are leaving already have left.
+    pub awaits: Option<Placed>,
 }
 
 impl Refused {
-    fn at_once(blocker: Blocker) -> Self {
-        Self { attempts: vec![Attempt { source: Source::Own, blocker }], held_by: None }
+    fn until_released((blocker, placed): (Blocker, Placed)) -> Self {
+        Self { attempts: vec![Attempt { source: Source::Own, blocker }], held_by: None, awaits: Some(placed) }
     }
 
     /// What a job is told that never uses its quota.
@@ -66,7 +70,7 @@ impl Refused {
     fn with(by_right: impl Iterator<Item = Attempt>) -> Self {
         let mut attempts = Vec::with_capacity(source::SOURCES.len());
         attempts.extend(by_right);
-        Self { attempts, held_by: None }
+        Self { attempts, held_by: None, awaits: None }
     }
 
     /// Why the job waits: all reasons, with what is said of idle amounts at its place, and the proofs if it can never
@@ -134,8 +138,8 @@ fn ask_by_right<'s>(
                 }
                 let is_short = source == Source::Own && matches!(blocker, Blocker::NoRoom { .. });
                 // Others may be leaving already; if that is enough, nobody else has to go.
-                if let Some(blocker) = is_short.then(|| released_soon(trial, job)).flatten() {
-                    return Err(Refused::at_once(blocker));
+                if let Some(released) = is_short.then(|| released_soon(trial, job)).flatten() {
+                    return Err(Refused::until_released(released));
                 }
                 refused.attempts.push(Attempt { source, blocker });
                 continue;
@@ -165,8 +169,8 @@ pub fn may_block(trial: &Trial<'_>, no: JobNo) -> bool {
         && never::fits_when_empty(state, job)
 }
 
-/// Whether jobs that are stopping already leave enough room: who, and until when.
-fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<Blocker> {
+/// Whether jobs that are stopping already leave enough room: who, until when, and where.
+fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<(Blocker, Placed)> {
     let state = trial.state;
     let domain = state.domains.of_quota(job.quota);
     let mut leaving: Vec<(Timestamp, JobNo)> = Vec::new();
@@ -184,8 +188,10 @@ fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<Blocker> {
     let mut later = trial.fork();
     for (until, no) in leaving {
         later.vacate(no);
-        if source::find_room(&later, domain, &job.shape).is_ok() {
-            return Some(Blocker::WaitingForRelease { job: state.jobs[no].spec.id.clone(), until });
+        if let Ok(pods) = source::find_room(&later, domain, &job.shape) {
+            let home = state.domains.list[domain.at()].home;
+            let placed = Placed { source: Source::Own, charge: Charge::InQuota, home, pods };
+            return Some((Blocker::WaitingForRelease { job: state.jobs[no].spec.id.clone(), until }, placed));
         }
     }
     None

@@ -8,6 +8,7 @@ use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
 use crate::job::phase::Charge;
+use crate::job::phase::Placed;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::schedule::backfill::Reservations;
@@ -93,6 +94,8 @@ pub(super) struct OpenRound<'s> {
     holds: Sparse<Arc<Hold>>,
     /// The heads that strict queues wait for.
     fronts: Map<QuotaNo, JobNo>,
+    /// Who starts as soon as others have left, and where.
+    awaiting: Vec<(JobNo, Placed)>,
     /// Heads of strict queues, and holders of reservations that have kept somebody out.
     blocking: Set<JobNo>,
 }
@@ -114,6 +117,7 @@ impl<'s> OpenRound<'s> {
             refused: Sparse::default(),
             holds: Sparse::default(),
             fronts: Map::new(),
+            awaiting: Vec::new(),
             blocking: Set::new(),
         }
     }
@@ -132,6 +136,7 @@ impl<'s> OpenRound<'s> {
         self.is_left_over = false;
         self.reservations = Reservations::default();
         self.fronts.clear();
+        self.awaiting.clear();
         self.blocking.clear();
         self.refused = Sparse::default();
         self.holds = Sparse::default();
@@ -224,7 +229,8 @@ impl<'s> OpenRound<'s> {
         match judge::by_right(&mut self.trial, &mut self.reservations, job) {
             Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff,
             Ok(offer) => Answer::Gets(offer),
-            Err(refused) => {
+            Err(mut refused) => {
+                self.awaiting.extend(refused.awaits.take().map(|placed| (job, placed)));
                 let held_by = refused.held_by;
                 let told = if spec.idle == IdlePolicy::Off {
                     Reasons::All(Arc::new(refused.hold(self.state, spec, Blocker::IdleOff)))

@@ -9,7 +9,7 @@
 //! 5. who was put off takes idle amounts; if these do not suffice for somebody, the round is held anew, and that job
 //!    takes what it has a right to in its turn;
 //! 6. if somebody who was refused may start now, the round goes on with 3;
-//! 7. what is left idle is lent in the order of the queue;
+//! 7. what is left idle is lent in the order of the queue, but for what those start on who wait for others to leave;
 //! 8. elastic jobs grow on idle amounts;
 //! 9. every class that waits has a reason.
 
@@ -90,6 +90,7 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
             break;
         }
     }
+    round.keep_for_who_awaits();
     round.lend(scope);
     round.grow_on_idle();
     let may_be_owed = has_left_over || round.is_stale();

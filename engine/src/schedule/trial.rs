@@ -227,13 +227,18 @@ impl<'s> Trial<'s> {
 
     /// Takes back what a job was given that starts at once in this round.
     pub fn withdraw(&mut self, no: JobNo, placed: &Placed) {
+        self.book_gang(no, placed, Sign::Remove);
+        self.gone.insert(no);
+    }
+
+    /// Books the gang of a job that waits, with its machines.
+    pub fn book_gang(&mut self, no: JobNo, placed: &Placed, sign: Sign) {
         let spec = &self.state.jobs[no].spec;
         let home = self.state.domains.of_group(placed.home);
-        self.book(spec.quota, home, placed.charge, spec.shape.gang_amount(), Sign::Remove);
+        self.book(spec.quota, home, placed.charge, spec.shape.gang_amount(), sign);
         for (place, amount) in Self::gang_pods(&spec.shape, placed) {
-            self.occupy(home, place, amount, Sign::Remove);
+            self.occupy(home, place, amount, sign);
         }
-        self.gone.insert(no);
     }
 
     /// Takes or gives back the machines of an offer. Victims with a grace period keep theirs until they have stopped;

@@ -6,6 +6,7 @@ use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
+use crate::ledger::Sign;
 use crate::schedule::decision::Offer;
 use crate::schedule::judge::Refused;
 use crate::schedule::nobody;
@@ -49,6 +50,13 @@ impl OpenRound<'_> {
             {
                 self.give(no, offer);
             }
+        }
+    }
+
+    /// Keeps for those who wait for others to leave what is theirs then: they would take it back.
+    pub(in crate::schedule) fn keep_for_who_awaits(&mut self) {
+        for (no, placed) in std::mem::take(&mut self.awaiting) {
+            self.trial.book_gang(no, &placed, Sign::Add);
         }
     }
 
