@@ -18,12 +18,13 @@ use engine::unit::amount::Amount;
 use engine::unit::id::NodeNo;
 use engine::unit::id::QuotaNo;
 
+use crate::history::seeds;
 use crate::run::Run;
 use crate::run::note;
 
 #[test]
 fn nothing_has_two_holders_after_any_command() {
-    for seed in 0..1_500 {
+    for seed in seeds(1_500) {
         let mut run = Run::new(seed);
         let mut scaled = BTreeSet::new();
         for _ in 0..90 {

@@ -13,6 +13,7 @@ use engine::message::snapshot::Snapshot;
 use engine::unit::id::CommandId;
 use engine::unit::time::Timestamp;
 
+use crate::history::seeds;
 use crate::random::Random;
 use crate::run::Run;
 
@@ -25,7 +26,7 @@ enum Word {
 #[test]
 fn a_replica_comes_to_equal_the_authority() {
     let mut n_ahead = 0;
-    for seed in 0..1_000 {
+    for seed in seeds(1_000) {
         let mut random = Random::new(seed ^ 0x5eed);
         let mut run = Run::after(seed, Run::new(seed).layout.setup.len());
         let mut replica = Replica::new(Snapshot::of(&run.state)).unwrap();

@@ -37,6 +37,7 @@ use engine::workspace::key::KeyId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::history::seeds;
 use crate::run::Run;
 
 /// Names of variants, with the first example of each.
@@ -140,7 +141,7 @@ impl All {
 #[test]
 fn everything_comes_up() {
     let mut all = All::default();
-    for seed in 0..1_500 {
+    for seed in seeds(1_500) {
         let mut run = Run::new(seed);
         for step in 0..100 {
             let (_, _, outcome) = run.step();

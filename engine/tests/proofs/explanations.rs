@@ -11,13 +11,15 @@ use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::id::QuotaId;
 
+use crate::history::are_few;
+use crate::history::seeds;
 use crate::run::Run;
 use crate::tips::Act;
 use crate::tips::starts;
 
 /// Each waiting job at some points of a random run.
 fn each_waiting(cases: u64, mut check: impl FnMut(&Run, JobNo)) {
-    for seed in 0..cases {
+    for seed in seeds(cases) {
         let mut run = Run::after(seed, Run::new(seed).layout.setup.len() + 25);
         for _ in 0..3 {
             let waiting: Vec<JobNo> =
@@ -45,7 +47,7 @@ fn what_would_help_does_start_the_job() {
         let is_started = starts(&run.state, no, &Act::Send(Box::new(command.clone())), run.now);
         assert_eq!(is_started, Ok(true), "seed {}: after {command:?}", run.seed);
     });
-    assert!(n_explained > 1_000 && n_helped > 100, "only {n_helped} of {n_explained}");
+    assert!(are_few() || n_explained > 1_000 && n_helped > 100, "only {n_helped} of {n_explained}");
 }
 
 #[test]
@@ -73,7 +75,7 @@ fn what_a_full_quota_lacks_is_all_that_it_lacks() {
         }
         panic!("seed {}: job {} never fits", run.seed, spec.id);
     });
-    assert!(n_raised > 1_000, "only {n_raised} quotas were raised");
+    assert!(are_few() || n_raised > 1_000, "only {n_raised} quotas were raised");
 }
 
 /// Gives a quota more, and everybody above it as much.

@@ -13,9 +13,17 @@ use crate::run::Run;
 
 /// Which histories a proof goes through: `TIDEGATE_COUNT` of them from `TIDEGATE_FROM` on, or so many from the first.
 pub(crate) fn seeds(count: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let from = number("TIDEGATE_FROM").unwrap_or(0);
     from..from + number("TIDEGATE_COUNT").unwrap_or(count)
+}
+
+/// Whether somebody has chosen how many histories there are: perhaps too few for everything to come up in them.
+pub(crate) fn are_few() -> bool {
+    number("TIDEGATE_COUNT").is_some()
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap())
 }
 
 /// Commands with the times at which they were sent.

@@ -18,6 +18,8 @@ use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use engine::unit::time::Timestamp;
 
+use crate::history::are_few;
+use crate::history::seeds;
 use crate::random::Random;
 
 /// GPUs one by one in thousandths, CPU and memory.
@@ -199,7 +201,7 @@ fn occupy(machines: &mut [Machine], state: &State, no: JobNo, pods: &[Pod]) {
 #[test]
 fn never_is_said_of_gangs_that_do_not_fit_on_empty_machines_and_of_no_others() {
     let (mut fits, mut proofs) = (0, BTreeMap::new());
-    for seed in 0..30_000 {
+    for seed in seeds(30_000) {
         let mut random = Random::new(seed);
         let (mut state, mut machines) = cluster(&mut random);
         let pods = gang(&mut random, &machines, 6);
@@ -224,13 +226,16 @@ fn never_is_said_of_gangs_that_do_not_fit_on_empty_machines_and_of_no_others() {
     }
     println!("{fits} fit, {proofs:?}");
     let rarest = ["pod", "count", "sum", "tried", "larger_than_nodes"].map(|proof| proofs.get(proof).copied());
-    assert!(fits > 8_000 && rarest.iter().all(|count| count.is_some_and(|count| count > 50)), "{fits}, {proofs:?}");
+    assert!(
+        are_few() || fits > 8_000 && rarest.iter().all(|count| count.is_some_and(|count| count > 50)),
+        "{fits}, {proofs:?}"
+    );
 }
 
 #[test]
 fn a_gang_starts_beside_others_wherever_there_is_a_way_to_place_it() {
     let (mut starts, mut waits) = (0, 0);
-    for seed in 0..30_000 {
+    for seed in seeds(30_000) {
         let mut random = Random::new(!seed);
         let (mut state, mut machines) = cluster(&mut random);
         for at in 0..random.between(1, 3) {
@@ -259,7 +264,7 @@ fn a_gang_starts_beside_others_wherever_there_is_a_way_to_place_it() {
         if can { starts += 1 } else { waits += 1 }
     }
     println!("{starts} start, {waits} wait");
-    assert!(starts > 3_000 && waits > 3_000, "{starts} start, {waits} wait");
+    assert!(are_few() || starts > 3_000 && waits > 3_000, "{starts} start, {waits} wait");
 }
 
 /// A quota of the random tree.
@@ -348,7 +353,7 @@ fn trees(random: &mut Random) -> (State, Vec<Quota>) {
 #[test]
 fn never_is_said_of_jobs_that_no_quota_will_ever_allow_and_of_no_others() {
     let (mut starts, mut proofs) = (0, BTreeMap::new());
-    for seed in 0..30_000 {
+    for seed in seeds(30_000) {
         let mut random = Random::new(seed);
         let (mut state, quotas) = trees(&mut random);
         let at = random.index(quotas.len());
@@ -379,5 +384,8 @@ fn never_is_said_of_jobs_that_no_quota_will_ever_allow_and_of_no_others() {
     }
     println!("{starts} start, {proofs:?}");
     let rarest = ["own", "level", "lent", "larger_than_quota"].map(|proof| proofs.get(proof).copied());
-    assert!(starts > 5_000 && rarest.iter().all(|count| count.is_some_and(|count| count > 50)), "{starts}, {proofs:?}");
+    assert!(
+        are_few() || starts > 5_000 && rarest.iter().all(|count| count.is_some_and(|count| count > 50)),
+        "{starts}, {proofs:?}"
+    );
 }

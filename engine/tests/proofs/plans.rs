@@ -40,6 +40,8 @@ use engine::unit::time::Timestamp;
 use sha2::Digest;
 use sha2::Sha256;
 
+use crate::history::are_few;
+use crate::history::seeds;
 use crate::random::Random;
 use crate::run::Run;
 
@@ -114,7 +116,7 @@ fn plan_of(variant: &Variant, changes: &[usize]) -> Command {
 #[test]
 fn a_plan_is_what_the_authority_does() {
     let (mut n_refused, mut n_events) = (0, 0);
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let case = case(seed);
         let Case { base, variant, until } = &case;
         let before = bytes(&base.state);
@@ -153,7 +155,7 @@ fn a_plan_is_what_the_authority_does() {
         assert_eq!(bytes(&base.state), before, "seed {seed}");
     }
     // The cases are not empty. Rounds of minutes in which there is nothing to do are none of them.
-    assert!(n_refused > 500 && n_events > 30_000, "{n_refused} {n_events}");
+    assert!(are_few() || n_refused > 500 && n_events > 30_000, "{n_refused} {n_events}");
 }
 
 /// When a service has to look by itself: something is due, and somebody waits whom it could serve.
@@ -229,7 +231,7 @@ fn lived(case: &Case) -> Vec<Event> {
 #[test]
 fn a_plan_is_what_a_service_with_its_clock_and_alarms_does() {
     let (mut n_events, mut n_rounds, mut n_minutes) = (0, 0, 0);
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let case = case(seed);
         let mut plan = Plan::new(&case.base, &case.variant, Horizon::Until(case.until));
         let mut planned = Vec::new();
@@ -251,7 +253,7 @@ fn a_plan_is_what_a_service_with_its_clock_and_alarms_does() {
         n_events += planned.len();
         n_minutes += (case.until - case.base.from).0 / 60_000;
     }
-    assert!(n_events > 30_000 && n_rounds < n_minutes / 2, "{n_events} {n_rounds} {n_minutes}");
+    assert!(n_rounds < n_minutes / 2 && (are_few() || n_events > 30_000), "{n_events} {n_rounds} {n_minutes}");
 }
 
 /// The same in the stored form that e2e/determinism.test.mjs runs in Wasm.
@@ -286,7 +288,7 @@ fn plans_are_stored_for_the_other_targets() {
 #[test]
 fn an_applied_plan_is_its_first_step_and_is_refused_when_the_world_has_moved_on() {
     let mut n_applied = 0;
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let Case { base, mut variant, until } = case(seed);
         // Half of the changes are for now.
         for change in variant.changes.iter_mut().step_by(2) {
@@ -312,12 +314,12 @@ fn an_applied_plan_is_its_first_step_and_is_refused_when_the_world_has_moved_on(
         let again = authority::handle(&mut real, &application.envelope, base.from);
         assert!(matches!(again, Err(Rejection::MovedOn { .. })), "seed {seed}");
     }
-    assert!(n_applied > 200, "{n_applied}");
+    assert!(are_few() || n_applied > 200, "{n_applied}");
 }
 
 #[test]
 fn what_is_told_of_a_plan_adds_up() {
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let Case { base, variant, until } = case(seed);
         let mut plan = Plan::new(&base, &variant, Horizon::Until(until));
         let (mut evictions, mut lost, mut saved, mut n_events) = (0, 0, 0, 0);
@@ -361,7 +363,7 @@ fn what_is_told_of_a_plan_adds_up() {
 
 #[test]
 fn nothing_changes_by_not_changing_anything() {
-    for seed in 0..100 {
+    for seed in seeds(100) {
         let Case { base, mut variant, until } = case(seed);
         variant.changes.iter_mut().for_each(|change| change.is_off = true);
         let run = |variant: &Variant| {
@@ -377,7 +379,7 @@ fn nothing_changes_by_not_changing_anything() {
 
 #[test]
 fn steps_can_be_taken_in_any_portions() {
-    for seed in 0..100 {
+    for seed in seeds(100) {
         let Case { base, variant, until } = case(seed);
         let mut whole = Plan::new(&base, &variant, Horizon::Until(until));
         whole.finish();
@@ -394,7 +396,7 @@ fn steps_can_be_taken_in_any_portions() {
 
 #[test]
 fn a_plan_until_it_is_quiet_ends() {
-    for seed in 0..300 {
+    for seed in seeds(300) {
         let Case { base, variant, .. } = case(seed);
         let mut plan = Plan::new(&base, &variant, Horizon::Quiet);
         plan.finish();
@@ -415,7 +417,7 @@ fn a_plan_until_it_is_quiet_ends() {
 #[test]
 fn jobs_of_a_reported_cluster_end_after_their_duration() {
     let mut n_finished = 0;
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let run = Run::after(seed, 60);
         if run.state.cluster.execution != Execution::Reported {
             continue;
@@ -431,14 +433,14 @@ fn jobs_of_a_reported_cluster_end_after_their_duration() {
             assert!(until + Millis::MINUTE >= plan.now(), "seed {seed}: {}", job.spec.id);
         }
     }
-    assert!(n_finished > 100, "{n_finished}");
+    assert!(are_few() || n_finished > 100, "{n_finished}");
 }
 
 /// What a search finds works, and nothing smaller of its family does.
 #[test]
 fn a_search_finds_the_smallest_change() {
     let (mut n_found, mut n_nothing, mut n_already) = (0, 0, 0);
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let Case { base, until, .. } = case(seed);
         let waiting = base.state.jobs.iter().find(|(_, job)| job.is_queued() && !job.bids());
         let Some((_, job)) = waiting else { continue };
@@ -484,7 +486,7 @@ fn a_search_finds_the_smallest_change() {
             }
         }
     }
-    assert!(n_found > 20 && n_nothing > 20 && n_already > 20, "{n_found} {n_nothing} {n_already}");
+    assert!(are_few() || n_found > 20 && n_nothing > 20 && n_already > 20, "{n_found} {n_nothing} {n_already}");
 }
 
 #[test]
@@ -516,7 +518,7 @@ fn what_a_search_cannot_look_for_is_refused() {
 /// A plan of a state is the plan of what is stored of it.
 #[test]
 fn a_plan_of_a_restored_state_is_the_same() {
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let Case { base, variant, until } = case(seed);
         let restored = Snapshot::of(&base.state).restore().unwrap();
         let restored = Base::new(restored, base.from, base.ahead.to_vec()).unwrap();

@@ -17,6 +17,8 @@ use engine::unit::time::Timestamp;
 
 use crate::ground::Ground;
 use crate::ground::Part;
+use crate::history::are_few;
+use crate::history::seeds;
 use crate::parts;
 use crate::parts::Unit;
 use crate::run::Run;
@@ -124,7 +126,7 @@ pub(crate) fn beneficiary(cause: &Cause) -> Option<&JobId> {
 }
 
 pub(crate) fn each_serve(cases: u64, mut check: impl FnMut(&Run, &Serve, &str)) {
-    for seed in 0..cases {
+    for seed in seeds(cases) {
         let mut run = Run::new(seed);
         for _ in 0..100 {
             let before = run.state.clone();
@@ -182,7 +184,10 @@ fn nobody_goes_whom_the_rule_does_not_name() {
             }
         }
     });
-    assert!(n_victims > 1_000 && n_above > 30, "only {n_victims} victims were looked at, {n_above} above an amount");
+    assert!(
+        are_few() || n_victims > 1_000 && n_above > 30,
+        "only {n_victims} victims were looked at, {n_above} above an amount"
+    );
 }
 
 #[test]
@@ -231,7 +236,7 @@ fn sparing_any_victim_makes_the_job_not_fit() {
             assert!(!fits(Some(spared)), "{:?} of {all:?} was not needed\n{note}", all[spared]);
         }
     });
-    assert!(n_spared[0] > 300 && n_spared[1] > 600, "only {n_spared:?} victims were spared");
+    assert!(are_few() || n_spared[0] > 300 && n_spared[1] > 600, "only {n_spared:?} victims were spared");
 }
 
 /// Whether somebody may hold a reservation.

@@ -18,6 +18,8 @@ use engine::unit::time::Timestamp;
 
 use crate::ground::Ground;
 use crate::ground::Part;
+use crate::history::are_few;
+use crate::history::seeds;
 use crate::random::Random;
 use crate::run::Run;
 use crate::run::by_name;
@@ -62,7 +64,7 @@ fn gone(state: &State, events: &[Event]) -> BTreeSet<Part> {
 
 /// A run, and what is asked of it.
 fn cases(count: u64, mut check: impl FnMut(&Run, &[ScaleTarget], &[Event])) {
-    for seed in 0..count {
+    for seed in seeds(count) {
         let mut random = Random::new(seed ^ 0x5ca1e);
         let commands = usize::try_from(random.between(50, 110)).unwrap();
         let run = Run::after(seed % 400, commands);
@@ -101,7 +103,7 @@ fn the_order_of_a_scales_targets_changes_nothing() {
         }
         n_evicting += i32::from(events.len() > 1 && targets.len() > 1);
     });
-    assert!(n_evicting > 300, "only {n_evicting} of them evict");
+    assert!(are_few() || n_evicting > 300, "only {n_evicting} of them evict");
 }
 
 #[test]
@@ -160,5 +162,5 @@ fn what_goes_for_a_scale_covers_it_and_nobody_goes_who_is_not_needed() {
             assert!(!spare.any(instead), "seed {}: {part:?} for {targets:?}", run.seed);
         }
     });
-    assert!(n_gone > 500, "only {n_gone} go");
+    assert!(are_few() || n_gone > 500, "only {n_gone} go");
 }

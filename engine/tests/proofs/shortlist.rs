@@ -25,6 +25,8 @@ use engine::unit::id::JobId;
 use engine::unit::id::QuotaNo;
 use engine::unit::time::Timestamp;
 
+use crate::history::are_few;
+use crate::history::seeds;
 use crate::random::Random;
 
 const MINUTE: i64 = 60_000;
@@ -32,7 +34,7 @@ const MINUTE: i64 = 60_000;
 #[test]
 fn the_shortlist_has_the_same_victims_as_everybody() {
     let (mut n_found, mut n_shorter, mut n_nobody) = ([0, 0], 0, 0);
-    for seed in 0..3_000 {
+    for seed in seeds(3_000) {
         let mut random = Random::new(seed);
         let is_pool = random.chance(60);
         let (state, now) = busy(&mut random, is_pool);
@@ -69,8 +71,11 @@ fn the_shortlist_has_the_same_victims_as_everybody() {
             (None, expected) => assert_eq!(expected, None, "seed {seed}: nobody, for {spec:?}"),
         }
     }
-    assert!(n_nobody > 300, "{n_nobody} times nobody helps");
-    assert!(n_found[0] > 500 && n_found[1] > 500 && n_shorter > 500, "{n_found:?} found, {n_shorter} shorter lists");
+    assert!(are_few() || n_nobody > 300, "{n_nobody} times nobody helps");
+    assert!(
+        are_few() || n_found[0] > 500 && n_found[1] > 500 && n_shorter > 500,
+        "{n_found:?} found, {n_shorter} shorter lists"
+    );
 }
 
 /// A cluster in which many jobs of few sizes run, started one after the other.

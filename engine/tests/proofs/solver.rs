@@ -30,6 +30,8 @@ use engine::unit::time::Timestamp;
 
 use crate::ground::Ground;
 use crate::ground::Part;
+use crate::history::are_few;
+use crate::history::seeds;
 use crate::parts::LENT;
 use crate::parts::Unit;
 use crate::parts::by_cost;
@@ -45,7 +47,7 @@ use crate::random::Random;
 /// Amounts of what is in quota, and of everything, have to come free.
 #[test]
 fn in_a_pool_the_victims_are_the_cheapest_of_all_sets() {
-    for seed in 0..100_000 {
+    for seed in seeds(100_000) {
         let mut random = Random::new(seed);
         let mut units = random_units(&mut random);
         sort(&mut units);
@@ -160,7 +162,10 @@ fn in_random_runs_the_victims_are_the_cheapest_of_all_sets() {
     });
     let counts = format!("{n_pools} pools, {n_nodes} on nodes, {n_packed} packed, {n_reserved} with reservations");
     println!("{counts}, {n_above} with over-use, {n_siblings} with siblings");
-    assert!(n_pools > 300 && n_nodes > 300 && n_reserved > 50 && n_above > 10 && n_siblings > 3, "only {counts}");
+    assert!(
+        are_few() || n_pools > 300 && n_nodes > 300 && n_reserved > 50 && n_above > 10 && n_siblings > 3,
+        "only {counts}"
+    );
 }
 
 /// A preemptor on few nodes, against all sets; with more jobs than the search is exact for, against sparing the most
@@ -168,7 +173,7 @@ fn in_random_runs_the_victims_are_the_cheapest_of_all_sets() {
 #[test]
 fn on_small_clusters_of_nodes_the_victims_are_the_cheapest_of_all_sets() {
     let (mut n_exact, mut n_large, mut n_dearer) = (0, 0, 0);
-    for seed in 0..1_200 {
+    for seed in seeds(1_200) {
         let mut random = Random::new(seed);
         let is_large = seed % 4 == 0;
         let (before, command, now) = crowd(&mut random, is_large);
@@ -198,7 +203,10 @@ fn on_small_clusters_of_nodes_the_victims_are_the_cheapest_of_all_sets() {
             }
         }
     }
-    assert!(n_exact > 200 && n_large > 50 && n_dearer == 0, "{n_exact} exact, {n_large} large, {n_dearer} dearer");
+    assert!(
+        n_dearer == 0 && (are_few() || n_exact > 200 && n_large > 50),
+        "{n_exact} exact, {n_large} large, {n_dearer} dearer"
+    );
 }
 
 /// Few nodes of 4 GPUs full of jobs, and a job that asks for some of them.

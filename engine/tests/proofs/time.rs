@@ -22,6 +22,8 @@ use engine::transition;
 use engine::unit::id::JobNo;
 use engine::unit::time::Timestamp;
 
+use crate::history::are_few;
+use crate::history::seeds;
 use crate::random::Random;
 use crate::run::Run;
 use crate::run::note;
@@ -197,7 +199,7 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
 #[test]
 fn one_look_after_a_day_is_a_look_every_minute() {
     let (mut n_fates, mut n_heirs, mut n_bills) = (0, 0, 0);
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let run = in_the_middle(seed);
         let end = Timestamp(run.now.0 + DAY + 12_345);
         let (mut once, mut often) = (run.state.clone(), run.state.clone());
@@ -218,14 +220,14 @@ fn one_look_after_a_day_is_a_look_every_minute() {
         n_heirs += notes.iter().filter(|(_, _, fate)| *fate == Fate::Started).count();
         n_bills += notes.iter().filter(|(_, _, fate)| matches!(fate, Fate::Billed { .. })).count();
     }
-    assert!(n_fates > 1_500 && n_heirs > 50 && n_bills > 500, "{n_fates} {n_heirs} {n_bills}");
+    assert!(are_few() || n_fates > 1_500 && n_heirs > 50 && n_bills > 500, "{n_fates} {n_heirs} {n_bills}");
 }
 
 /// Everybody who waits is cancelled, so that most rounds find nothing to decide.
 #[test]
 fn one_round_after_a_day_is_a_round_every_minute_that_decides_nothing() {
     let (mut n_compared, mut n_fates) = (0, 0);
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let mut run = in_the_middle(seed);
         let waiting = run.state.jobs.iter().filter(|(_, job)| job.is_queued());
         let waiting: Vec<_> = waiting.map(|(_, job)| job.spec.id.clone()).collect();
@@ -251,14 +253,14 @@ fn one_round_after_a_day_is_a_round_every_minute_that_decides_nothing() {
         n_compared += 1;
         n_fates += fates(&at_once).len();
     }
-    assert!(n_compared > 150 && n_fates > 300, "{n_compared} {n_fates}");
+    assert!(are_few() || n_compared > 150 && n_fates > 300, "{n_compared} {n_fates}");
 }
 
 /// Whatever is due has happened before a command is looked at, and a refused one leaves it due.
 #[test]
 fn a_late_command_comes_after_what_was_due() {
     let (mut n_late, mut n_refused) = (0, 0);
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let mut random = Random::new(seed ^ 0x1a7e);
         let mut run = in_the_middle(seed);
         for _ in 0..20 {
@@ -284,5 +286,5 @@ fn a_late_command_comes_after_what_was_due() {
             }
         }
     }
-    assert!(n_late > 5_000 && n_refused > 200, "{n_late} {n_refused}");
+    assert!(are_few() || n_late > 5_000 && n_refused > 200, "{n_late} {n_refused}");
 }

@@ -19,6 +19,8 @@ use engine::unit::priority::Priority;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Timestamp;
 
+use crate::history::are_few;
+use crate::history::seeds;
 use crate::market::books::Bidder;
 use crate::market::books::Books;
 use crate::market::books::Place;
@@ -54,7 +56,7 @@ fn cleared(original: i64, inventory: i64, bids: &[(i64, i64)]) -> (Vec<bool>, i6
 
 #[test]
 fn the_price_is_the_lowest_winning_bid() {
-    for seed in 0..5_000 {
+    for seed in seeds(5_000) {
         let mut random = Random::new(seed);
         let original = random.pick(&[100, 1_000, 1_234_567]);
         let inventory = random.between(0, 12);
@@ -105,7 +107,7 @@ fn cost<'l>(set: &[Loser<'l>]) -> [ClassCost<'l>; 6] {
 
 #[test]
 fn whoever_goes_is_the_cheapest_of_all_sets() {
-    for seed in 0..5_000 {
+    for seed in seeds(5_000) {
         let mut random = Random::new(seed);
         let count = random.index(BIDS_MAX + 1);
         let ids: Vec<JobId> = (0..count).map(|at| JobId::new(&format!("job-{at}")).unwrap()).collect();
@@ -183,7 +185,7 @@ fn the_price_of_an_auction_follows_its_lowest_winning_bid() {
                 .then(|| format!("{no:?} goes from {} to {} on the way to {target}", before.price(), after.price()))
         })
     });
-    assert!(n_moved > 1_000, "only {n_moved}");
+    assert!(are_few() || n_moved > 1_000, "only {n_moved}");
 }
 
 #[test]
@@ -198,7 +200,7 @@ fn nobody_is_displaced_who_need_not_be() {
             check_shrunk(round, no, &shrunk).or_else(|| check_outbid(round, no, &outbid))
         })
     });
-    assert!(n_outbid > 200 && n_shrunk > 200, "only {n_outbid} outbid, {n_shrunk} without instances");
+    assert!(are_few() || n_outbid > 200 && n_shrunk > 200, "only {n_outbid} outbid, {n_shrunk} without instances");
 }
 
 fn is_outbid(cause: &Cause) -> bool {

@@ -10,6 +10,7 @@ use engine::unit::id::JobNo;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
+use crate::history::are_few;
 use crate::market::books::Bidder;
 use crate::market::books::Books;
 use crate::market::play::play;
@@ -80,7 +81,7 @@ fn bills_add_up_to_the_grants_minute_by_minute() {
             .or(missing)
             .map(|(key, _)| format!("{key:?}: billed and owed {:?}, used {:?}", owing.get(key), used.get(key)))
     });
-    assert!(n_bills > 5_000 && n_open > 5_000, "only {n_bills} bills, {n_open} open grants");
+    assert!(are_few() || n_bills > 5_000 && n_open > 5_000, "only {n_bills} bills, {n_open} open grants");
 }
 
 /// Of a day that is over nothing is owed any more once a round has noticed.
@@ -95,5 +96,5 @@ fn a_day_is_billed_when_it_is_over() {
         n_days += events.iter().filter(|event| matches!(event, Event::Billed { bill, .. } if bill.day < today)).count();
         old.first().map(|bill| format!("{bill:?} on day {today}"))
     });
-    assert!(n_days > 500, "only {n_days}");
+    assert!(are_few() || n_days > 500, "only {n_days}");
 }

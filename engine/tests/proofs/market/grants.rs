@@ -5,6 +5,7 @@ use engine::message::event::Event;
 use engine::unit::id::JobNo;
 use engine::unit::resource::ResourceType;
 
+use crate::history::are_few;
 use crate::market::books::Bidder;
 use crate::market::books::Books;
 use crate::market::play::each_event;
@@ -31,7 +32,7 @@ fn the_market_price_is_never_more_than_the_original() {
         let is_inside = price * 10 >= terms.original_price / 10 * 10 && price <= terms.original_price;
         Some((!is_inside).then(|| format!("a price of {price} where {} is the original", terms.original_price)))
     });
-    assert!(n_prices > 5_000, "only {n_prices}");
+    assert!(are_few() || n_prices > 5_000, "only {n_prices}");
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn nobody_starts_who_bids_less_than_is_asked() {
         let is_placed = bidder.is_waiting() && is_covered;
         Some((!is_placed).then(|| format!("{bidder:?} starts at {limit} with {:?}", offer.prices)))
     });
-    assert!(n_starts > 5_000, "only {n_starts}");
+    assert!(are_few() || n_starts > 5_000, "only {n_starts}");
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn the_inventory_is_never_exceeded() {
         let is_too_much = held + bidder.instances > inventory;
         Some(is_too_much.then(|| format!("{held} of {inventory} are held, and {bidder:?} starts")))
     });
-    assert!(n_starts > 5_000, "only {n_starts}");
+    assert!(are_few() || n_starts > 5_000, "only {n_starts}");
     let mut n_shrunk = 0;
     each_round(|round| {
         round.after.numbers().find_map(|no| {
@@ -67,7 +68,7 @@ fn the_inventory_is_never_exceeded() {
             (running > inventory && may_go).then(|| format!("{running} of {inventory} instances of {no:?} run"))
         })
     });
-    assert!(n_shrunk > 200, "only {n_shrunk}");
+    assert!(are_few() || n_shrunk > 200, "only {n_shrunk}");
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn nobody_is_released_inside_its_protection() {
         let bidder = books.bidders.get(job)?;
         Some(bidder.is_protected(*at).then(|| format!("{bidder:?}")))
     });
-    assert!(n_releases > 1_000, "only {n_releases}");
+    assert!(are_few() || n_releases > 1_000, "only {n_releases}");
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn nobody_runs_below_the_price_once_its_protection_is_over() {
             offer.releases(limit, round.now).then(|| format!("{bidder:?} runs at {limit} with {:?}", offer.prices))
         })
     });
-    assert!(n_open > 2_000, "only {n_open}");
+    assert!(are_few() || n_open > 2_000, "only {n_open}");
 }
 
 #[test]
@@ -153,5 +154,5 @@ fn equal_bids_never_swap() {
             None
         })
     });
-    assert!(n_equal > 50, "only {n_equal}");
+    assert!(are_few() || n_equal > 50, "only {n_equal}");
 }

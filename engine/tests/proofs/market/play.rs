@@ -8,6 +8,7 @@ use engine::unit::id::JobNo;
 use engine::unit::id::OfferNo;
 use engine::unit::time::Timestamp;
 
+use crate::history::seeds;
 use crate::market::books::Books;
 use crate::random::Random;
 use crate::run::Run;
@@ -86,7 +87,7 @@ pub(crate) fn each_round(mut judge: impl FnMut(&Round<'_>) -> Fault) {
 
 /// Plays at least a thousand runs. Now and then a run goes on from what is stored of it.
 pub(crate) fn play(mut judge: impl FnMut(&Run, &Books, &Command, &[Event]) -> Fault) {
-    for seed in 0..CASES {
+    for seed in seeds(CASES) {
         let mut run = Run::on_market(seed);
         let mut restarts = Random::new(seed ^ 0x7e57);
         let mut books = Books::default();
