@@ -5,6 +5,7 @@ mod count;
 mod dev;
 mod docs;
 mod gate;
+mod mutants;
 mod parts;
 mod prepare;
 mod process;
@@ -31,7 +32,10 @@ cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a r
 cargo xtask bench instructions [NAMES]
                                what each native figure costs in instructions, or those of these names
 cargo xtask soak NAME [--from N] [--count N]
-                               a proof over many more random histories than in the gate, from the Nth on";
+                               a proof over many more random histories than in the gate, from the Nth on
+cargo xtask mutants [--again] [--minutes N]
+                               which small changes to the engine no test notices; goes on where it ended, or tries
+                               again what survived";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -55,6 +59,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["fuzz"] => gate::fuzz(),
         ["store-fixture"] => stored::keep(),
         ["soak", options @ ..] => soak::run(options),
+        ["mutants", options @ ..] => mutants::run(options),
         ["bench"] => bench::run(),
         ["bench", "requests"] => requests::run(),
         ["bench", "instructions", names @ ..] => bench::count_instructions(names),
