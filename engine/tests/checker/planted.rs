@@ -4,6 +4,7 @@ use engine::check::check;
 use engine::check::finding::Finding;
 use engine::check::finding::Flaw;
 use engine::check::finding::Policy;
+use engine::check::finding::Powerless;
 use engine::check::finding::Protection;
 use engine::check::finding::Right;
 use engine::host::authority::step;
@@ -120,6 +121,24 @@ fn self_level_preemption_without_anybody_in_reach() {
             Some(id(tree, at))
         },
         |planted, _, flaw| is_powerless(flaw, planted, Policy::SelfLevel),
+    );
+}
+
+#[test]
+fn self_level_preemption_over_siblings_that_lend_nothing() {
+    check_planted(
+        |random, tree| {
+            let (at, _) = pair(random, tree)?;
+            let subtree = |root: usize| std::iter::once(root).chain(tree.below(root));
+            let others: Vec<usize> = tree.siblings(at).into_iter().flat_map(subtree).collect();
+            for other in others {
+                tree.set(other, |settings| settings.lends = false);
+            }
+            let policy = self_level(random, Scope::SiblingsIdle);
+            tree.set(at, |settings| settings.self_level = Some(policy));
+            Some(id(tree, at))
+        },
+        |planted, _, flaw| matches!(flaw, Flaw::Powerless { quota, why: Powerless::NothingLent, .. } if quota == planted),
     );
 }
 
