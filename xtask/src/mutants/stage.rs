@@ -41,4 +41,4 @@ pub(crate) const STAGES: [Stage; 3] = [
 pub(crate) const HISTORIES: &str = "60";
 
 /// Without those that store runs, and those that see too little in so few histories.
-const PROOFS: [&str; 4] = ["--skip", "stored", "--skip", "coverage"];
+const PROOFS: [&str; 4] = ["--skip", "are_stored_for", "--skip", "coverage"];
