@@ -19,8 +19,12 @@ const FILES: [&str; 4] =
 /// Where seeds and scenarios from the field stand, beside the checkout.
 const COMPANION: &str = "../shared";
 
-/// Runs a program with so much memory at most: a loop without an end may take some in every turn.
-const LIMITED: [&str; 3] = ["-c", "ulimit -v 12000000 && exec \"$@\"", "sh"];
+/// Runs a program with 12 GB of memory and two minutes of a processor at most, as each that it starts: a loop may have
+/// no end, and take memory in every turn. How long that is on the clock depends on what else a machine has to do.
+const LIMITED: [&str; 3] = ["-c", "ulimit -v 12000000 && ulimit -t 120 && exec \"$@\"", "sh"];
+
+/// After how many seconds on the clock a test counts as without an end: only those that wait do not use up their time.
+const TIMEOUT: &str = "3600";
 
 pub(crate) struct Ground {
     folder: PathBuf,
@@ -84,8 +88,8 @@ impl Ground {
         let mut command = self.command();
         // As many shards as mutants make one of each; the tool's patterns do not hold for mutants of every kind.
         command.args(["--shard", &format!("{}/{count}", mutant.at), "--sharding", "round-robin"]);
-        command.args(["--in-place", "--baseline", "skip", "--timeout", &stage.timeout_s.to_string()]);
-        command.args(["--test-package", stage.package]);
+        command.args(["--in-place", "--baseline", "skip", "--timeout", TIMEOUT]);
+        command.args(stage.packages.iter().flat_map(|package| ["--test-package", package]));
         command.args(stage.targets.iter().map(|target| format!("--cargo-arg={target}")));
         command.args(["--", "--"]).args(stage.arguments).stdout(Stdio::null());
         let status = command.status();

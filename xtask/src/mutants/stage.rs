@@ -3,25 +3,17 @@
 /// Tests that are built together.
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
-    pub(crate) package: &'static str,
+    pub(crate) packages: &'static [&'static str],
     pub(crate) targets: &'static [&'static str],
     /// What the test programs are told.
     pub(crate) arguments: &'static [&'static str],
-    /// How long they may run, on a machine that has other work too.
-    pub(crate) timeout_s: u32,
 }
 
-pub(crate) const STAGES: [Stage; 3] = [
-    Stage {
-        name: "scenarios",
-        package: "tidegate",
-        targets: &["--test=scenarios"],
-        arguments: &["hold"],
-        timeout_s: 60,
-    },
+pub(crate) const STAGES: [Stage; 4] = [
+    Stage { name: "scenarios", packages: &["tidegate"], targets: &["--test=scenarios"], arguments: &["hold"] },
     Stage {
         name: "engine's tests",
-        package: "engine",
+        packages: &["engine"],
         targets: &[
             "--lib",
             "--test=authorisation",
@@ -32,9 +24,22 @@ pub(crate) const STAGES: [Stage; 3] = [
             "--test=three_teams",
         ],
         arguments: &[],
-        timeout_s: 120,
     },
-    Stage { name: "proofs", package: "engine", targets: &["--test=proofs"], arguments: &PROOFS, timeout_s: 600 },
+    Stage {
+        name: "neighbours",
+        packages: &["protocol", "pai", "tidegate"],
+        targets: &[
+            "--test=market",
+            "--test=golden",
+            "--test=operations",
+            "--test=service",
+            "--test=offers",
+            "--test=one_clock",
+            "--test=replay",
+        ],
+        arguments: &[],
+    },
+    Stage { name: "proofs", packages: &["engine"], targets: &["--test=proofs"], arguments: &PROOFS },
 ];
 
 /// How many histories of each proof.
