@@ -25,9 +25,11 @@ use crate::run::note;
 const RUNS: u64 = 400;
 const COMMANDS: usize = 90;
 
-/// What a round of everybody would do to anybody; why the others wait may be told in other words.
+/// What a round of everybody would do to anybody, without knowing what they were told before; why the others wait may
+/// be told in other words.
 fn hidden(state: &State, now: Timestamp) -> Vec<Decision> {
     let mut state = state.clone();
+    state.rebuild();
     state.settle();
     let mut decisions = round::round(&state, now, Reach::Everybody);
     decisions.retain(|decision| match decision {
