@@ -125,3 +125,17 @@ fn a_nonce_is_short_and_plain() {
         assert_eq!(verify(&wire), expected);
     }
 }
+
+#[test]
+fn the_type_of_a_body_is_signed_where_there_is_a_body() {
+    let (mut wire, names) = recorded();
+    wire.headers.push(("Content-Type".to_owned(), "application/octet-stream".to_owned()));
+    sign(&mut wire, &names);
+    assert_eq!(verify(&wire), Ok(()), "nothing is called by a type that asynchronous clients add unsigned");
+    wire.body = b"{}".to_vec();
+    let hash = hex(&Sha256::digest(&wire.body));
+    let header = wire.headers.iter_mut().find(|(name, _)| name == "x-acs-content-sha256").unwrap();
+    header.1.clone_from(&hash);
+    sign(&mut wire, &names);
+    assert_eq!(verify(&wire), Err(Refused::Unsigned { headers: vec!["content-type".to_owned()] }));
+}
