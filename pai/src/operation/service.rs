@@ -116,7 +116,7 @@ impl Service {
         let cpus = thousandths(&metadata, "cpu")?;
         let memory = metadata.number("memory", 0, limit::AMOUNT_MAX)?.unwrap_or(0);
         Ok(Self {
-            name: metadata.need("name")?,
+            name: name(&config_fields, &metadata)?,
             workspace: workspace.or(metadata.name("workspace_id")?),
             quota: metadata.name("quota_id")?,
             priority: options.as_ref().map_or(Ok(None), |options| priority(options, "priority"))?.unwrap_or_default(),
@@ -127,6 +127,18 @@ impl Service {
             need: PodNeed::Amounts { gpus, gpu_type, cpus, memory },
             config: config.clone(),
         })
+    }
+}
+
+/// The name of a service stands at the root of its description, or in the metadata.
+fn name(config: &Fields, metadata: &Fields) -> Result<String, Misfit> {
+    const FIELD: &str = "name";
+    match (config.name(FIELD)?, metadata.name(FIELD)?) {
+        (Some(at_root), Some(inside)) if at_root != inside => {
+            Err(metadata.invalid_text(FIELD, &inside, &format!("{at_root:?}, like the name at the root")))
+        }
+        (Some(name), _) | (None, Some(name)) => Ok(name),
+        (None, None) => Err(metadata.missing(FIELD)),
     }
 }
 

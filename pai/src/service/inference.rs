@@ -155,7 +155,7 @@ fn update(visit: &mut Visit, name: &str, config: Document, is_whole: bool) -> Re
     document.insert(UPDATED.to_owned(), Value::from(calendar::written(visit.now)));
     let now = described(&document)?;
     if now.name != name {
-        let message = format!("metadata.name is {:?}; a service keeps its name, {name}", now.name);
+        let message = format!("the name is {:?}; a service keeps its name, {name}", now.name);
         return Err(Problem::new(400, "InvalidParameter", message));
     }
     let schedules = |service: &Service| Service { config: Document::new(), ..service.clone() };

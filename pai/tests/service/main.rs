@@ -9,4 +9,5 @@ mod model;
 mod office;
 mod refusals;
 mod restarts;
+mod services;
 mod things;
