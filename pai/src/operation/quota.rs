@@ -336,6 +336,28 @@ fn child_level(config: &Fields) -> Result<ChildLevelPreemption, Misfit> {
     Ok(ChildLevelPreemption { preemptible: PrioritySet::range(Priority::LOWEST, highest), modules: modules(config)? })
 }
 
+/// What self-level preemption is if it is switched on and nothing else is said: the example of the product's
+/// documentation.
+pub(crate) fn usual_self_level() -> SelfLevelPreemption {
+    let [low, high, highest] = [4, 6, 9].map(|value| Priority::new(value).unwrap_or_default());
+    SelfLevelPreemption {
+        high: PrioritySet::range(high, highest),
+        low: PrioritySet::range(low, low),
+        modules: usual_modules(),
+        scope: Scope::default(),
+    }
+}
+
+/// The same of child-level preemption.
+pub(crate) fn usual_child_level() -> ChildLevelPreemption {
+    let highest = Priority::new(3).unwrap_or_default();
+    ChildLevelPreemption { preemptible: PrioritySet::range(Priority::LOWEST, highest), modules: usual_modules() }
+}
+
+fn usual_modules() -> ModuleSet {
+    [Module::Dlc, Module::Dsw].into_iter().collect()
+}
+
 fn priorities(config: &Fields, name: &str) -> Result<PrioritySet, Misfit> {
     let numbers = config.numbers(name, PRIORITY_MIN, PRIORITY_MAX)?;
     Ok(numbers.into_iter().filter_map(|number| Priority::new(number).ok()).collect())

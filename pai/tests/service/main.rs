@@ -10,4 +10,5 @@ mod office;
 mod refusals;
 mod restarts;
 mod services;
+mod switches;
 mod things;

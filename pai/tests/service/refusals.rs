@@ -100,8 +100,6 @@ fn quotas() {
     };
     assert!(refusal(&child(1, &policy(4, 6))).starts_with("400 InvalidQuotaConfig: "));
     assert!(refusal(&child(1, &policy(10, 6))).starts_with("400 InvalidParameter: QuotaConfig.SelfQuota"));
-    let bare = json!({ "QuotaConfig": { "EnableSubQuotaPreemption": true } });
-    assert_eq!(refusal(&child(1, &bare)), "400 MissingParameter: QuotaConfig.SubQuotaPreemptionConfig is missing");
     let made = id(&office.get("CreateQuota", "/api/v1/quotas", &child(2, &json!({}))), "QuotaId");
     let told = office.refusal("DeleteQuota", &format!("/api/v1/quotas/{root}"), &NOTHING);
     assert!(told.starts_with("409 QuotaStatusNotSupported: ") && told.contains(&made), "{told}");

@@ -7,8 +7,6 @@ use engine::message::command::ScaleMode;
 use engine::message::command::ScaleQuotas;
 use engine::message::command::ScaleTarget;
 use engine::message::command::UpdateQuota;
-use engine::quota::policy::ChildLevelPreemption;
-use engine::quota::policy::SelfLevelPreemption;
 use engine::quota::settings::QuotaSettings;
 use engine::unit::id::GroupId;
 use engine::unit::id::QuotaNo;
@@ -134,7 +132,7 @@ pub(super) fn delete(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
 }
 
 /// Settings with what is stated changed. A policy that is switched on without being stated is the one that the quota
-/// has, or that it had when it was switched off.
+/// has, or that it had when it was switched off, or else the usual one.
 fn merged(
     before: &QuotaSettings,
     change: &SettingsChange,
@@ -144,35 +142,28 @@ fn merged(
     settings.strategy = change.strategy.unwrap_or(settings.strategy);
     settings.lends = change.lends.unwrap_or(settings.lends);
     let remembered = document.map(quota::remembered).transpose()?.unwrap_or_default();
-    settings.self_level = policy::<SelfLevelPreemption>(
-        "SelfQuotaPreemptionConfig",
-        before.self_level.as_ref(),
+    settings.self_level = policy(
         change.is_self_level_on,
-        change.self_level.as_ref().or(remembered.self_level.as_ref()),
-        change.self_level.is_some(),
-    )?;
-    settings.child_level = policy::<ChildLevelPreemption>(
-        "SubQuotaPreemptionConfig",
-        before.child_level.as_ref(),
+        change.self_level.as_ref(),
+        [before.self_level.as_ref(), remembered.self_level.as_ref()],
+        quota::usual_self_level,
+    );
+    settings.child_level = policy(
         change.is_child_level_on,
-        change.child_level.as_ref().or(remembered.child_level.as_ref()),
-        change.child_level.is_some(),
-    )?;
+        change.child_level.as_ref(),
+        [before.child_level.as_ref(), remembered.child_level.as_ref()],
+        quota::usual_child_level,
+    );
     Ok(settings)
 }
 
+/// The policy of a quota by its switch, what is stated of it, and what it is and was.
 fn policy<T: Clone>(
-    field: &str,
-    before: Option<&T>,
     switch: Option<bool>,
-    known: Option<&T>,
-    is_stated: bool,
-) -> Result<Option<T>, Problem> {
+    stated: Option<&T>,
+    [before, remembered]: [Option<&T>; 2],
+    usual: fn() -> T,
+) -> Option<T> {
     let is_on = switch.unwrap_or(before.is_some());
-    let policy = if is_stated { known } else { before.or(known) };
-    match (is_on, policy) {
-        (false, _) => Ok(None),
-        (true, Some(policy)) => Ok(Some(policy.clone())),
-        (true, None) => Err(Problem::new(400, "MissingParameter", format!("QuotaConfig.{field} is missing"))),
-    }
+    is_on.then(|| stated.or(before).or(remembered).cloned().unwrap_or_else(usual))
 }
