@@ -3,6 +3,11 @@
 use crate::operation::Arguments;
 use crate::operation::Operation;
 use crate::operation::misfit::Misfit;
+use crate::operation::page::Page;
+use crate::operation::workspace::asks_for_enabled;
+
+/// How many roles a page has if nothing is asked for.
+const PAGE_SIZE: i64 = 20;
 
 /// An operation of permissions and defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +25,28 @@ pub enum AccessOperation {
         workspace: String,
         /// With this in their names.
         name_part: Option<String>,
+        /// This one only.
+        user: Option<String>,
     },
     /// Tell of the roles that a workspace knows.
     Roles {
         /// The workspace.
         workspace: String,
-        /// This one only.
-        role: Option<String>,
+        /// One of these.
+        among: Vec<String>,
+        /// With this name.
+        name: Option<String>,
+        /// Whether roles that can be given are asked for: all of them can.
+        enabled: bool,
+        /// Which part of the list.
+        page: Page,
+    },
+    /// Tell of a role.
+    Role {
+        /// The workspace.
+        workspace: String,
+        /// The role.
+        role: String,
     },
     /// Tell of the limits that are set in a workspace.
     Configs {
@@ -50,13 +70,24 @@ pub(super) fn permissions(arguments: &Arguments) -> Result<Operation, Misfit> {
 }
 
 pub(super) fn users(arguments: &Arguments) -> Result<Operation, Misfit> {
-    let name_part = arguments.query().name("UserName")?;
-    Ok(Operation::Access(AccessOperation::Users { workspace: workspace(arguments)?, name_part }))
+    let (name_part, user) = (arguments.query().name("UserName")?, arguments.query().name("UserId")?);
+    Ok(Operation::Access(AccessOperation::Users { workspace: workspace(arguments)?, name_part, user }))
 }
 
 pub(super) fn roles(arguments: &Arguments) -> Result<Operation, Misfit> {
-    let (query, path) = (arguments.query().name("RoleName")?, arguments.path().name("RoleId")?);
-    Ok(Operation::Access(AccessOperation::Roles { workspace: workspace(arguments)?, role: path.or(query) }))
+    let query = arguments.query();
+    Ok(Operation::Access(AccessOperation::Roles {
+        workspace: workspace(arguments)?,
+        among: query.names("RoleIds")?,
+        name: query.name("RoleName")?,
+        enabled: asks_for_enabled(&query)?,
+        page: Page::read(&query, PAGE_SIZE)?,
+    }))
+}
+
+pub(super) fn role(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let role = arguments.path().need("RoleId")?;
+    Ok(Operation::Access(AccessOperation::Role { workspace: workspace(arguments)?, role }))
 }
 
 pub(super) fn configs(arguments: &Arguments) -> Result<Operation, Misfit> {

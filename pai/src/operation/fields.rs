@@ -87,6 +87,37 @@ impl<'a> Fields<'a> {
             .ok_or_else(|| self.invalid_text(name, &text, &format!("one of {}", all())))
     }
 
+    /// Any number of several words, whatever their case.
+    pub(crate) fn several_of<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Vec<T>, Misfit> {
+        let meaning = |text: &String| {
+            let found = words.iter().find(|(word, _)| word.eq_ignore_ascii_case(text));
+            let all = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+            let wrong = || self.invalid_text(name, text, &format!("one or several of {}", all()));
+            found.map(|(_, meaning)| *meaning).ok_or_else(wrong)
+        };
+        self.names(name)?.iter().map(meaning).collect()
+    }
+
+    /// Names with values: an object, as JSON where everything is text, or `name=value` with commas between them.
+    pub(crate) fn labels(&self, name: &str) -> Result<Vec<(String, String)>, Misfit> {
+        const EXPECTED: &str = "names with their values, as {\"name\":\"value\"} or name=value,name=value";
+        let Some(value) = self.value(name) else { return Ok(Vec::new()) };
+        let wrong = || self.invalid(name, value, EXPECTED);
+        match value {
+            Value::Object(object) => pairs(object).ok_or_else(wrong),
+            Value::String(text) => match serde_json::from_str(text) {
+                Ok(Value::Object(object)) => pairs(&object).ok_or_else(wrong),
+                Ok(Value::Array(list)) => labelled(&list).ok_or_else(wrong),
+                Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | Err(_) => {
+                    let pair = |part: &str| part.split_once('=').map(|(of, is)| (of.to_owned(), is.to_owned()));
+                    text.split(',').filter(|part| !part.is_empty()).map(pair).collect::<Option<_>>().ok_or_else(wrong)
+                }
+            },
+            Value::Array(list) => labelled(list).ok_or_else(wrong),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Err(wrong()),
+        }
+    }
+
     /// Texts: a list, or one text with commas between them.
     pub(crate) fn names(&self, name: &str) -> Result<Vec<String>, Misfit> {
         match self.value(name) {
@@ -160,4 +191,14 @@ impl<'a> Fields<'a> {
     fn place(&self, name: &str) -> String {
         if self.place.is_empty() { name.to_owned() } else { format!("{}.{name}", self.place) }
     }
+}
+
+fn pairs(object: &Map<String, Value>) -> Option<Vec<(String, String)>> {
+    object.iter().map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+}
+
+/// The same as a list of objects with `Key` and `Value`.
+pub(crate) fn labelled(list: &[Value]) -> Option<Vec<(String, String)>> {
+    let text = |one: &Value, field: &str| Some(one.get(field)?.as_str()?.to_owned());
+    list.iter().map(|one| text(one, "Key").zip(text(one, "Value"))).collect()
 }

@@ -8,16 +8,22 @@ use serde_json::Value;
 use crate::operation::Arguments;
 use crate::operation::Operation;
 use crate::operation::fields::Fields;
+use crate::operation::job::IDLE_USES;
 use crate::operation::job::priority;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
+use crate::operation::page::Span;
+use crate::operation::sent;
+use crate::operation::sent::dsw;
 use crate::operation::submission::IDLE_POLICIES;
 use crate::operation::submission::PodNeed;
 use crate::operation::submission::amounts;
 
 /// How many instances a page has if nothing is asked for.
 const PAGE_SIZE: i64 = 10;
+/// How many events are told if nothing is asked for.
+const EVENTS_MAX: i64 = 2000;
 /// How many characters a name may have.
 const NAME_CHARS_MAX: usize = 27;
 
@@ -61,6 +67,10 @@ pub enum InstanceOperation {
     Events {
         /// The instance.
         instance: String,
+        /// When.
+        span: Span,
+        /// How many at most.
+        count: i64,
     },
 }
 
@@ -73,16 +83,43 @@ pub struct ListInstances {
     pub quota: Option<String>,
     /// With this in their names.
     pub name_part: Option<String>,
-    /// In this status.
-    pub status: Option<String>,
-    /// With this use of idle amounts.
-    pub idle: Option<IdlePolicy>,
-    /// Whether they are sorted by priority instead of by when they were created.
-    pub by_priority: bool,
+    /// This one only.
+    pub instance: Option<String>,
+    /// Whose.
+    pub user: Option<String>,
+    /// In one of these statuses, whatever the case.
+    pub statuses: Vec<String>,
+    /// With this visibility, whatever the case.
+    pub accessibility: Option<String>,
+    /// Whether they ask for GPUs.
+    pub accelerated: Option<bool>,
+    /// With this use of idle amounts; of those that may use them, whether they do.
+    pub idle: Vec<(IdlePolicy, Option<bool>)>,
+    /// Whether they are paid with a quota: all of them are.
+    pub in_quota: bool,
+    /// With each of these labels.
+    pub labels: Vec<(String, String)>,
+    /// With each of these tags.
+    pub tags: Vec<(String, String)>,
+    /// Created then.
+    pub created: Span,
+    /// By what they are sorted.
+    pub sort: InstanceOrder,
     /// In which direction.
     pub direction: Direction,
     /// Which part of the list.
     pub page: Page,
+}
+
+/// What instances are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstanceOrder {
+    /// When it was created.
+    Created,
+    /// When it was changed.
+    Modified,
+    /// The priority.
+    Priority,
 }
 
 /// An instance.
@@ -114,14 +151,11 @@ impl Instance {
             let expected = "at most 27 letters, digits and underscores";
             return Err(body.invalid_text("InstanceName", &name, expected));
         }
-        if body.inside("SpotSpec")?.is_some() {
-            return Err(Misfit::Unserved {
-                action: "CreateInstance with SpotSpec".to_owned(),
-                why: "only training jobs bid on the spot market; name a quota as ResourceId",
-            });
-        }
         let need = match (body.inside("RequestedResource")?, body.name("EcsSpec")?) {
-            (Some(amount), _) => amounts(&amount)?,
+            (Some(_), Some(instance)) => {
+                return Err(body.invalid_text("EcsSpec", &instance, "left out where RequestedResource is sent"));
+            }
+            (Some(amount), None) => amounts(&amount)?,
             (None, Some(instance)) => PodNeed::Instance(instance),
             (None, None) => return Err(body.missing("RequestedResource")),
         };
@@ -148,14 +182,31 @@ pub(super) fn get(arguments: &Arguments) -> Result<Operation, Misfit> {
 
 pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
     let query = arguments.query();
-    let sorts = [("Priority", true), ("GmtCreateTime", false), ("GmtModifiedTime", false)];
+    let sorts = [
+        ("Priority", InstanceOrder::Priority),
+        ("GmtCreateTime", InstanceOrder::Created),
+        ("GmtModifiedTime", InstanceOrder::Modified),
+    ];
+    let policies = IDLE_POLICIES.map(|(name, policy)| (name, (policy, None)));
     let list = ListInstances {
         workspace: query.name("WorkspaceId")?,
         quota: query.name("ResourceId")?.filter(|quota| quota != "ALL"),
         name_part: query.name("InstanceName")?,
-        status: query.name("Status")?,
-        idle: query.one_of("OversoldType", &IDLE_POLICIES)?,
-        by_priority: query.one_of("SortBy", &sorts)?.unwrap_or(false),
+        instance: query.name("InstanceId")?,
+        user: query.name("CreateUserId")?,
+        statuses: query.names("Status")?,
+        accessibility: query.name("Accessibility")?,
+        accelerated: query.one_of("AcceleratorType", &[("GPU", true), ("CPU", false)])?,
+        idle: query
+            .one_of("OversoldType", &policies)?
+            .into_iter()
+            .chain(query.one_of("OversoldInfo", &IDLE_USES)?)
+            .collect(),
+        in_quota: query.one_of("PaymentType", &[("Subscription", true), ("PayAsYouGo", false)])?.unwrap_or(true),
+        labels: query.labels("Labels")?,
+        tags: query.labels("Tag")?,
+        created: Span::read(&query, "CreateTimeAfter", "CreateTimeBefore")?,
+        sort: query.one_of("SortBy", &sorts)?.unwrap_or(InstanceOrder::Created),
         direction: Direction::read(&query)?.unwrap_or(Direction::Descending),
         page: Page::read(&query, PAGE_SIZE)?,
     };
@@ -164,19 +215,11 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
 
 pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
     let body = arguments.body();
-    let repeated = ["InstanceName", "Accessibility", "Priority", "Labels", "Tag", "ImageId", "ImageUrl", "Datasets"];
-    let changes = body.object().iter().filter(|(name, _)| repeated.contains(&name.as_str()));
-    let resized = ["RequestedResource", "EcsSpec", "OversoldType"].into_iter().find(|name| body.value(name).is_some());
-    if let Some(name) = resized {
-        return Err(Misfit::Unserved {
-            action: format!("UpdateInstance with {name}"),
-            why: "an instance keeps its size; delete it and create another one",
-        });
-    }
+    let changes = sent::kept_of(dsw::UPDATE, body.object());
     Ok(Operation::Instance(InstanceOperation::Update {
         instance: instance(arguments)?,
         priority: priority(&body, "Priority")?,
-        changes: changes.map(|(name, value)| (name.clone(), value.clone())).collect(),
+        changes,
     }))
 }
 
@@ -193,7 +236,12 @@ pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
 }
 
 pub(super) fn events(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Instance(InstanceOperation::Events { instance: instance(arguments)? }))
+    let query = arguments.query();
+    Ok(Operation::Instance(InstanceOperation::Events {
+        instance: instance(arguments)?,
+        span: Span::read(&query, "StartTime", "EndTime")?,
+        count: query.number("MaxEventsNum", 1, EVENTS_MAX)?.unwrap_or(EVENTS_MAX),
+    }))
 }
 
 fn instance(arguments: &Arguments) -> Result<String, Misfit> {

@@ -2,7 +2,6 @@
 
 use engine::job::spec::IdlePolicy;
 use engine::unit::priority::Priority;
-use engine::unit::time::Timestamp;
 use serde_json::Map;
 use serde_json::Value;
 
@@ -12,12 +11,40 @@ use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
+use crate::operation::page::Span;
+use crate::operation::sent;
+use crate::operation::sent::dlc;
 use crate::operation::submission::CreateJob;
 
 /// How many jobs a page has if nothing is asked for.
 const PAGE_SIZE: i64 = 10;
 /// How many events are told if nothing is asked for.
 const EVENTS_MAX: i64 = 2000;
+
+/// The statuses of jobs, those that no job here has included.
+const STATUSES: [&str; 13] = [
+    "Creating",
+    "Queuing",
+    "Bidding",
+    "EnvPreparing",
+    "SanityChecking",
+    "Running",
+    "Restarting",
+    "Stopping",
+    "SucceededReserving",
+    "FailedReserving",
+    "Succeeded",
+    "Failed",
+    "Stopped",
+];
+/// What can be asked of the use of idle amounts.
+pub(super) const IDLE_USES: [(&str, (IdlePolicy, Option<bool>)); 5] = [
+    ("ForbiddenQuotaOverSold", (IdlePolicy::Off, None)),
+    ("ForceQuotaOverSold", (IdlePolicy::Only, None)),
+    ("AcceptQuotaOverSold", (IdlePolicy::Acceptable, None)),
+    ("AcceptQuotaOverSold-true", (IdlePolicy::Acceptable, Some(true))),
+    ("AcceptQuotaOverSold-false", (IdlePolicy::Acceptable, Some(false))),
+];
 
 /// An operation of jobs.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,10 +85,8 @@ pub enum JobOperation {
         job: String,
         /// The pod.
         pod: Option<String>,
-        /// Not before.
-        from: Option<Timestamp>,
-        /// Not after.
-        until: Option<Timestamp>,
+        /// When.
+        span: Span,
         /// How many at most.
         count: i64,
     },
@@ -78,26 +103,56 @@ pub struct ListJobs {
     pub name_part: Option<String>,
     /// In one of these quotas.
     pub quotas: Vec<String>,
-    /// In this status.
-    pub status: Option<String>,
-    /// Of this framework.
-    pub job_type: Option<String>,
-    /// Submitted by this user.
-    pub user: Option<String>,
+    /// In a quota of this name for people.
+    pub quota_name: Option<String>,
+    /// In one of these statuses.
+    pub statuses: Vec<&'static str>,
+    /// Of one of these frameworks.
+    pub job_types: Vec<String>,
+    /// Submitted by each of these users: a user is named like their id.
+    pub users: Vec<String>,
     /// The sender's own.
     pub own: bool,
     /// By their use of idle amounts; of those that may use them, whether they do.
     pub idle: Option<(IdlePolicy, Option<bool>)>,
-    /// Created not before.
-    pub from: Option<Timestamp>,
-    /// Created not after.
-    pub until: Option<Timestamp>,
+    /// By what they are paid with.
+    pub payment: Option<Payment>,
+    /// Created then.
+    pub created: Span,
+    /// By what was sent with them and the engine does not look at.
+    pub said: Said,
     /// By what they are sorted.
     pub sort: JobOrder,
     /// In which direction.
     pub direction: Direction,
     /// Which part of the list.
     pub page: Page,
+}
+
+/// What is asked of the documents of jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// These tags, each of them.
+    pub tags: Vec<(String, String)>,
+    /// These texts in these settings.
+    pub settings: Vec<(&'static str, String)>,
+    /// This visibility, whatever the case.
+    pub accessibility: Option<String>,
+    /// Texts that contain these, whatever the case: fields of the job.
+    pub parts: Vec<(&'static str, String)>,
+    /// With this in the name of an image.
+    pub image_part: Option<String>,
+}
+
+/// What a job is paid with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payment {
+    /// A quota.
+    Quota,
+    /// A bid.
+    Spot,
+    /// Public resources, which there are none of.
+    Public,
 }
 
 /// What jobs are sorted by.
@@ -129,28 +184,26 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
         ("GmtCreateTime", JobOrder::Created),
         ("GmtFinishTime", JobOrder::Finished),
     ];
-    let idles = [
-        ("ForbiddenQuotaOverSold", (IdlePolicy::Off, None)),
-        ("ForceQuotaOverSold", (IdlePolicy::Only, None)),
-        ("AcceptQuotaOverSold", (IdlePolicy::Acceptable, None)),
-        ("AcceptQuotaOverSold-true", (IdlePolicy::Acceptable, Some(true))),
-        ("AcceptQuotaOverSold-false", (IdlePolicy::Acceptable, Some(false))),
-    ];
+    let payments = [("PrePaid", Payment::Quota), ("Spot", Payment::Spot), ("PostPaid", Payment::Public)];
     let both = |one: &str, many: &str| -> Result<Vec<String>, Misfit> {
         Ok(query.name(one)?.into_iter().chain(query.names(many)?).collect())
     };
+    let from_all = query.switch("FromAllWorkspaces")?.unwrap_or(false);
+    let users = [query.name("UserIdForFilter")?, query.name("Username")?];
     let list = ListJobs {
-        workspace: query.name("WorkspaceId")?,
+        workspace: query.name("WorkspaceId")?.filter(|_| !from_all),
         jobs: both("JobId", "JobIds")?,
         name_part: query.name("DisplayName")?,
         quotas: both("ResourceId", "ResourceIds")?,
-        status: query.name("Status")?,
-        job_type: query.name("JobType")?,
-        user: query.name("UserIdForFilter")?,
+        quota_name: query.name("ResourceQuotaName")?,
+        statuses: query.several_of("Status", &STATUSES.map(|status| (status, status)))?,
+        job_types: query.names("JobType")?,
+        users: users.into_iter().flatten().collect(),
         own: query.switch("ShowOwn")?.unwrap_or(false),
-        idle: query.one_of("OversoldInfo", &idles)?,
-        from: query.time("StartTime")?,
-        until: query.time("EndTime")?,
+        idle: query.one_of("OversoldInfo", &IDLE_USES)?,
+        payment: query.one_of("PaymentType", &payments)?,
+        created: Span::read(&query, "StartTime", "EndTime")?,
+        said: said(&query)?,
         sort: query.one_of("SortBy", &sorts)?.unwrap_or(JobOrder::Created),
         direction: Direction::read(&query)?.unwrap_or(Direction::Descending),
         page: Page::read(&query, PAGE_SIZE)?,
@@ -158,21 +211,26 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
     Ok(Operation::Job(JobOperation::List(Box::new(list))))
 }
 
+fn said(query: &Fields) -> Result<Said, Misfit> {
+    let given = |names: [&'static str; 3]| {
+        let one = |name: &'static str| Ok(query.name(name)?.map(|text| (name, text)));
+        Ok::<_, Misfit>(names.into_iter().map(one).collect::<Result<Vec<_>, Misfit>>()?.into_iter().flatten())
+    };
+    let command = query.name("UserCommandSearch")?.map(|part| ("UserCommand", part));
+    let description = query.name("Description")?.map(|part| ("Description", part));
+    Ok(Said {
+        tags: query.labels("Tags")?,
+        settings: given(["BusinessUserId", "Caller", "PipelineId"])?.collect(),
+        accessibility: query.name("Accessibility")?,
+        parts: command.into_iter().chain(description).collect(),
+        image_part: query.name("ImageSearch")?,
+    })
+}
+
 pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
     let body = arguments.body();
-    let resubmitted = ["JobSpecs", "UserCommand"].into_iter().find(|name| body.value(name).is_some());
-    if let Some(name) = resubmitted {
-        return Err(Misfit::Unserved {
-            action: format!("UpdateJob with {name}"),
-            why: "a job keeps what it was submitted with; stop it and submit another one",
-        });
-    }
-    let changes = body.object().iter().filter(|(name, _)| ["Accessibility", "Description"].contains(&name.as_str()));
-    Ok(Operation::Job(JobOperation::Update {
-        job: job(arguments)?,
-        priority: priority(&body, "Priority")?,
-        changes: changes.map(|(name, value)| (name.clone(), value.clone())).collect(),
-    }))
+    let changes = sent::kept_of(dlc::UPDATE_JOB, body.object());
+    Ok(Operation::Job(JobOperation::Update { job: job(arguments)?, priority: priority(&body, "Priority")?, changes }))
 }
 
 pub(super) fn stop(arguments: &Arguments) -> Result<Operation, Misfit> {
@@ -188,8 +246,7 @@ pub(super) fn events(arguments: &Arguments) -> Result<Operation, Misfit> {
     Ok(Operation::Job(JobOperation::Events {
         job: job(arguments)?,
         pod: arguments.path().name("PodId")?,
-        from: query.time("StartTime")?,
-        until: query.time("EndTime")?,
+        span: Span::read(&query, "StartTime", "EndTime")?,
         count: query.number("MaxEventsNum", 1, EVENTS_MAX)?.unwrap_or(EVENTS_MAX),
     }))
 }

@@ -1,13 +1,16 @@
 //! Operations of resource groups and nodes (`PaiStudio`).
 
+use engine::unit::amount::DimensionKind;
 use engine::unit::resource::ResourceType;
 
 use crate::operation::Arguments;
 use crate::operation::Operation;
 use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
+use crate::operation::page::Direction;
 use crate::operation::page::Page;
 use crate::operation::quota::RESOURCE_TYPES;
+use crate::operation::quota::asks_for_ready;
 
 /// How many groups or nodes a page has if nothing is asked for.
 const PAGE_SIZE: i64 = 10;
@@ -46,6 +49,12 @@ pub enum MachineOperation {
         name_part: Option<String>,
         /// Of this kind.
         resource_type: Option<ResourceType>,
+        /// Whether groups that are ready are asked for: all of them are.
+        ready: bool,
+        /// Whether they are sorted by their names instead of as they were made.
+        by_name: bool,
+        /// In which direction.
+        direction: Direction,
         /// Which part of the list.
         page: Page,
     },
@@ -63,6 +72,10 @@ pub enum MachineOperation {
     ListNodes {
         /// Which.
         among: Among,
+        /// By what they are sorted, if not as they were added.
+        sort: Option<NodeOrder>,
+        /// In which direction.
+        direction: Direction,
         /// Which part of the list.
         page: Page,
     },
@@ -75,11 +88,17 @@ pub enum MachineOperation {
     ListPods {
         /// The node.
         node: String,
+        /// The group that it must be of.
+        group: Option<String>,
+        /// With one of these of its GPUs.
+        gpus: Vec<u32>,
     },
     /// Let new pods start on a node, or keep them away.
     Cordon {
         /// The node.
         node: String,
+        /// The group that it must be of.
+        group: Option<String>,
         /// Whether they are kept away.
         is_cordoned: bool,
     },
@@ -94,12 +113,25 @@ pub struct Among {
     pub groups: Vec<String>,
     /// Of these names.
     pub nodes: Vec<String>,
+    /// Of a group with this in its name for people.
+    pub group_part: Option<String>,
     /// Of these types.
     pub types: Vec<String>,
+    /// Whether new pods may start on them; in any of these ways.
+    pub ready: Vec<bool>,
     /// With GPUs of this type.
     pub gpu_type: Option<String>,
     /// Whether they have GPUs.
     pub accelerated: Option<bool>,
+}
+
+/// What nodes are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeOrder {
+    /// The name.
+    Name,
+    /// What they have.
+    Amount(DimensionKind),
 }
 
 pub(super) fn create_group(arguments: &Arguments) -> Result<Operation, Misfit> {
@@ -130,6 +162,9 @@ pub(super) fn list_groups(arguments: &Arguments) -> Result<Operation, Misfit> {
         groups: query.names("ResourceGroupIDs")?,
         name_part: query.name("Name")?,
         resource_type: query.one_of("ResourceType", &RESOURCE_TYPES)?,
+        ready: asks_for_ready(&query, "Status")?,
+        by_name: query.one_of("SortBy", &[("Name", true), ("GmtCreatedTime", false)])?.unwrap_or(false),
+        direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
     }))
 }
@@ -144,8 +179,18 @@ pub(super) fn group_request(arguments: &Arguments) -> Result<Operation, Misfit> 
 
 pub(super) fn list_nodes(arguments: &Arguments) -> Result<Operation, Misfit> {
     let query = arguments.query();
-    let page = Page::read(&query, PAGE_SIZE)?;
-    Ok(Operation::Machine(MachineOperation::ListNodes { among: among(&query)?, page }))
+    let sorts = [
+        ("NodeName", NodeOrder::Name),
+        ("CPU", NodeOrder::Amount(DimensionKind::Cpu)),
+        ("Memory", NodeOrder::Amount(DimensionKind::Memory)),
+        ("GPU", NodeOrder::Amount(DimensionKind::Gpu)),
+    ];
+    Ok(Operation::Machine(MachineOperation::ListNodes {
+        among: among(&query)?,
+        sort: query.one_of("SortBy", &sorts)?,
+        direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
+        page: Page::read(&query, PAGE_SIZE)?,
+    }))
 }
 
 pub(super) fn list_types(arguments: &Arguments) -> Result<Operation, Misfit> {
@@ -157,7 +202,9 @@ fn among(query: &Fields) -> Result<Among, Misfit> {
         quota: query.name("QuotaId")?,
         groups: query.names("ResourceGroupIds")?,
         nodes: query.names("NodeNames")?,
+        group_part: query.name("ResourceGroupName")?,
         types: query.names("NodeTypes")?,
+        ready: query.several_of("NodeStatuses", &[("Ready", true), ("SchedulingDisabled", false)])?,
         gpu_type: query.name("GPUType")?,
         accelerated: query.one_of("AcceleratorType", &[("GPU", true), ("CPU", false)])?,
     };
@@ -165,16 +212,25 @@ fn among(query: &Fields) -> Result<Among, Misfit> {
 }
 
 pub(super) fn list_pods(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Machine(MachineOperation::ListPods { node: arguments.path().need("NodeId")? }))
+    let query = arguments.query();
+    let expected = "numbers of GPUs such as 0,1";
+    let gpu = |text: &String| text.parse().map_err(|_| query.invalid_text("GPUIndexes", text, expected));
+    Ok(Operation::Machine(MachineOperation::ListPods {
+        node: arguments.path().need("NodeId")?,
+        group: query.name("ResourceGroupId")?,
+        gpus: query.names("GPUIndexes")?.iter().map(gpu).collect::<Result<_, Misfit>>()?,
+    }))
 }
 
 pub(super) fn operate(arguments: &Arguments) -> Result<Operation, Misfit> {
     let body = arguments.body();
     let words = [("Cordon", Some(true)), ("Uncordon", Some(false)), ("Drain", None)];
     match body.one_of("Operation", &words)? {
-        Some(Some(is_cordoned)) => {
-            Ok(Operation::Machine(MachineOperation::Cordon { node: arguments.path().need("NodeId")?, is_cordoned }))
-        }
+        Some(Some(is_cordoned)) => Ok(Operation::Machine(MachineOperation::Cordon {
+            node: arguments.path().need("NodeId")?,
+            group: body.name("ResourceGroupId")?,
+            is_cordoned,
+        })),
         Some(None) => Err(Misfit::Unserved {
             action: "OperateNode with Drain".to_owned(),
             why: "jobs leave a node when they end; cordon it, and stop those that must leave earlier",

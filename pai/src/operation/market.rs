@@ -79,7 +79,6 @@ pub(super) fn specs(arguments: &Arguments) -> Result<Operation, Misfit> {
 
 pub(super) fn prices(arguments: &Arguments) -> Result<Operation, Misfit> {
     let query = arguments.query();
-    query.one_of("SortBy", &[("GmtCreatedTime", ())])?;
     Ok(Operation::Market(MarketOperation::Prices {
         instance: arguments.path().need("InstanceType")?,
         from: query.time("StartTime")?,

@@ -42,6 +42,13 @@ pub enum Misfit {
         /// What the reader says.
         reason: String,
     },
+    /// The operation has no such field.
+    Unknown {
+        /// The operation.
+        action: String,
+        /// The field.
+        field: String,
+    },
     /// A field that is needed is not there.
     Missing {
         /// The field.
@@ -70,7 +77,9 @@ impl Misfit {
             Self::Action { .. } => (404, "InvalidAction.NotFound"),
             Self::Unserved { .. } => (400, "UnsupportedOperation"),
             Self::Path { .. } => (404, "InvalidPath"),
-            Self::Query | Self::Repeated { .. } | Self::Invalid { .. } => (400, "InvalidParameter"),
+            Self::Query | Self::Repeated { .. } | Self::Unknown { .. } | Self::Invalid { .. } => {
+                (400, "InvalidParameter")
+            }
             Self::Body { .. } => (400, "InvalidBody"),
             Self::Missing { .. } => (400, "MissingParameter"),
         }
@@ -93,6 +102,7 @@ impl fmt::Display for Misfit {
             Self::Path { action, method, path } => write!(f, "{action} is sent as {method} {path}"),
             Self::Query => f.write_str("the query is not UTF-8 with escapes of % and two hexadecimal digits"),
             Self::Body { reason } => write!(f, "the body must be a JSON object: {reason}"),
+            Self::Unknown { action, field } => write!(f, "{action} has no field {field}"),
             Self::Missing { field } => write!(f, "{field} is missing"),
             Self::Invalid { field, value, expected } => write!(f, "{field} is {value}; it must be {expected}"),
             Self::Repeated { field } => write!(f, "{field} was sent more than once; send it once"),

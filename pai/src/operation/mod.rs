@@ -14,9 +14,12 @@ pub mod page;
 pub(crate) mod quantity;
 pub mod quota;
 pub mod resource;
+pub mod sent;
 pub mod service;
 pub mod submission;
 pub mod table;
+pub mod unserved;
+pub mod workload;
 pub mod workspace;
 
 use serde_json::Map;
@@ -28,7 +31,7 @@ use crate::operation::misfit::Misfit;
 use crate::operation::table::Product;
 use crate::operation::table::ROWS;
 use crate::operation::table::Row;
-use crate::operation::table::UNSERVED;
+use crate::operation::unserved::UNSERVED;
 use crate::request::Request;
 
 /// How many levels a body may have: what the SDKs send has fewer than ten.
@@ -87,6 +90,8 @@ pub fn read(request: &Request) -> Result<Operation, Misfit> {
         query: query_arguments(request)?,
         body: body_arguments(request.body)?,
     };
+    row.query.check(row.action, &arguments.query)?;
+    row.body.check(row.action, &arguments.body)?;
     (row.read)(&arguments)
 }
 
@@ -100,7 +105,8 @@ fn row(request: &Request) -> Result<&'static Row, Misfit> {
     if let Some(row) = ROWS.iter().find(|row| row.product == product && row.action == action) {
         return Ok(row);
     }
-    let unserved = UNSERVED.iter().find(|(of, actions, _)| *of == product && actions.contains(&action));
+    let is_meant = |actions: &str| actions.split(' ').any(|name| name == action);
+    let unserved = UNSERVED.iter().find(|(of, actions, _)| *of == product && is_meant(actions));
     Err(match unserved {
         Some((_, _, why)) => Misfit::Unserved { action: action.to_owned(), why },
         None => Misfit::Action { action: action.to_owned(), version: version.to_owned() },
@@ -132,7 +138,16 @@ fn query_arguments(request: &Request) -> Result<Map<String, Value>, Misfit> {
     let mut arguments = Map::new();
     for (name, value) in request.query().ok_or(Misfit::Query)? {
         let (name, value) = text(name).zip(text(value)).ok_or(Misfit::Query)?;
-        if arguments.insert(name.clone(), Value::from(value)).is_some() {
+        // Objects are flattened, one point deep.
+        let into = match name.split_once('.') {
+            None => arguments.insert(name.clone(), Value::from(value)),
+            Some((outer, inner)) => {
+                let object = arguments.entry(outer).or_insert_with(|| Value::Object(Map::new())).as_object_mut();
+                let object = object.ok_or_else(|| Misfit::Repeated { field: outer.to_owned() })?;
+                object.insert(inner.to_owned(), Value::from(value))
+            }
+        };
+        if into.is_some() {
             return Err(Misfit::Repeated { field: name });
         }
     }

@@ -1,4 +1,6 @@
-//! Which part of a list is asked for.
+//! Which part of a list is asked for, and in which order.
+
+use engine::unit::time::Timestamp;
 
 use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
@@ -19,7 +21,12 @@ pub struct Page {
 
 impl Page {
     pub(crate) fn read(fields: &Fields, size: i64) -> Result<Self, Misfit> {
-        let number = fields.number("PageNumber", 1, NUMBER_MAX)?.unwrap_or(1);
+        Self::of(fields, "PageNumber", size)
+    }
+
+    /// A page whose number has another name.
+    pub(crate) fn of(fields: &Fields, number: &str, size: i64) -> Result<Self, Misfit> {
+        let number = fields.number(number, 1, NUMBER_MAX)?.unwrap_or(1);
         let take = fields.number("PageSize", 1, SIZE_MAX)?.unwrap_or(size);
         Ok(Self { skip: (number - 1) * take, take })
     }
@@ -37,5 +44,38 @@ pub enum Direction {
 impl Direction {
     pub(crate) fn read(fields: &Fields) -> Result<Option<Self>, Misfit> {
         fields.one_of("Order", &[("asc", Self::Ascending), ("desc", Self::Descending)])
+    }
+}
+
+/// A span of time, both ends included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Not before.
+    pub from: Option<Timestamp>,
+    /// Not after.
+    pub until: Option<Timestamp>,
+}
+
+impl Span {
+    pub(crate) fn read(fields: &Fields, from: &str, until: &str) -> Result<Self, Misfit> {
+        Ok(Self { from: fields.time(from)?, until: fields.time(until)? })
+    }
+
+    /// A span with a name of its own.
+    pub(crate) fn inside(fields: &Fields, name: &str) -> Result<Self, Misfit> {
+        let span = fields.inside(name)?;
+        span.map_or_else(|| Ok(Self::default()), |span| Self::read(&span, "StartTime", "EndTime"))
+    }
+
+    /// Whether nothing is asked for.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a time lies in it.
+    #[must_use]
+    pub fn has(&self, at: Timestamp) -> bool {
+        self.from.is_none_or(|from| from <= at) && self.until.is_none_or(|until| at <= until)
     }
 }

@@ -4,6 +4,7 @@ use engine::quota::policy::ChildLevelPreemption;
 use engine::quota::policy::Scope;
 use engine::quota::policy::SelfLevelPreemption;
 use engine::quota::settings::QueueStrategy;
+use engine::unit::amount::DimensionKind;
 use engine::unit::limit;
 use engine::unit::priority::Module;
 use engine::unit::priority::ModuleSet;
@@ -19,6 +20,8 @@ use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
+use crate::operation::workload::ListUsages;
+use crate::operation::workload::ListWorkloads;
 
 pub(super) const RESOURCE_TYPES: [(&str, ResourceType); 2] =
     [("Lingjun", ResourceType::Lingjun), ("ECS", ResourceType::General)];
@@ -29,9 +32,9 @@ pub(crate) const STRATEGIES: [(&str, QueueStrategy); 4] = [
     ("PaiStrategyBalance", QueueStrategy::Balance),
 ];
 /// How many quotas or jobs a page has if nothing is asked for.
-const PAGE_SIZE: i64 = 10;
-const PRIORITY_MIN: i64 = 1;
-const PRIORITY_MAX: i64 = 9;
+pub(super) const PAGE_SIZE: i64 = 10;
+pub(super) const PRIORITY_MIN: i64 = 1;
+pub(super) const PRIORITY_MAX: i64 = 9;
 
 /// An operation of quotas.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,18 +67,7 @@ pub enum QuotaOperation {
     /// Tell of the jobs of a quota and of their places in its queue.
     Workloads(Box<ListWorkloads>),
     /// Tell who uses how much of a quota.
-    Usages {
-        /// The quota.
-        quota: String,
-        /// This user only.
-        user: Option<String>,
-        /// Of this workspace only.
-        workspace: Option<String>,
-        /// Without its descendants.
-        own_only: bool,
-        /// Which part of the list.
-        page: Page,
-    },
+    Usages(Box<ListUsages>),
 }
 
 /// Nodes of a type: quotas are counted in them.
@@ -156,35 +148,33 @@ pub struct ListQuotas {
     pub name_part: Option<String>,
     /// Attached to one of these workspaces.
     pub workspaces: Vec<String>,
+    /// Attached to a workspace with this in its names.
+    pub workspace_part: Option<String>,
     /// Of this kind; of every kind if nothing is asked for.
     pub resource_type: Option<ResourceType>,
-    /// In which direction of their names, if not as they were created.
-    pub direction: Option<Direction>,
+    /// Whether quotas that are ready are asked for: all of them are.
+    pub ready: bool,
+    /// With each of these labels.
+    pub labels: Vec<(String, String)>,
+    /// By what they are sorted, if not as they were created.
+    pub sort: Option<QuotaOrder>,
+    /// In which direction.
+    pub direction: Direction,
     /// Which part of the list.
     pub page: Page,
 }
 
-/// Which jobs of a quota are asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListWorkloads {
-    /// The quota.
-    pub quota: String,
-    /// Or of these quotas below it.
-    pub descendants: Vec<String>,
-    /// Of these names.
-    pub jobs: Vec<String>,
-    /// Of this module.
-    pub module: Option<Module>,
-    /// Of these workspaces.
-    pub workspaces: Vec<String>,
-    /// Of these users.
-    pub users: Vec<String>,
-    /// Of this priority.
-    pub priority: Option<Priority>,
-    /// Whether they run on idle amounts.
-    pub idle: Option<bool>,
-    /// Which part of the list.
-    pub page: Page,
+/// What quotas are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuotaOrder {
+    /// The name for people.
+    Name,
+    /// When it was created.
+    Created,
+    /// When it was changed.
+    Modified,
+    /// Its amount.
+    Amount(DimensionKind),
 }
 
 pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
@@ -217,11 +207,35 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
         quotas: query.names("QuotaIds")?,
         name_part: query.name("QuotaName")?,
         workspaces: query.names("WorkspaceIds")?,
+        workspace_part: query.name("WorkspaceName")?,
         resource_type: query.one_of("ResourceType", &RESOURCE_TYPES)?,
-        direction: Direction::read(&query)?,
+        ready: asks_for_ready(&query, "Statuses")?,
+        labels: query.labels("Labels")?,
+        sort: quota_order(&query)?,
+        direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
     };
     Ok(Operation::Quota(QuotaOperation::List(Box::new(list))))
+}
+
+/// Whether a list of statuses has the one that everything here has; also if nothing is asked for.
+pub(super) fn asks_for_ready(query: &Fields, name: &str) -> Result<bool, Misfit> {
+    let statuses = query.names(name)?;
+    Ok(statuses.is_empty() || statuses.iter().any(|status| status.eq_ignore_ascii_case("Ready")))
+}
+
+/// An order without a name is that of the names.
+fn quota_order(query: &Fields) -> Result<Option<QuotaOrder>, Misfit> {
+    let sorts = [
+        ("QuotaName", QuotaOrder::Name),
+        ("GmtCreatedTime", QuotaOrder::Created),
+        ("GmtModifiedTime", QuotaOrder::Modified),
+        ("CPU", QuotaOrder::Amount(DimensionKind::Cpu)),
+        ("Memory", QuotaOrder::Amount(DimensionKind::Memory)),
+        ("GPU", QuotaOrder::Amount(DimensionKind::Gpu)),
+    ];
+    let by_name = Direction::read(query)?.map(|_| QuotaOrder::Name);
+    Ok(query.one_of("SortBy", &sorts)?.or(by_name))
 }
 
 pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
@@ -240,35 +254,7 @@ pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
     Ok(Operation::Quota(QuotaOperation::Delete { quota: quota(arguments)? }))
 }
 
-pub(super) fn workloads(arguments: &Arguments) -> Result<Operation, Misfit> {
-    let query = arguments.query();
-    let modules = Module::ALL.map(|module| (module.as_str(), module));
-    let list = ListWorkloads {
-        quota: quota(arguments)?,
-        descendants: query.names("SubQuotaIds")?,
-        jobs: query.names("WorkloadIds")?,
-        module: query.one_of("WorkloadType", &modules)?,
-        workspaces: query.names("WorkspaceIds")?,
-        users: query.names("UserIds")?,
-        priority: query.number("Priority", PRIORITY_MIN, PRIORITY_MAX)?.and_then(|value| Priority::new(value).ok()),
-        idle: query.switch("UseOversoldResource")?,
-        page: Page::read(&query, PAGE_SIZE)?,
-    };
-    Ok(Operation::Quota(QuotaOperation::Workloads(Box::new(list))))
-}
-
-pub(super) fn usages(arguments: &Arguments) -> Result<Operation, Misfit> {
-    let query = arguments.query();
-    Ok(Operation::Quota(QuotaOperation::Usages {
-        quota: quota(arguments)?,
-        user: query.name("UserId")?.or(query.name("Username")?),
-        workspace: query.name("WorkspaceId")?,
-        own_only: query.switch("SelfOnly")?.unwrap_or(false),
-        page: Page::read(&query, PAGE_SIZE)?,
-    }))
-}
-
-fn quota(arguments: &Arguments) -> Result<String, Misfit> {
+pub(super) fn quota(arguments: &Arguments) -> Result<String, Misfit> {
     arguments.path().need("QuotaId")
 }
 
@@ -328,9 +314,13 @@ fn self_level(config: &Fields) -> Result<SelfLevelPreemption, Misfit> {
     })
 }
 
-/// The wire has one upper bound where the engine has a set.
+/// The wire has one upper bound where the engine has a set; a set is read as answers tell it.
 fn child_level(config: &Fields) -> Result<ChildLevelPreemption, Misfit> {
     const BOUND: &str = "PreemptedPriorityUpperBound";
+    let preemptible = priorities(config, "PreemptedPriorities")?;
+    if preemptible.lowest().is_some() && config.value(BOUND).is_none() {
+        return Ok(ChildLevelPreemption { preemptible, modules: modules(config)? });
+    }
     let bound = config.number(BOUND, PRIORITY_MIN, PRIORITY_MAX)?.ok_or_else(|| config.missing(BOUND))?;
     let highest = Priority::new(bound).unwrap_or_default();
     Ok(ChildLevelPreemption { preemptible: PrioritySet::range(Priority::LOWEST, highest), modules: modules(config)? })

@@ -8,6 +8,7 @@ use crate::operation::Operation;
 use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Page;
+use crate::operation::sent;
 
 /// How many resources a page has if nothing is asked for.
 const PAGE_SIZE: i64 = 20;
@@ -48,6 +49,10 @@ pub enum ResourceOperation {
         name: Option<String>,
         /// Of this group.
         group: Option<String>,
+        /// That are one of these quotas.
+        quotas: Vec<String>,
+        /// With each of these labels.
+        labels: Vec<(String, String)>,
         /// Which part of the list.
         page: Page,
     },
@@ -58,6 +63,8 @@ pub enum ResourceOperation {
 pub struct NewResource {
     /// The quota.
     pub quota: String,
+    /// The kind of its machines, if it is stated.
+    pub resource_type: Option<String>,
     /// The resource as it was sent: answers repeat it.
     pub document: Map<String, Value>,
 }
@@ -69,11 +76,12 @@ pub struct Chosen {
     pub group: Option<String>,
     /// These.
     pub resources: Vec<String>,
+    /// Of these only those of this kind of machines.
+    pub resource_type: Option<String>,
 }
 
 pub(super) fn attach(arguments: &Arguments) -> Result<Operation, Misfit> {
     let body = arguments.body();
-    body.one_of("Option", &[("CreateAndAttach", ()), ("Attach", ())])?;
     let listed = body.each("Resources")?;
     if listed.is_empty() {
         return Err(body.missing("Resources"));
@@ -85,7 +93,11 @@ pub(super) fn attach(arguments: &Arguments) -> Result<Operation, Misfit> {
             return Err(resource.invalid_text("WorkspaceId", &other, &expected));
         }
         let spec = resource.inside("Spec")?.ok_or_else(|| resource.missing("Spec"))?;
-        Ok(NewResource { quota: spec.need("resourceId")?, document: resource.object().clone() })
+        Ok(NewResource {
+            quota: spec.need("resourceId")?,
+            resource_type: resource.name("ResourceType")?,
+            document: resource.object().clone(),
+        })
     };
     let resources = listed.iter().map(one).collect::<Result<_, Misfit>>()?;
     Ok(Operation::Resource(ResourceOperation::Attach { workspace, resources }))
@@ -93,35 +105,38 @@ pub(super) fn attach(arguments: &Arguments) -> Result<Operation, Misfit> {
 
 pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
     let body = arguments.body();
-    let fields = ["IsDefault", "Labels", "Spec"];
-    let changes = body.object().iter().filter(|(name, _)| fields.contains(&name.as_str()));
+    let changes = sent::kept_of(sent::workspace::UPDATE_RESOURCE, body.object());
     Ok(Operation::Resource(ResourceOperation::Update {
         workspace: workspace(arguments)?,
         chosen: chosen(&body)?,
-        changes: changes.map(|(name, value)| (name.clone(), value.clone())).collect(),
+        changes,
     }))
 }
 
 pub(super) fn detach(arguments: &Arguments) -> Result<Operation, Misfit> {
     let query = arguments.query();
-    query.one_of("Option", &[("DetachAndDelete", ()), ("Detach", ())])?;
     Ok(Operation::Resource(ResourceOperation::Detach { workspace: workspace(arguments)?, chosen: chosen(&query)? }))
 }
 
 pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
     let query = arguments.query();
-    query.one_of("Option", &[("ListResourceByWorkspace", ()), ("ListResource", ())])?;
     Ok(Operation::Resource(ResourceOperation::List {
         workspace: query.name("WorkspaceId")?,
         types: query.names("ResourceTypes")?,
         name: query.name("ResourceName")?,
         group: query.name("GroupName")?,
+        quotas: query.names("QuotaIds")?,
+        labels: query.labels("Labels")?,
         page: Page::read(&query, PAGE_SIZE)?,
     }))
 }
 
 fn chosen(fields: &Fields) -> Result<Chosen, Misfit> {
-    let chosen = Chosen { group: fields.name("GroupName")?, resources: fields.names("ResourceIds")? };
+    let chosen = Chosen {
+        group: fields.name("GroupName")?,
+        resources: fields.names("ResourceIds")?,
+        resource_type: fields.name("ResourceType")?,
+    };
     if chosen.group.is_none() && chosen.resources.is_empty() { Err(fields.missing("ResourceIds")) } else { Ok(chosen) }
 }
 

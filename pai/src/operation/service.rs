@@ -11,7 +11,9 @@ use crate::operation::Operation;
 use crate::operation::fields::Fields;
 use crate::operation::job::priority;
 use crate::operation::misfit::Misfit;
+use crate::operation::page::Direction;
 use crate::operation::page::Page;
+use crate::operation::page::Span;
 use crate::operation::quantity;
 use crate::operation::submission::IDLE_POLICIES;
 use crate::operation::submission::PodNeed;
@@ -30,18 +32,7 @@ pub enum ServiceOperation {
         service: String,
     },
     /// Tell of many.
-    List {
-        /// In this quota.
-        quota: Option<String>,
-        /// Of this workspace.
-        workspace: Option<String>,
-        /// With this in their names.
-        name_part: Option<String>,
-        /// In this status.
-        status: Option<String>,
-        /// Which part of the list.
-        page: Page,
-    },
+    List(Box<ListServices>),
     /// Change a service: its description is merged with this one, or replaced by it.
     Update {
         /// The service.
@@ -75,12 +66,49 @@ pub enum ServiceOperation {
     Instances {
         /// The service.
         service: String,
+        /// Each of these in their names.
+        name_parts: Vec<String>,
+        /// In one of these statuses, whatever the case.
+        statuses: Vec<String>,
+        /// Whether they are of the spot market; none is.
+        spot: Option<bool>,
+        /// Which part of the list.
+        page: Page,
     },
     /// Tell what has happened to it.
     Events {
         /// The service.
         service: String,
+        /// When.
+        span: Span,
+        /// Whether ordinary events are asked for: all of them are.
+        normal: bool,
+        /// Which part of the list.
+        page: Page,
     },
+}
+
+/// Which services are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListServices {
+    /// In this quota.
+    pub quota: Option<String>,
+    /// Of this workspace.
+    pub workspace: Option<String>,
+    /// Each of these in their names.
+    pub name_parts: Vec<String>,
+    /// In one of these statuses, whatever the case.
+    pub statuses: Vec<String>,
+    /// This run of a service.
+    pub run: Option<String>,
+    /// With each of these labels.
+    pub labels: Vec<(String, String)>,
+    /// Whether they are sorted by when they were started instead of by their names.
+    pub by_creation: bool,
+    /// In which direction.
+    pub direction: Direction,
+    /// Which part of the list.
+    pub page: Page,
 }
 
 /// A service.
@@ -100,6 +128,8 @@ pub struct Service {
     pub count: u32,
     /// What each of them needs.
     pub need: PodNeed,
+    /// Its labels.
+    pub labels: Vec<(String, String)>,
     /// Its description as it was sent.
     pub config: Map<String, Value>,
 }
@@ -125,6 +155,7 @@ impl Service {
                 .unwrap_or_default(),
             count: u32::try_from(count).unwrap_or(limit::PODS_MAX),
             need: PodNeed::Amounts { gpus, gpu_type, cpus, memory },
+            labels: Vec::new(),
             config: config.clone(),
         })
     }
@@ -152,7 +183,8 @@ fn thousandths(fields: &Fields, name: &str) -> Result<i64, Misfit> {
 
 pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
     let workspace = arguments.query().name("WorkspaceId")?;
-    let service = Service::read(arguments.body().object(), workspace)?;
+    let labels = arguments.query().labels("Labels")?;
+    let service = Service { labels, ..Service::read(arguments.body().object(), workspace)? };
     Ok(Operation::Service(ServiceOperation::Create(Box::new(service))))
 }
 
@@ -162,13 +194,23 @@ pub(super) fn get(arguments: &Arguments) -> Result<Operation, Misfit> {
 
 pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Service(ServiceOperation::List {
+    let list = ListServices {
         quota: query.name("QuotaId")?,
         workspace: query.name("WorkspaceId")?,
-        name_part: query.name("ServiceName")?.or(query.name("Filter")?),
-        status: query.name("ServiceStatus")?,
+        name_parts: name_parts(&query, "ServiceName")?,
+        statuses: query.names("ServiceStatus")?,
+        run: query.name("ServiceUid")?,
+        labels: query.labels("Label")?,
+        by_creation: query.one_of("Sort", &[("ServiceName", false), ("CreateTime", true)])?.unwrap_or(false),
+        direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    };
+    Ok(Operation::Service(ServiceOperation::List(Box::new(list))))
+}
+
+/// A name can be looked for in two fields.
+fn name_parts(query: &Fields, name: &str) -> Result<Vec<String>, Misfit> {
+    Ok([query.name(name)?, query.name("Filter")?].into_iter().flatten().collect())
 }
 
 pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
@@ -197,11 +239,25 @@ pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
 }
 
 pub(super) fn instances(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Service(ServiceOperation::Instances { service: service(arguments)? }))
+    let query = arguments.query();
+    Ok(Operation::Service(ServiceOperation::Instances {
+        service: service(arguments)?,
+        name_parts: name_parts(&query, "InstanceName")?,
+        statuses: query.names("InstanceStatus")?,
+        spot: query.switch("IsSpot")?,
+        page: Page::read(&query, PAGE_SIZE)?,
+    }))
 }
 
 pub(super) fn events(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Service(ServiceOperation::Events { service: service(arguments)? }))
+    let query = arguments.query();
+    let types = query.names("EventType")?;
+    Ok(Operation::Service(ServiceOperation::Events {
+        service: service(arguments)?,
+        span: Span::read(&query, "StartTime", "EndTime")?,
+        normal: types.is_empty() || types.iter().any(|event| event.eq_ignore_ascii_case("Normal")),
+        page: Page::of(&query, "PageNum", PAGE_SIZE)?,
+    }))
 }
 
 /// The region in the path is not looked at: there is one here, whatever it is called.

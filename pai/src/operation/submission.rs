@@ -192,12 +192,22 @@ fn fault_tolerance(settings: &Fields) -> Result<Option<FaultTolerance>, Misfit> 
 fn role(spec: &Fields) -> Result<JobRole, Misfit> {
     let count = spec.number("PodCount", 1, i64::from(limit::PODS_MAX))?.unwrap_or(1);
     let bid = spec.inside("SpotSpec")?.as_ref().map(bid).transpose()?;
-    // A bid is for instances, whatever else is said of their size.
+    match (spec.switch("UseSpotInstance")?, &bid) {
+        (Some(true), None) => return Err(spec.missing("SpotSpec")),
+        (Some(false), Some(_)) => {
+            return Err(spec.invalid_text("UseSpotInstance", "false", "true or left out where SpotSpec is sent"));
+        }
+        (Some(_) | None, _) => {}
+    }
+    // A bid is for whole instances, and so is a type of them; amounts are of machines of any type.
     let need = match (spec.name("EcsSpec")?, spec.inside("ResourceConfig")?) {
-        (Some(instance), config) if bid.is_some() || config.is_none() => PodNeed::Instance(instance),
+        (Some(instance), Some(_)) => {
+            return Err(spec.invalid_text("EcsSpec", &instance, "left out where ResourceConfig is sent"));
+        }
+        (Some(instance), None) => PodNeed::Instance(instance),
         (None, _) if bid.is_some() => return Err(spec.missing("EcsSpec")),
-        (_, Some(config)) => amounts(&config)?,
-        (_, None) => return Err(spec.missing("ResourceConfig")),
+        (None, Some(config)) => amounts(&config)?,
+        (None, None) => return Err(spec.missing("ResourceConfig")),
     };
     let kind = spec.name("Type")?.unwrap_or_else(|| "Worker".to_owned());
     Ok(JobRole { kind, count: u32::try_from(count).unwrap_or(limit::PODS_MAX), need, bid })

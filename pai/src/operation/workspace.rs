@@ -71,6 +71,10 @@ pub enum WorkspaceOperation {
         workspaces: Vec<String>,
         /// With this in their names.
         name_part: Option<String>,
+        /// Of which this user is a member.
+        user: Option<String>,
+        /// Whether workspaces that can be used are asked for: all of them can.
+        enabled: bool,
         /// In which direction of their creation.
         direction: Option<Direction>,
         /// Which part of the list.
@@ -105,6 +109,8 @@ pub enum WorkspaceOperation {
         roles: Vec<RoleName>,
         /// With this in their names.
         name_part: Option<String>,
+        /// This one only.
+        user: Option<String>,
         /// Which part of the list.
         page: Page,
     },
@@ -175,9 +181,17 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
     Ok(Operation::Workspace(WorkspaceOperation::List {
         workspaces: query.names("WorkspaceIds")?,
         name_part: query.name("WorkspaceName")?,
+        user: query.name("UserId")?,
+        enabled: asks_for_enabled(&query)?,
         direction: Direction::read(&query)?,
         page: Page::read(&query, PAGE_SIZE)?,
     }))
+}
+
+/// Whether a list of statuses has the one that everything here has; also if nothing is asked for.
+pub(super) fn asks_for_enabled(query: &Fields) -> Result<bool, Misfit> {
+    let statuses = query.names("Status")?;
+    Ok(statuses.is_empty() || statuses.iter().any(|status| status.eq_ignore_ascii_case("ENABLED")))
 }
 
 pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
@@ -216,6 +230,7 @@ pub(super) fn list_members(arguments: &Arguments) -> Result<Operation, Misfit> {
         workspace: workspace(arguments)?,
         roles: roles(&query, "Roles")?,
         name_part: query.name("MemberName")?,
+        user: query.name("UserId")?,
         page: Page::read(&query, PAGE_SIZE)?,
     }))
 }

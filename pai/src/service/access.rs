@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::operation::access::AccessOperation;
 use crate::operation::workspace::ROLES;
+use crate::operation::workspace::RoleName;
 use crate::problem::Problem;
 use crate::service::document::Change;
 use crate::service::document::Document;
@@ -18,6 +19,8 @@ use crate::service::member;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
 use crate::service::visit::not_found;
+use crate::service::visit::one_of;
+use crate::service::visit::paged;
 use crate::service::workspace;
 
 /// The contract's names of what the engine's table allows.
@@ -45,14 +48,29 @@ const WORKSPACE: &str = "WorkspaceId";
 pub(super) fn serve(visit: &mut Visit, operation: AccessOperation) -> Result<Value, Problem> {
     match operation {
         AccessOperation::Permissions { workspace, code } => permissions(visit, &workspace, code.as_deref()),
-        AccessOperation::Users { workspace, name_part } => {
+        AccessOperation::Users { workspace, name_part, user } => {
             let (_, of) = visit.workspace(&workspace)?;
-            let named = of.members.keys().filter(|user| contains(user.as_str(), name_part.as_deref()));
+            let is_meant = |name: &str| {
+                contains(name, name_part.as_deref()) && user.as_deref().is_none_or(|wanted| wanted == name)
+            };
+            let named = of.members.keys().filter(|user| is_meant(user.as_str()));
             let users: Vec<Value> =
                 named.map(|user| json!({ "UserId": user.as_str(), "UserName": user.as_str() })).collect();
             Ok(json!({ "TotalCount": users.len(), "Users": users }))
         }
-        AccessOperation::Roles { workspace, role } => roles(visit, &workspace, role.as_deref()),
+        AccessOperation::Roles { workspace, among, name, enabled, page } => {
+            visit.workspace(&workspace)?;
+            let is_meant =
+                |id: &str| enabled && one_of(&among, Some(id)) && name.as_deref().is_none_or(|wanted| wanted == id);
+            let named = ROLES.iter().filter(|(id, _)| is_meant(id));
+            let (page, total) = paged(named.collect(), page);
+            Ok(json!({ "TotalCount": total, "Roles": page.into_iter().map(role).collect::<Vec<Value>>() }))
+        }
+        AccessOperation::Role { workspace, role: id } => {
+            visit.workspace(&workspace)?;
+            let found = ROLES.iter().find(|(name, _)| *name == id);
+            found.map(role).ok_or_else(|| not_found("Role", "role", &id))
+        }
         AccessOperation::Configs { workspace } => {
             visit.workspace(&workspace)?;
             // No limit by configuration is in force, because none is accepted.
@@ -97,24 +115,15 @@ fn allowed(roles: RoleSet) -> Vec<Value> {
     CODES.iter().filter_map(one).collect()
 }
 
-fn roles(visit: &Visit, name: &str, wanted: Option<&str>) -> Result<Value, Problem> {
-    visit.workspace(name)?;
-    let one = |(id, name): &(&str, crate::operation::workspace::RoleName)| {
-        let permissions = allowed([member::role(*name)].into_iter().collect());
-        json!({
-            "RoleId": id,
-            "RoleName": id,
-            "Status": "ENABLED",
-            "ModulePermissions": [{ "ModuleName": "PAI", "PermissionType": "SYSTEM", "Permissions": permissions }],
-        })
-    };
-    match wanted {
-        None => {
-            let roles: Vec<Value> = ROLES.iter().map(one).collect();
-            Ok(json!({ "TotalCount": roles.len(), "Roles": roles }))
-        }
-        Some(id) => ROLES.iter().find(|(name, _)| *name == id).map(one).ok_or_else(|| not_found("Role", "role", id)),
-    }
+/// A role with what it may do.
+fn role((id, name): &(&str, RoleName)) -> Value {
+    let permissions = allowed([member::role(*name)].into_iter().collect());
+    json!({
+        "RoleId": id,
+        "RoleName": id,
+        "Status": "ENABLED",
+        "ModulePermissions": [{ "ModuleName": "PAI", "PermissionType": "SYSTEM", "Permissions": permissions }],
+    })
 }
 
 /// The workspace that is meant when none is named.

@@ -8,11 +8,13 @@ use engine::unit::amount::DimensionKind;
 use engine::unit::id::GroupId;
 use engine::unit::id::GroupNo;
 use engine::unit::resource::ResourceType;
+use engine::unit::sort;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::calendar;
 use crate::operation::machine::MachineOperation;
+use crate::operation::page::Direction;
 use crate::problem::Problem;
 use crate::service::amount;
 use crate::service::document::Change;
@@ -25,6 +27,7 @@ use crate::service::run;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
 use crate::service::visit::not_found;
+use crate::service::visit::one_of;
 use crate::service::visit::paged;
 
 pub(super) fn serve(visit: &mut Visit, operation: MachineOperation) -> Result<Value, Problem> {
@@ -34,20 +37,27 @@ pub(super) fn serve(visit: &mut Visit, operation: MachineOperation) -> Result<Va
         }
         MachineOperation::GetGroup { group } => told(visit, find(visit, &group)?),
         MachineOperation::UpdateGroup { group, name, description } => update(visit, &group, name, description),
-        MachineOperation::ListGroups { groups, name_part, resource_type, page } => {
+        MachineOperation::ListGroups { groups, name_part, resource_type, ready, by_name, direction, page } => {
             let state = visit.state()?;
             let mut found = Vec::new();
             for (at, group) in state.groups.iter().enumerate().filter(|_| visit.is_somebody(state)) {
                 let shown = shown_name(visit, group)?;
-                let is_meant = (groups.is_empty() || groups.iter().any(|id| id == group.id.as_str()))
+                let is_meant = ready
+                    && one_of(&groups, Some(group.id.as_str()))
                     && resource_type.is_none_or(|kind| kind == group.resource_type)
                     && contains(&shown, name_part.as_deref());
                 if is_meant {
-                    found.push(GroupNo::from_index(at));
+                    found.push((shown, GroupNo::from_index(at)));
                 }
             }
+            if by_name {
+                sort::by(&mut found, |(a, _), (b, _)| a.cmp(b));
+            }
+            if direction == Direction::Descending {
+                found.reverse();
+            }
             let (page, total) = paged(found, page);
-            let groups = page.into_iter().map(|no| told(visit, no)).collect::<Result<Vec<Value>, Problem>>()?;
+            let groups = page.into_iter().map(|(_, no)| told(visit, no)).collect::<Result<Vec<Value>, Problem>>()?;
             Ok(json!({ "ResourceGroups": groups, "TotalCount": total }))
         }
         MachineOperation::GroupTotal { group } => {
@@ -59,10 +69,14 @@ pub(super) fn serve(visit: &mut Visit, operation: MachineOperation) -> Result<Va
             let taken = taken(visit, no)?;
             in_numbers(visit, &taken, "request")
         }
-        MachineOperation::ListNodes { among, page } => node::list(visit, &among, page),
+        MachineOperation::ListNodes { among, sort, direction, page } => {
+            node::list(visit, &among, sort, direction, page)
+        }
         MachineOperation::ListTypes { among } => node::types(visit, &among),
-        MachineOperation::ListPods { node } => node::pods(visit, &node),
-        MachineOperation::Cordon { node, is_cordoned } => node::cordon(visit, &node, is_cordoned),
+        MachineOperation::ListPods { node, group, gpus } => node::pods(visit, &node, group.as_deref(), &gpus),
+        MachineOperation::Cordon { node, group, is_cordoned } => {
+            node::cordon(visit, &node, group.as_deref(), is_cordoned)
+        }
     }
 }
 

@@ -6,12 +6,14 @@ use engine::message::command::Command;
 use engine::state::jobs::Job;
 use engine::unit::amount::DimensionKind;
 use engine::unit::priority::Module;
-use engine::unit::time::Timestamp;
+use engine::unit::sort;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::calendar;
-use crate::operation::page::Page;
+use crate::operation::page::Direction;
+use crate::operation::page::Span;
+use crate::operation::service::ListServices;
 use crate::operation::service::Service;
 use crate::operation::service::ServiceOperation;
 use crate::problem::Problem;
@@ -25,14 +27,17 @@ use crate::service::run;
 use crate::service::run::Wanted;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
+use crate::service::visit::is_labelled;
 use crate::service::visit::not_found;
 use crate::service::visit::paged;
+use crate::service::visit::word_of;
 
 /// The field of the document that holds the description.
 const CONFIG: &str = "Config";
 const ID: &str = "ServiceId";
 const UPDATED: &str = "UpdateTime";
 const WORKSPACE: &str = "WorkspaceId";
+const LABELS: &str = "Labels";
 /// How many events are told.
 const EVENTS_MAX: i64 = 100;
 
@@ -43,9 +48,7 @@ pub(super) fn serve(visit: &mut Visit, operation: ServiceOperation) -> Result<Va
             let document = find(visit, &service)?;
             told(visit, &service, &document)
         }
-        ServiceOperation::List { quota, workspace, name_part, status, page } => {
-            list(visit, quota.as_deref(), workspace.as_deref(), name_part.as_deref(), status.as_deref(), page)
-        }
+        ServiceOperation::List(asked) => list(visit, &asked),
         ServiceOperation::Update { service, config, is_whole } => update(visit, &service, config, is_whole),
         ServiceOperation::Stop { service } => {
             let document = find(visit, &service)?;
@@ -71,8 +74,25 @@ pub(super) fn serve(visit: &mut Visit, operation: ServiceOperation) -> Result<Va
             delete(visit, &service, &document)?;
             Ok(done(&service, "deleted"))
         }
-        ServiceOperation::Instances { service } => instances(visit, &find(visit, &service)?),
-        ServiceOperation::Events { service } => events(visit, &find(visit, &service)?),
+        ServiceOperation::Instances { service, name_parts, statuses, spot, page } => {
+            let found = instances(visit, &find(visit, &service)?)?;
+            let is_meant = |instance: &Value| {
+                let text = |field: &str| instance[field].as_str().unwrap_or_default();
+                name_parts.iter().all(|part| contains(text("InstanceName"), Some(part)))
+                    && word_of(&statuses, text("Status"))
+                    && spot != Some(true)
+            };
+            let (number, size) = (page.skip / page.take + 1, page.take);
+            let (page, total) = paged(found.into_iter().filter(is_meant).collect(), page);
+            Ok(json!({ "Instances": page, "TotalCount": total, "PageNumber": number, "PageSize": size }))
+        }
+        ServiceOperation::Events { service, span, normal, page } => {
+            let found = events(visit, &find(visit, &service)?, span)?;
+            let (number, size) = (page.skip / page.take + 1, page.take);
+            let (page, total) = paged(if normal { found } else { Vec::new() }, page);
+            let pages = usize::try_from(size).map_or(1, |size| total.div_ceil(size)).max(1);
+            Ok(json!({ "TotalCount": total, "Events": page, "PageNum": number, "TotalPageNum": pages }))
+        }
     }
 }
 
@@ -103,6 +123,8 @@ fn create(visit: &mut Visit, service: &Service) -> Result<Value, Problem> {
     document.insert(ID.to_owned(), Value::from(id.as_str()));
     document.insert(CONFIG.to_owned(), Value::Object(service.config.clone()));
     document.insert(WORKSPACE.to_owned(), Value::from(service.workspace.clone()));
+    let labels = service.labels.iter().map(|(key, value)| json!({ "Key": key, "Value": value }));
+    document.insert(LABELS.to_owned(), labels.collect());
     document.insert(UPDATED.to_owned(), Value::from(calendar::written(visit.now)));
     start(visit, &service.name, document)?;
     let document = find(visit, &service.name)?;
@@ -229,6 +251,7 @@ fn told(visit: &Visit, name: &str, document: &Document) -> Result<Value, Problem
         "TotalInstance": pods,
         "RunningInstance": running,
         "PendingInstance": if job.is_ended() { 0 } else { pods - running },
+        "Labels": document.get(LABELS).map(label_list),
         "ServiceConfig": Value::Object(service.config).to_string(),
         "CurrentVersion": runs,
         "LatestVersion": runs,
@@ -237,33 +260,42 @@ fn told(visit: &Visit, name: &str, document: &Document) -> Result<Value, Problem
     }))
 }
 
-fn list(
-    visit: &Visit,
-    quota: Option<&str>,
-    workspace: Option<&str>,
-    name_part: Option<&str>,
-    wanted: Option<&str>,
-    page: Page,
-) -> Result<Value, Problem> {
+/// The labels as answers write them.
+fn label_list(kept: &Value) -> Value {
+    let one = |label: &Value| json!({ "LabelKey": label["Key"], "LabelValue": label["Value"] });
+    kept.as_array().into_iter().flatten().map(one).collect()
+}
+
+fn list(visit: &Visit, asked: &ListServices) -> Result<Value, Problem> {
     let mut found = Vec::new();
-    for name in visit.described(Kind::Service)?.into_iter().filter(|name| contains(name, name_part)) {
+    let is_called = |name: &String| asked.name_parts.iter().all(|part| contains(name, Some(part)));
+    for name in visit.described(Kind::Service)?.into_iter().filter(is_called) {
         let Ok(document) = find(visit, &name) else { continue };
         let service = described(&document)?;
-        let is_meant = quota.is_none_or(|id| service.quota.as_deref() == Some(id))
-            && workspace.is_none_or(|id| service.workspace.as_deref() == Some(id))
-            && wanted.is_none_or(|wanted| visit.job(&run::job(&document)).is_ok_and(|(_, job)| status(job) == wanted));
+        let (_, job) = visit.job(&run::job(&document))?;
+        let is_meant = asked.quota.as_ref().is_none_or(|id| service.quota.as_ref() == Some(id))
+            && asked.workspace.as_ref().is_none_or(|id| service.workspace.as_ref() == Some(id))
+            && asked.run.as_ref().is_none_or(|id| job.spec.id.as_str() == id)
+            && word_of(&asked.statuses, status(job))
+            && is_labelled(&document, LABELS, &asked.labels);
         if is_meant {
-            found.push((name, document));
+            found.push((job.submitted, name, document));
         }
     }
-    let (number, size) = (page.skip / page.take + 1, page.take);
-    let (page, total) = paged(found, page);
-    let one = |(name, document): &(String, Document)| told(visit, name, document);
+    if asked.by_creation {
+        sort::by_key(&mut found, |(submitted, ..)| *submitted);
+    }
+    if asked.direction == Direction::Descending {
+        found.reverse();
+    }
+    let (number, size) = (asked.page.skip / asked.page.take + 1, asked.page.take);
+    let (page, total) = paged(found, asked.page);
+    let one = |(_, name, document): &(_, String, Document)| told(visit, name, document);
     let services = page.iter().map(one).collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({ "Services": services, "TotalCount": total, "PageNumber": number, "PageSize": size }))
 }
 
-fn instances(visit: &Visit, document: &Document) -> Result<Value, Problem> {
+fn instances(visit: &Visit, document: &Document) -> Result<Vec<Value>, Problem> {
     let (_, job) = visit.job(&run::job(document))?;
     let count = if job.is_ended() { 0 } else { job.spec.shape.roles().iter().map(|role| role.count).sum::<u32>() };
     let status = if job.is_running() { "Running" } else { "Pending" };
@@ -277,17 +309,15 @@ fn instances(visit: &Visit, document: &Document) -> Result<Value, Problem> {
             "IsSpot": false,
         })
     };
-    let instances: Vec<Value> = (0..count).map(one).collect();
-    Ok(json!({ "Instances": instances, "TotalCount": count, "PageNumber": 1, "PageSize": count }))
+    Ok((0..count).map(one).collect())
 }
 
-fn events(visit: &Visit, document: &Document) -> Result<Value, Problem> {
+fn events(visit: &Visit, document: &Document, span: Span) -> Result<Vec<Value>, Problem> {
     let id = visit.job(&run::job(document))?.1.spec.id.clone();
-    let lines = job::told(visit, &id, Timestamp(i64::MIN), Timestamp(i64::MAX), EVENTS_MAX)?;
+    let lines = job::told(visit, &id, span, EVENTS_MAX)?;
     let one = |line: &String| {
         let (time, message) = line.split_once(' ').unwrap_or_default();
         json!({ "Time": time, "Type": "Normal", "Reason": "Scheduling", "Message": message })
     };
-    let events: Vec<Value> = lines.iter().map(one).collect();
-    Ok(json!({ "TotalCount": events.len(), "Events": events, "PageNum": 1, "TotalPageNum": 1 }))
+    Ok(lines.iter().map(one).collect())
 }

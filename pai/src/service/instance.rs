@@ -8,54 +8,35 @@ use engine::state::jobs::Job;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 use engine::unit::sort;
-use engine::unit::time::Timestamp;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::calendar;
 use crate::operation::instance::Instance;
 use crate::operation::instance::InstanceOperation;
+use crate::operation::instance::InstanceOrder;
 use crate::operation::instance::ListInstances;
 use crate::operation::page::Direction;
+use crate::operation::sent::dsw;
 use crate::problem::Problem;
 use crate::service::document;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::job;
+use crate::service::job::list::is_idle;
 use crate::service::job::view;
 use crate::service::run;
 use crate::service::run::Wanted;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
+use crate::service::visit::is_labelled;
 use crate::service::visit::not_found;
 use crate::service::visit::paged;
+use crate::service::visit::word_of;
 
-/// What answers repeat of a request.
-const KEPT: [&str; 18] = [
-    "InstanceName",
-    "WorkspaceId",
-    "ResourceId",
-    "Priority",
-    "OversoldType",
-    "RequestedResource",
-    "EcsSpec",
-    "ImageId",
-    "ImageUrl",
-    "Accessibility",
-    "Driver",
-    "Datasets",
-    "EnvironmentVariables",
-    "UserVpc",
-    "UserId",
-    "Labels",
-    "Tag",
-    "UserCommand",
-];
 const CREATED: &str = "GmtCreateTime";
 const MODIFIED: &str = "GmtModifiedTime";
-/// How many events are told.
-const EVENTS_MAX: i64 = 100;
 
 pub(super) fn serve(visit: &mut Visit, operation: InstanceOperation) -> Result<Value, Problem> {
     let mut answer = answer(visit, operation)?;
@@ -83,10 +64,10 @@ fn answer(visit: &mut Visit, operation: InstanceOperation) -> Result<Value, Prob
             Ok(json!({ "InstanceId": instance }))
         }
         InstanceOperation::Delete { instance } => delete(visit, &instance),
-        InstanceOperation::Events { instance } => {
+        InstanceOperation::Events { instance, span, count } => {
             let document = find(visit, &instance)?;
             let id = visit.job(&run::job(&document))?.1.spec.id.clone();
-            let events = job::told(visit, &id, Timestamp(i64::MIN), Timestamp(i64::MAX), EVENTS_MAX)?;
+            let events = job::told(visit, &id, span, count)?;
             Ok(json!({ "InstanceId": instance, "Events": events }))
         }
     }
@@ -102,7 +83,7 @@ fn find(visit: &Visit, id: &str) -> Result<Document, Problem> {
 
 fn create(visit: &mut Visit, instance: &Instance) -> Result<Value, Problem> {
     let id = visit.new_id("dsw-");
-    let mut document = document::kept(&instance.document, &KEPT);
+    let mut document = document::kept_all(&instance.document);
     run::name_after(&mut document, &id);
     for time in [CREATED, MODIFIED] {
         document.insert(time.to_owned(), Value::from(calendar::written(visit.now)));
@@ -186,7 +167,9 @@ fn told(visit: &Visit, id: &str, document: &Document) -> Result<Value, Problem> 
     let (no, job) = visit.told(&run::job(document))?;
     let (code, message) = view::reason(visit, no, &job)?;
     let seconds = job::times(&job, visit.now).get("Duration").and_then(Value::as_i64).unwrap_or_default();
-    let mut fields = document::kept(document, &KEPT);
+    let mut fields = document.clone();
+    // What is noted of its runs is nobody's field.
+    fields.retain(|name, _| dsw::CREATE.iter().any(|field| field.name == name));
     let told = json!({
         "InstanceId": id,
         "Status": status(&job),
@@ -206,7 +189,12 @@ fn told(visit: &Visit, id: &str, document: &Document) -> Result<Value, Problem> 
     Ok(Value::Object(fields))
 }
 
+fn text<'d>(document: &'d Document, field: &str) -> &'d str {
+    document.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
 fn list(visit: &Visit, asked: &ListInstances) -> Result<Value, Problem> {
+    let state = visit.state()?;
     let mut found = Vec::new();
     for id in visit.described(Kind::Instance)? {
         let Ok(document) = find(visit, &id) else { continue };
@@ -216,12 +204,27 @@ fn list(visit: &Visit, asked: &ListInstances) -> Result<Value, Problem> {
         let is_meant = asked.workspace.as_ref().is_none_or(|id| workspace == Some(id))
             && asked.quota.as_ref().is_none_or(|id| instance.quota.as_ref() == Some(id))
             && contains(&instance.name, asked.name_part.as_deref())
-            && asked.status.as_deref().is_none_or(|wanted| wanted == status(job))
-            && asked.idle.is_none_or(|idle| job.spec.idle == idle);
+            && asked.in_quota
+            && asked.instance.as_ref().is_none_or(|wanted| *wanted == id)
+            && asked.user.as_ref().is_none_or(|name| job.spec.user.as_ref().is_some_and(|of| of.as_str() == name))
+            && word_of(&asked.statuses, status(job))
+            && asked.idle.iter().all(|(idle, runs)| is_idle(job, *idle, *runs))
+            && asked.accelerated.is_none_or(|wanted| (state.cluster.gpus(&view::all_pods(job)) > 0) == wanted)
+            && asked
+                .accessibility
+                .as_ref()
+                .is_none_or(|wanted| text(&document, "Accessibility").eq_ignore_ascii_case(wanted))
+            && is_labelled(&document, "Labels", &asked.labels)
+            && is_labelled(&document, "Tag", &asked.tags)
+            && (asked.created.is_open()
+                || calendar::read(text(&document, CREATED)).is_some_and(|at| asked.created.has(at)));
         if is_meant {
-            let created = document.get(CREATED).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let priority = if asked.by_priority { job.spec.priority } else { Priority::LOWEST };
-            found.push(((priority, created), id, document));
+            let key = match asked.sort {
+                InstanceOrder::Priority => (job.spec.priority, CREATED),
+                InstanceOrder::Created => (Priority::LOWEST, CREATED),
+                InstanceOrder::Modified => (Priority::LOWEST, MODIFIED),
+            };
+            found.push(((key.0, text(&document, key.1).to_owned()), id, document));
         }
     }
     sort::by(&mut found, |(a, ..), (b, ..)| a.cmp(b));

@@ -57,13 +57,14 @@ pub(super) fn list(
     visit: &Visit,
     name: &str,
     roles: &[RoleName],
-    name_part: Option<&str>,
+    [name_part, wanted]: [Option<&str>; 2],
     page: Page,
 ) -> Result<Value, Problem> {
     let (_, workspace) = visit.workspace(name)?;
     let has_role = |member: &Member| roles.is_empty() || roles.iter().any(|name| member.roles.contains(role(*name)));
     let members = workspace.members.iter();
-    let found = members.filter(|(user, member)| has_role(member) && contains(user.as_str(), name_part));
+    let is_meant = |user: &str| contains(user, name_part) && wanted.is_none_or(|wanted| wanted == user);
+    let found = members.filter(|(user, member)| has_role(member) && is_meant(user.as_str()));
     let (page, total) = paged(found.collect(), page);
     let members: Value = page.into_iter().map(|(user, member)| told(user, member)).collect();
     Ok(json!({ "Members": members, "TotalCount": total }))

@@ -15,10 +15,13 @@ use engine::unit::amount::DimensionKind;
 use engine::unit::id::GroupNo;
 use engine::unit::id::NodeId;
 use engine::unit::id::NodeNo;
+use engine::unit::sort;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::operation::machine::Among;
+use crate::operation::machine::NodeOrder;
+use crate::operation::page::Direction;
 use crate::operation::page::Page;
 use crate::operation::quantity;
 use crate::problem::Problem;
@@ -26,11 +29,32 @@ use crate::service::amount;
 use crate::service::group;
 use crate::service::held;
 use crate::service::visit::Visit;
+use crate::service::visit::contains;
 use crate::service::visit::not_found;
+use crate::service::visit::one_of;
 use crate::service::visit::paged;
 
-pub(super) fn list(visit: &Visit, among: &Among, page: Page) -> Result<Value, Problem> {
-    let found = chosen(visit, among)?;
+pub(super) fn list(
+    visit: &Visit,
+    among: &Among,
+    order: Option<NodeOrder>,
+    direction: Direction,
+    page: Page,
+) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let mut found = chosen(visit, among)?;
+    match order {
+        None => {}
+        Some(NodeOrder::Name) => {
+            sort::by(&mut found, |a, b| state.nodes[a.at()].id.cmp(&state.nodes[b.at()].id));
+        }
+        Some(NodeOrder::Amount(kind)) => {
+            sort::by_key(&mut found, |no| amount::in_units(state, &state.nodes[no.at()].amount, kind));
+        }
+    }
+    if direction == Direction::Descending {
+        found.reverse();
+    }
     let (page, total) = paged(found, page);
     let pods = on_nodes(visit.state()?);
     let nodes = page.into_iter().map(|no| told(visit, no, &pods)).collect::<Result<Vec<Value>, Problem>>()?;
@@ -58,12 +82,15 @@ pub(super) fn types(visit: &Visit, among: &Among) -> Result<Value, Problem> {
 }
 
 /// The pods on a node. Those of other workspaces are told as amounts, without names.
-pub(super) fn pods(visit: &Visit, name: &str) -> Result<Value, Problem> {
-    let (state, no) = (visit.state()?, find(visit, name)?);
+pub(super) fn pods(visit: &Visit, name: &str, group: Option<&str>, wanted: &[u32]) -> Result<Value, Problem> {
+    let (state, no) = (visit.state()?, find(visit, name, group)?);
     let mut told = Vec::new();
     for OnNode { job, at, gpus, amount } in on_nodes(state).remove(&no).unwrap_or_default() {
         let is_seen = visit.may_see_job(&job.spec.id)?;
         let indexes: Vec<u32> = (0..16).filter(|bit| gpus & (1 << bit) != 0).collect();
+        if !wanted.is_empty() && !indexes.iter().any(|gpu| wanted.contains(gpu)) {
+            continue;
+        }
         told.push(json!({
             "PodName": is_seen.then(|| format!("{}-{at}", job.spec.id)),
             "WorkloadId": is_seen.then(|| job.spec.id.as_str()),
@@ -76,8 +103,8 @@ pub(super) fn pods(visit: &Visit, name: &str) -> Result<Value, Problem> {
     Ok(json!({ "NodePodInfos": told }))
 }
 
-pub(super) fn cordon(visit: &mut Visit, name: &str, is_cordoned: bool) -> Result<Value, Problem> {
-    let (state, no) = (visit.state()?, find(visit, name)?);
+pub(super) fn cordon(visit: &mut Visit, name: &str, group: Option<&str>, is_cordoned: bool) -> Result<Value, Problem> {
+    let (state, no) = (visit.state()?, find(visit, name, group)?);
     let node = &state.nodes[no.at()];
     let put = PutNode {
         node: node.id.clone(),
@@ -96,9 +123,13 @@ fn by_name(state: &State, amount: &Amount) -> AmountByName {
     dimensions.map(|(at, dimension)| (dimension.name.clone(), amount[at])).collect()
 }
 
-fn find(visit: &Visit, name: &str) -> Result<NodeNo, Problem> {
+/// A node, of a group if one is named.
+fn find(visit: &Visit, name: &str, group: Option<&str>) -> Result<NodeNo, Problem> {
     let state = visit.state()?;
+    let group = group.map(|group| group::find(visit, group)).transpose()?;
+    let is_meant = |no: &NodeNo| group.is_none_or(|group| state.nodes[no.at()].group == group);
     let found = NodeId::new(name).ok().and_then(|id| state.node_no(&id)).filter(|_| visit.is_somebody(state));
+    let found = found.filter(is_meant);
     found.ok_or_else(|| not_found("Node", "node", name))
 }
 
@@ -113,13 +144,20 @@ fn chosen(visit: &Visit, among: &Among) -> Result<Vec<NodeNo>, Problem> {
     for name in &among.groups {
         groups.push(group::find(visit, name)?);
     }
-    let is_one = |names: &[String], name: Option<&str>| {
-        names.is_empty() || name.is_some_and(|name| names.iter().any(|one| one == name))
-    };
+    if let Some(part) = &among.group_part {
+        let mut named = Vec::new();
+        for no in groups {
+            if contains(&group::shown_name(visit, &state.groups[no.at()])?, Some(part)) {
+                named.push(no);
+            }
+        }
+        groups = named;
+    }
     let is_meant = |node: &Node| {
         groups.contains(&node.group)
-            && is_one(&among.nodes, Some(node.id.as_str()))
-            && is_one(&among.types, node.node_type.as_deref())
+            && one_of(&among.nodes, Some(node.id.as_str()))
+            && one_of(&among.types, node.node_type.as_deref())
+            && (among.ready.is_empty() || among.ready.contains(&(node.status == NodeStatus::Ready)))
             && among.gpu_type.as_ref().is_none_or(|wanted| node.gpu_type.as_deref() == Some(wanted))
             && among.accelerated.is_none_or(|wanted| (state.cluster.gpus(&node.amount) > 0) == wanted)
     };

@@ -23,8 +23,11 @@ use crate::service::job::view::kind_of_quota;
 use crate::service::job::view::machine_word;
 use crate::service::quota::shown_name;
 use crate::service::visit::Visit;
+use crate::service::visit::is_labelled;
 use crate::service::visit::not_found;
+use crate::service::visit::one_of;
 use crate::service::visit::paged;
+use crate::service::visit::word_of;
 
 /// What answers repeat of a request.
 const KEPT: [&str; 7] = ["Name", "GroupName", "EnvType", "ResourceType", "IsDefault", "Spec", "Labels"];
@@ -34,7 +37,7 @@ pub(super) fn serve(visit: &mut Visit, operation: ResourceOperation) -> Result<V
         ResourceOperation::Attach { workspace, resources } => attach(visit, &workspace, &resources),
         ResourceOperation::Update { workspace, chosen, changes } => update(visit, &workspace, &chosen, &changes),
         ResourceOperation::Detach { workspace, chosen } => detach(visit, &workspace, &chosen),
-        ResourceOperation::List { workspace, types, name, group, page } => {
+        ResourceOperation::List { workspace, types, name, group, quotas, labels, page } => {
             let mut found = Vec::new();
             for (id, of) in &visit.state()?.workspaces {
                 if visit.sees(of) && workspace.as_ref().is_none_or(|name| name == id.as_str()) {
@@ -49,9 +52,11 @@ pub(super) fn serve(visit: &mut Visit, operation: ResourceOperation) -> Result<V
             };
             found.retain(|resource| {
                 let kind = resource["ResourceType"].as_str().unwrap_or_default();
-                (types.is_empty() || types.iter().any(|wanted| wanted == kind))
+                word_of(&types, kind)
+                    && one_of(&quotas, resource["Spec"]["resourceId"].as_str())
                     && is(resource, "Name", &name)
                     && is(resource, "GroupName", &group)
+                    && resource.as_object().is_some_and(|fields| is_labelled(fields, "Labels", &labels))
             });
             let (page, total) = paged(found, page);
             Ok(json!({ "Resources": page, "TotalCount": total }))
@@ -68,10 +73,10 @@ fn id_of(workspace: &WorkspaceId, quota: &str) -> String {
 fn attach(visit: &mut Visit, name: &str, resources: &[NewResource]) -> Result<Value, Problem> {
     let (workspace, _) = visit.workspace(name)?;
     let (mut commands, mut changes, mut told) = (Vec::new(), Vec::new(), Vec::new());
-    for NewResource { quota, document } in resources {
+    for NewResource { quota, resource_type, document } in resources {
         let state = visit.state()?;
         let no = visit.quota(quota)?;
-        check_kind(state, no, document)?;
+        check_kind(state, no, resource_type.as_deref())?;
         let id = id_of(&workspace, quota);
         let mut kept = document::kept(document, &KEPT);
         kept.insert("GmtCreateTime".to_owned(), Value::from(calendar::written(visit.now)));
@@ -85,9 +90,9 @@ fn attach(visit: &mut Visit, name: &str, resources: &[NewResource]) -> Result<Va
 }
 
 /// Machines of one kind are not attached as those of another.
-fn check_kind(state: &State, no: QuotaNo, document: &Document) -> Result<(), Problem> {
+fn check_kind(state: &State, no: QuotaNo, sent: Option<&str>) -> Result<(), Problem> {
     let known = machine_word(kind_of_quota(state, no));
-    let sent = document.get("ResourceType").and_then(Value::as_str).unwrap_or(known);
+    let sent = sent.unwrap_or(known);
     if sent == known {
         return Ok(());
     }
@@ -96,10 +101,24 @@ fn check_kind(state: &State, no: QuotaNo, document: &Document) -> Result<(), Pro
     Err(Problem::new(400, "InvalidParameter", message))
 }
 
+/// A resource stays the quota that it is.
+fn check_quota(state: &State, no: QuotaNo, fields: &Document) -> Result<(), Problem> {
+    let sent = fields.get("Spec").and_then(|spec| spec.get("resourceId")?.as_str());
+    let quota = state.quotas[no.at()].id.as_str();
+    match sent.filter(|sent| *sent != quota) {
+        None => Ok(()),
+        Some(sent) => {
+            let message = format!("Spec.resourceId is {sent:?}; the resource is quota {quota}, attach another one");
+            Err(Problem::new(400, "InvalidParameter", message))
+        }
+    }
+}
+
 fn update(visit: &mut Visit, name: &str, chosen: &Chosen, fields: &Document) -> Result<Value, Problem> {
     let mut changes = Vec::new();
     let mut ids = Vec::new();
-    for (id, _) in choose(visit, name, chosen)? {
+    for (id, no) in choose(visit, name, chosen)? {
+        check_quota(visit.state()?, no, fields)?;
         let mut document = visit.document(Kind::Resource, &id)?;
         document.extend(fields.clone());
         changes.push(Change::put(Kind::Resource, &id, &document));
@@ -136,7 +155,9 @@ fn choose(visit: &Visit, name: &str, chosen: &Chosen) -> Result<Vec<(String, Quo
         let resource = told(visit, &workspace, *no)?;
         let id = resource["Id"].as_str().unwrap_or_default().to_owned();
         let is_in_group = chosen.group.is_some() && resource["GroupName"].as_str() == chosen.group.as_deref();
-        if is_in_group || chosen.resources.contains(&id) {
+        let kind = resource["ResourceType"].as_str().unwrap_or_default();
+        let is_of_kind = chosen.resource_type.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(kind));
+        if is_of_kind && (is_in_group || chosen.resources.contains(&id)) {
             found.push((id, *no));
         }
     }

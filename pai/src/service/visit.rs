@@ -20,6 +20,7 @@ use engine::unit::time::Timestamp;
 use engine::workspace::role::Role;
 use engine::workspace::role::RoleSet;
 use engine::workspace::space::Workspace;
+use serde_json::Value;
 
 use crate::key::hex;
 use crate::problem::Problem;
@@ -209,4 +210,27 @@ pub(crate) fn paged<T>(mut list: Vec<T>, page: crate::operation::page::Page) -> 
 /// Whether a text contains another, whatever the case.
 pub(crate) fn contains(text: &str, part: Option<&str>) -> bool {
     part.is_none_or(|part| text.to_lowercase().contains(&part.to_lowercase()))
+}
+
+/// Whether a name is among these, of which none means all.
+pub(crate) fn one_of(names: &[String], name: Option<&str>) -> bool {
+    names.is_empty() || name.is_some_and(|name| names.iter().any(|one| one == name))
+}
+
+/// The same of words, whatever their case.
+pub(crate) fn word_of(words: &[String], word: &str) -> bool {
+    words.is_empty() || words.iter().any(|one| one.eq_ignore_ascii_case(word))
+}
+
+/// Whether a document has each of these labels in a field: an object of texts, or a list of keys with values.
+pub(crate) fn is_labelled(document: &Document, field: &str, wanted: &[(String, String)]) -> bool {
+    let value = |name: &str| match document.get(field)? {
+        Value::Object(object) => object.get(name)?.as_str(),
+        Value::Array(list) => {
+            let of_name = list.iter().find(|one| one.get("Key").and_then(Value::as_str) == Some(name));
+            of_name?.get("Value")?.as_str()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    };
+    wanted.iter().all(|(name, wanted)| value(name) == Some(wanted))
 }

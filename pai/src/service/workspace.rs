@@ -22,6 +22,7 @@ use crate::service::member;
 use crate::service::run;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
+use crate::service::visit::one_of;
 use crate::service::visit::paged;
 
 /// The name that no other workspace has; the engine knows a workspace by its id.
@@ -36,11 +37,12 @@ pub(super) fn serve(visit: &mut Visit, operation: WorkspaceOperation) -> Result<
             let (id, workspace) = visit.workspace(&workspace)?;
             told(visit, &id, workspace)
         }
-        WorkspaceOperation::List { workspaces, name_part, direction, page } => {
+        WorkspaceOperation::List { workspaces, name_part, user, enabled, direction, page } => {
             let mut found = Vec::new();
             for (id, workspace) in visit.state()?.workspaces.iter().filter(|(_, workspace)| visit.sees(workspace)) {
-                let is_named = workspaces.is_empty() || workspaces.iter().any(|name| name == id.as_str());
-                if is_named && contains(&name_of(visit, id)?, name_part.as_deref()) {
+                let has = |name: &String| workspace.members.keys().any(|member| member.as_str() == name);
+                let is_named = one_of(&workspaces, Some(id.as_str())) && user.as_ref().is_none_or(has);
+                if enabled && is_named && contains(&name_of(visit, id)?, name_part.as_deref()) {
                     found.push((id, workspace));
                 }
             }
@@ -58,8 +60,8 @@ pub(super) fn serve(visit: &mut Visit, operation: WorkspaceOperation) -> Result<
         }
         WorkspaceOperation::Delete { workspace } => delete(visit, &workspace),
         WorkspaceOperation::AddMembers { workspace, members } => member::add(visit, &workspace, &members),
-        WorkspaceOperation::ListMembers { workspace, roles, name_part, page } => {
-            member::list(visit, &workspace, &roles, name_part.as_deref(), page)
+        WorkspaceOperation::ListMembers { workspace, roles, name_part, user, page } => {
+            member::list(visit, &workspace, &roles, [name_part.as_deref(), user.as_deref()], page)
         }
         WorkspaceOperation::GetMember { workspace, member } => member::get(visit, &workspace, &member),
         WorkspaceOperation::RemoveMembers { workspace, members } => member::remove(visit, &workspace, &members),
@@ -86,7 +88,7 @@ fn create(
             return Err(Problem::new(409, "WorkspaceNameAlreadyExists", message));
         }
     }
-    let mut kept = crate::service::document::kept(document, &[NAME, "DisplayName", "EnvTypes", "ResourceGroupId"]);
+    let mut kept = crate::service::document::kept(document, &[NAME, "DisplayName", "EnvTypes"]);
     kept.insert("Creator".to_owned(), Value::from(visit.sender.user.as_str()));
     let put = PutWorkspace {
         workspace: run::name(&id)?,

@@ -190,3 +190,17 @@ fn quotas_and_members() {
         assert!(workspace(name).contains("3 to 23 letters, digits and underscores"), "{name}");
     }
 }
+
+#[test]
+fn an_operation_that_exists_elsewhere_is_said_to_be_not_served() {
+    for (version, action) in [
+        ("2020-12-03", "ListRayHistoryServers"),
+        ("2021-02-04", "CreateDataset"),
+        ("2022-01-12", "CreateTrainingJob"),
+        ("2021-07-01", "CreateGateway"),
+        ("2022-01-01", "ListInstanceSnapshot"),
+    ] {
+        let told = refusal(version, action, "POST", "/api/v1/x", "");
+        assert!(told.starts_with(&format!("400 UnsupportedOperation: {action} is not served here: ")), "{told}");
+    }
+}

@@ -4,10 +4,14 @@
 mod answers;
 mod elastic;
 mod evictions;
+#[path = "../operations/fields.rs"]
+mod fields;
+mod filters;
 mod kept;
 mod model;
 mod office;
 mod refusals;
+mod repeated;
 mod restarts;
 mod services;
 mod switches;

@@ -164,6 +164,11 @@ pub(crate) fn restarts(stretches: &[Stretch], now: Timestamp) -> Value {
     Value::from(records)
 }
 
+/// When a job was started the last time.
+pub(crate) fn started(job: &Job) -> Option<Timestamp> {
+    stretches(job).iter().rev().find(|stretch| stretch.status == "Running").map(|run| run.from)
+}
+
 /// The times of a job, and how long it has run.
 pub(crate) fn times(job: &Job, now: Timestamp) -> Document {
     let stretches = stretches(job);

@@ -16,14 +16,19 @@ use serde_json::json;
 
 use crate::operation::job::JobOrder;
 use crate::operation::job::ListJobs;
+use crate::operation::job::Payment;
+use crate::operation::job::Said;
 use crate::operation::page::Direction;
+use crate::operation::page::Span;
 use crate::operation::quantity;
 use crate::problem::Problem;
 use crate::service::amount;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::held;
+use crate::service::job::said;
 use crate::service::job::view;
+use crate::service::quota::shown_name;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
 use crate::service::visit::paged;
@@ -34,53 +39,80 @@ const DAYS_SHOWN: Millis = Millis(7 * Millis::DAY.0);
 pub(super) fn list(visit: &Visit, asked: &ListJobs) -> Result<Value, Problem> {
     let state = visit.state()?;
     let deleted = visit.described(Kind::Deleted)?;
-    // A quota that is not there has no jobs.
-    let quotas: Vec<QuotaNo> = asked.quotas.iter().filter_map(|id| visit.quota(id).ok()).collect();
+    let quotas = quotas(visit, asked)?;
     let mut found = Vec::new();
-    for (_, job) in state.jobs.iter().filter(|(_, job)| is_asked_for(visit, asked, &quotas, job)) {
+    for (_, job) in state.jobs.iter().filter(|(_, job)| is_asked_for(visit, asked, quotas.as_deref(), job)) {
         let id = job.spec.id.as_str();
         let is_deleted = deleted.binary_search_by(|name| name.as_str().cmp(id)).is_ok();
         if !is_deleted && visit.may_see_job(&job.spec.id)? {
             found.push(job);
         }
     }
-    if asked.job_type.is_some() || asked.sort == JobOrder::JobType {
+    if asked.said != Said::default() {
+        found = said::those_that_say(visit, &asked.said, found)?;
+    }
+    if !asked.job_types.is_empty() || asked.sort == JobOrder::JobType {
         let frameworks = Frameworks::of(visit)?;
-        if let Some(wanted) = &asked.job_type {
-            found.retain(|job| frameworks.of_job(job) == wanted);
-        }
+        let is_wanted = |job: &&Job| asked.job_types.iter().any(|wanted| frameworks.of_job(job) == wanted);
+        found.retain(|job| asked.job_types.is_empty() || is_wanted(job));
         order(&mut found, asked, |job| frameworks.of_job(job));
     } else {
         order(&mut found, asked, |_| "");
     }
     let (page, total) = paged(found, asked.page);
-    let tell = |job: &Job| Ok(item(state, job, &visit.document(Kind::Job, job.spec.id.as_str())?, visit.now));
+    let tell = |job: &Job| item(visit, job, &visit.document(Kind::Job, job.spec.id.as_str())?);
     let jobs = page.into_iter().map(tell).collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({ "Jobs": jobs, "TotalCount": total }))
 }
 
-/// Everything but the framework, which only the documents know.
-fn is_asked_for(visit: &Visit, asked: &ListJobs, quotas: &[QuotaNo], job: &Job) -> bool {
+/// The quotas that are asked for, if it matters. A quota that is not there has no jobs.
+fn quotas(visit: &Visit, asked: &ListJobs) -> Result<Option<Vec<QuotaNo>>, Problem> {
+    if asked.quotas.is_empty() && asked.quota_name.is_none() {
+        return Ok(None);
+    }
+    let named: Vec<QuotaNo> = asked.quotas.iter().filter_map(|id| visit.quota(id).ok()).collect();
+    let mut found = Vec::new();
+    for (no, quota) in visit.state()?.live_quotas() {
+        let is_named = asked.quotas.is_empty() || named.contains(&no);
+        let is_called = match &asked.quota_name {
+            None => true,
+            Some(name) => shown_name(visit, quota)? == *name,
+        };
+        if is_named && is_called {
+            found.push(no);
+        }
+    }
+    Ok(Some(found))
+}
+
+/// By everything that the engine knows; what only the documents know comes after.
+fn is_asked_for(visit: &Visit, asked: &ListJobs, quotas: Option<&[QuotaNo]>, job: &Job) -> bool {
     let spec = &job.spec;
     let is_own = |user: &UserId| spec.user.as_ref() == Some(user);
+    let is_by = |name: &String| spec.user.as_ref().is_some_and(|of| of.as_str() == name);
     let named = spec.name.as_deref().unwrap_or(spec.id.as_str());
     // A list by name goes back as far as there is anything.
-    let from = asked.from.unwrap_or(if asked.jobs.is_empty() { visit.now - DAYS_SHOWN } else { Timestamp(i64::MIN) });
+    let from = if asked.jobs.is_empty() { visit.now - DAYS_SHOWN } else { Timestamp(i64::MIN) };
+    let created = Span { from: asked.created.from.or(Some(from)), ..asked.created };
     spec.module == Module::Dlc
         && asked.workspace.as_ref().is_none_or(|id| spec.workspace.as_ref().is_some_and(|of| of.as_str() == id))
         && (asked.jobs.is_empty() || asked.jobs.iter().any(|id| id == spec.id.as_str()))
         && contains(named, asked.name_part.as_deref())
-        && (asked.quotas.is_empty() || quotas.contains(&spec.quota))
-        && asked.status.as_deref().is_none_or(|status| status == view::status(job))
-        && asked.user.as_ref().is_none_or(|user| spec.user.as_ref().is_some_and(|of| of.as_str() == user))
+        && quotas.is_none_or(|quotas| quotas.contains(&spec.quota))
+        && (asked.statuses.is_empty() || asked.statuses.contains(&view::status(job)))
+        && asked.users.iter().all(is_by)
         && (!asked.own || is_own(&visit.sender.user))
         && asked.idle.is_none_or(|(idle, runs)| is_idle(job, idle, runs))
-        && job.submitted >= from
-        && asked.until.is_none_or(|until| job.submitted <= until)
+        && asked.payment.is_none_or(|payment| payment == paid_with(job))
+        && created.has(job.submitted)
+}
+
+fn paid_with(job: &Job) -> Payment {
+    if job.bids() { Payment::Spot } else { Payment::Quota }
 }
 
 /// By a job's use of idle amounts; of those that may use them, by whether they do.
-fn is_idle(job: &Job, idle: IdlePolicy, runs: Option<bool>) -> bool {
+pub(crate) fn is_idle(job: &Job, idle: IdlePolicy, runs: Option<bool>) -> bool {
     job.spec.idle == idle && runs.is_none_or(|runs| view::runs_idle(job) == runs)
 }
 
@@ -119,11 +151,13 @@ fn finished(job: &Job) -> Option<Timestamp> {
     if let Phase::Ended { at, .. } = &job.phase { Some(*at) } else { None }
 }
 
-fn item(state: &State, job: &Job, document: &Document, now: Timestamp) -> Value {
-    let mut fields = view::told(state, job, document, now);
+fn item(visit: &Visit, job: &Job, document: &Document) -> Result<Value, Problem> {
+    let state = visit.state()?;
+    let mut fields = view::told(state, job, document, visit.now);
     let all = view::all_pods(job);
     let nodes: Vec<&str> = nodes(state, job);
-    let quota = (!job.bids()).then(|| state.quotas[job.spec.quota.at()].id.as_str());
+    let quota = (!job.bids()).then(|| &state.quotas[job.spec.quota.at()]);
+    let quota_name = quota.map(|quota| shown_name(visit, quota)).transpose()?;
     let more = json!({
         "UseOversoldResource": view::runs_idle(job),
         "RequestCPU": amount::whole(state, &all, DimensionKind::Cpu),
@@ -131,14 +165,14 @@ fn item(state: &State, job: &Job, document: &Document, now: Timestamp) -> Value 
         "RequestMemory": amount::whole(state, &all, DimensionKind::Memory).to_string(),
         "NodeCount": nodes.len().to_string(),
         "NodeNames": nodes,
-        "ResourceName": quota,
-        "ResourceQuotaName": quota,
+        "ResourceName": quota_name,
+        "ResourceQuotaName": quota_name,
         "Username": job.spec.user.as_ref().map(UserId::as_str),
     });
     if let Value::Object(more) = more {
         fields.extend(more);
     }
-    Value::Object(fields)
+    Ok(Value::Object(fields))
 }
 
 /// The nodes that a job runs on, each once.

@@ -1,8 +1,9 @@
 //! Training jobs (DLC).
 
 mod history;
-mod list;
+pub(crate) mod list;
 mod pods;
+mod said;
 mod submit;
 pub(crate) mod view;
 
@@ -13,13 +14,13 @@ use engine::message::command::SetPriority;
 use engine::unit::id::JobId;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
-use engine::unit::time::Timestamp;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::calendar;
 use crate::operation::job::JobOperation;
+use crate::operation::page::Span;
 use crate::problem::Problem;
 use crate::service::document::Change;
 use crate::service::document::Document;
@@ -27,6 +28,7 @@ use crate::service::document::Kind;
 use crate::service::visit::Visit;
 use crate::service::visit::not_found;
 
+pub(crate) use history::started;
 pub(crate) use history::times;
 
 pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value, Problem> {
@@ -45,10 +47,7 @@ pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value,
         JobOperation::Update { job, priority, changes } => update(visit, &job, priority, changes),
         JobOperation::Stop { job } => stop(visit, &job),
         JobOperation::Delete { job } => delete(visit, &job),
-        JobOperation::Events { job, pod, from, until, count } => {
-            let pod = pod.as_deref();
-            events(visit, &job, pod, from.unwrap_or(Timestamp(i64::MIN)), until.unwrap_or(Timestamp(i64::MAX)), count)
-        }
+        JobOperation::Events { job, pod, span, count } => events(visit, &job, pod.as_deref(), span, count),
     }
 }
 
@@ -102,35 +101,22 @@ fn delete(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
     Ok(json!({ "JobId": name }))
 }
 
-fn events(
-    visit: &Visit,
-    name: &str,
-    pod: Option<&str>,
-    from: Timestamp,
-    until: Timestamp,
-    count: i64,
-) -> Result<Value, Problem> {
+fn events(visit: &Visit, name: &str, pod: Option<&str>, span: Span, count: i64) -> Result<Value, Problem> {
     let (_, job) = visit.job(name)?;
     if let Some(pod) = pod
         && !pods::names(job, &visit.document(Kind::Job, name)?).any(|known| known == pod)
     {
         return Err(not_found("Pod", "pod", pod));
     }
-    Ok(json!({ "JobId": name, "PodId": pod, "Events": told(visit, &job.spec.id, from, until, count)? }))
+    Ok(json!({ "JobId": name, "PodId": pod, "Events": told(visit, &job.spec.id, span, count)? }))
 }
 
 /// What has happened to a job, a sentence each, the newest of them if there are too many.
-pub(crate) fn told(
-    visit: &Visit,
-    id: &JobId,
-    from: Timestamp,
-    until: Timestamp,
-    count: i64,
-) -> Result<Vec<String>, Problem> {
+pub(crate) fn told(visit: &Visit, id: &JobId, span: Span, count: i64) -> Result<Vec<String>, Problem> {
     let (_, job) = visit.told(id.as_str())?;
     let submitted = (job.submitted, "Submitted".to_owned());
     let told = job.story.iter().map(|(at, episode)| (*at, explain::episode(episode)));
-    let all = std::iter::once(submitted).chain(told).filter(|(at, _)| (from..=until).contains(at));
+    let all = std::iter::once(submitted).chain(told).filter(|(at, _)| span.has(*at));
     let mut lines: Vec<String> = all.map(|(at, sentence)| format!("{} {sentence}", calendar::written(at))).collect();
     let over = lines.len().saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
     lines.drain(..over);

@@ -27,34 +27,6 @@ use crate::service::document::Kind;
 use crate::service::run;
 use crate::service::visit::Visit;
 
-/// What answers repeat of a request.
-const KEPT: [&str; 24] = [
-    "Accessibility",
-    "CodeSource",
-    "CredentialConfig",
-    "CustomEnvs",
-    "DataSources",
-    "DebuggerConfigContent",
-    "Description",
-    "DisplayName",
-    "ElasticSpec",
-    "Envs",
-    "JobMaxRunningTimeMinutes",
-    "JobSpecs",
-    "JobType",
-    "Options",
-    "SchedulingStrategy",
-    "Settings",
-    "SuccessPolicy",
-    "TemplateId",
-    "TemplateVersion",
-    "ThirdpartyLibDir",
-    "ThirdpartyLibs",
-    "UserCommand",
-    "UserVpc",
-    "WorkspaceId",
-];
-
 pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Problem> {
     let name = visit.new_id("dlc");
     let spot = spot(job)?;
@@ -84,7 +56,7 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Proble
         duration_ms: job.minutes_max.map(|minutes| Millis(minutes * Millis::MINUTE.0)),
         checkpoint_ms: None,
     };
-    let kept = document::kept(&job.document, &KEPT);
+    let kept = document::kept_all(&job.document);
     visit.send(Command::SubmitJob(submit), &[Change::put(Kind::Job, &name, &kept)])?;
     Ok(json!({ "JobId": name }))
 }

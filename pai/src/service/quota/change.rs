@@ -29,7 +29,7 @@ use crate::service::run;
 use crate::service::visit::Visit;
 
 /// What answers repeat of a request.
-const KEPT: [&str; 6] = ["QuotaName", "Description", "Labels", "QuotaConfig", "Min", "ClusterSpec"];
+const KEPT: [&str; 5] = ["QuotaName", "Description", "Labels", "QuotaConfig", "Min"];
 const MODIFIED: &str = "GmtModifiedTime";
 
 pub(super) fn create(visit: &mut Visit, asked: &quota::CreateQuota) -> Result<Value, Problem> {

@@ -22,8 +22,6 @@ pub(super) fn serve(visit: &mut Visit, operation: QuotaOperation) -> Result<Valu
         QuotaOperation::Scale { quota, nodes, document } => change::scale(visit, &quota, &nodes, document),
         QuotaOperation::Delete { quota } => change::delete(visit, &quota),
         QuotaOperation::Workloads(list) => workload::list(visit, &list),
-        QuotaOperation::Usages { quota, user, workspace, own_only, page } => {
-            usage::list(visit, &quota, user.as_deref(), workspace.as_deref(), own_only, page)
-        }
+        QuotaOperation::Usages(asked) => usage::list(visit, &asked),
     }
 }

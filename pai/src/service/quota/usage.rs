@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use engine::unit::amount::Amount;
 use engine::unit::id::QuotaNo;
+use engine::unit::sort;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::operation::page::Page;
+use crate::operation::page::Direction;
+use crate::operation::workload::ListUsages;
+use crate::operation::workload::UsageOrder;
 use crate::problem::Problem;
 use crate::service::amount;
 use crate::service::held;
@@ -23,21 +26,16 @@ struct Usage {
     used: Amount,
 }
 
-pub(super) fn list(
-    visit: &Visit,
-    name: &str,
-    user: Option<&str>,
-    workspace: Option<&str>,
-    own_only: bool,
-    page: Page,
-) -> Result<Value, Problem> {
-    let (state, no) = (visit.state()?, visit.quota(name)?);
-    let quotas: Vec<QuotaNo> = if own_only { vec![no] } else { state.subtree(no) };
+pub(super) fn list(visit: &Visit, asked: &ListUsages) -> Result<Value, Problem> {
+    let ListUsages { quota, users, workspace, own_only, sort: order, direction, page } = asked;
+    let (state, no) = (visit.state()?, visit.quota(quota)?);
+    let quotas: Vec<QuotaNo> = if *own_only { vec![no] } else { state.subtree(no) };
     let mut usages: BTreeMap<&str, Usage> = BTreeMap::new();
     for (_, job) in state.jobs.iter().filter(|(_, job)| !job.is_ended() && quotas.contains(&job.spec.quota)) {
         let spec = &job.spec;
-        let is_meant = workspace.is_none_or(|id| spec.workspace.as_ref().is_some_and(|of| of.as_str() == id))
-            && user.is_none_or(|name| spec.user.as_ref().is_some_and(|of| of.as_str() == name));
+        let is_by = |name: &String| spec.user.as_ref().is_some_and(|of| of.as_str() == name);
+        let is_meant = workspace.as_ref().is_none_or(|id| spec.workspace.as_ref().is_some_and(|of| of.as_str() == id))
+            && users.iter().all(is_by);
         if !is_meant || !visit.may_see_job(&spec.id)? {
             continue;
         }
@@ -46,7 +44,18 @@ pub(super) fn list(
         usage.submitted += all_pods(job);
         usage.used += held::amount(job);
     }
-    let (page, total) = paged(usages.into_iter().collect(), page);
+    let mut usages: Vec<_> = usages.into_iter().collect();
+    let key = |usage: &Usage| match order {
+        None => 0,
+        Some(UsageOrder::Jobs) => i64::from(usage.jobs),
+        Some(UsageOrder::Submitted(kind)) => amount::in_units(state, &usage.submitted, *kind),
+        Some(UsageOrder::Used(kind)) => amount::in_units(state, &usage.used, *kind),
+    };
+    sort::by_key(&mut usages, |(_, usage)| key(usage));
+    if *direction == Direction::Descending {
+        usages.reverse();
+    }
+    let (page, total) = paged(usages, *page);
     let one = |(user, usage): (&str, Usage)| {
         json!({
             "UserId": user,

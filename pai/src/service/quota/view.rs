@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::operation::page::Direction;
 use crate::operation::quota::ListQuotas;
+use crate::operation::quota::QuotaOrder;
 use crate::operation::quota::STRATEGIES;
 use crate::operation::quota::Under;
 use crate::operation::quota::read_nodes;
@@ -26,7 +27,9 @@ use crate::service::job::view::kind_of_quota;
 use crate::service::job::view::machine_word;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
+use crate::service::visit::is_labelled;
 use crate::service::visit::paged;
+use crate::service::workspace;
 
 pub(super) fn get(visit: &Visit, name: &str) -> Result<Value, Problem> {
     told(visit, visit.quota(name)?)
@@ -45,21 +48,53 @@ pub(super) fn list(visit: &Visit, asked: &ListQuotas) -> Result<Value, Problem> 
         let is_meant = parent.is_none_or(|parent| quota.parent == parent)
             && (asked.quotas.is_empty() || asked.quotas.iter().any(|id| id == quota.id.as_str()))
             && asked.resource_type.is_none_or(|kind| kind_of_quota(state, no) == kind)
-            && (asked.workspaces.is_empty() || is_attached(visit, no, &asked.workspaces)?);
+            && asked.ready
+            && (asked.workspaces.is_empty() || is_attached(visit, no, &asked.workspaces)?)
+            && is_in_workspace_called(visit, no, asked.workspace_part.as_deref())?;
+        let document = visit.document(Kind::Quota, quota.id.as_str())?;
         let shown = shown_name(visit, quota)?;
-        if is_meant && contains(&shown, asked.name_part.as_deref()) {
-            found.push((shown, no));
+        let is_called = contains(&shown, asked.name_part.as_deref());
+        if is_meant && is_called && is_labelled(&document, "Labels", &asked.labels) {
+            found.push((no, shown, document));
         }
     }
-    if let Some(direction) = asked.direction {
-        sort::by(&mut found, |(a, _), (b, _)| a.cmp(b));
-        if direction == Direction::Descending {
-            found.reverse();
-        }
-    }
+    order(state, &mut found, asked);
     let (page, total) = paged(found, asked.page);
-    let quotas = page.into_iter().map(|(_, no)| told(visit, no)).collect::<Result<Vec<Value>, Problem>>()?;
+    let quotas = page.into_iter().map(|(no, ..)| told(visit, no)).collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({ "Quotas": quotas, "TotalCount": total }))
+}
+
+/// Quotas that are equal come as they were created.
+fn order(state: &State, quotas: &mut [(QuotaNo, String, Document)], asked: &ListQuotas) {
+    let time =
+        |document: &Document, field: &str| document.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    match asked.sort {
+        // What was made natively has no times in its document; numbers are in the order of creation.
+        None | Some(QuotaOrder::Created) => {}
+        Some(QuotaOrder::Name) => sort::by(quotas, |(_, a, _), (_, b, _)| a.cmp(b)),
+        Some(QuotaOrder::Modified) => {
+            sort::by(quotas, |(.., a), (.., b)| time(a, "GmtModifiedTime").cmp(&time(b, "GmtModifiedTime")));
+        }
+        Some(QuotaOrder::Amount(kind)) => {
+            sort::by_key(quotas, |(no, ..)| amount::in_units(state, &state.quotas[no.at()].min.amount, kind));
+        }
+    }
+    if asked.direction == Direction::Descending {
+        quotas.reverse();
+    }
+}
+
+fn is_in_workspace_called(visit: &Visit, no: QuotaNo, part: Option<&str>) -> Result<bool, Problem> {
+    let Some(part) = part else { return Ok(true) };
+    for (id, workspace) in &visit.state()?.workspaces {
+        if workspace.quotas.contains(&no) && visit.sees(workspace) {
+            let shown = workspace.name.as_deref().unwrap_or_default();
+            if contains(shown, Some(part)) || contains(&workspace::name_of(visit, id)?, Some(part)) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 fn is_attached(visit: &Visit, no: QuotaNo, workspaces: &[String]) -> Result<bool, Problem> {
@@ -141,7 +176,8 @@ fn config(quota: &Quota, document: &Document) -> Value {
     if let Some(policy) = &settings.child_level {
         fields.insert("SubQuotaPreemptionConfig".to_owned(), child_level_config(policy));
     }
-    fields.insert("OversoldUsageConfig".to_owned(), json!({ "Disabled": !settings.lends }));
+    let oversold = fields.entry("OversoldUsageConfig").or_insert_with(|| json!({}));
+    oversold["Disabled"] = Value::from(!settings.lends);
     Value::Object(fields)
 }
 

@@ -8,18 +8,24 @@ use engine::unit::id::JobNo;
 use engine::unit::id::QuotaNo;
 use engine::unit::ordered::Map;
 use engine::unit::sort;
+use engine::unit::time::Timestamp;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::calendar;
-use crate::operation::quota::ListWorkloads;
+use crate::operation::page::Direction;
 use crate::operation::quota::STRATEGIES;
+use crate::operation::workload::ListWorkloads;
+use crate::operation::workload::WorkloadOrder;
 use crate::problem::Problem;
 use crate::service::amount;
-use crate::service::job::times;
+use crate::service::held;
+use crate::service::job::started;
 use crate::service::job::view;
 use crate::service::visit::Visit;
+use crate::service::visit::one_of;
 use crate::service::visit::paged;
+use crate::service::visit::word_of;
 
 pub(super) fn list(visit: &Visit, asked: &ListWorkloads) -> Result<Value, Problem> {
     let state = visit.state()?;
@@ -35,11 +41,12 @@ pub(super) fn list(visit: &Visit, asked: &ListWorkloads) -> Result<Value, Proble
     let mut found = Vec::new();
     for quota in quotas {
         for (no, place) in members(visit, state, quota)? {
-            if is_asked_for(asked, &state.jobs[no]) {
+            if is_asked_for(visit, asked, &state.jobs[no], place)? {
                 found.push((no, place));
             }
         }
     }
+    arrange(state, &mut found, asked);
     let (page, total) = paged(found, asked.page);
     let told = page.into_iter().map(|(no, place)| told(visit, state, no, place));
     let workloads = told.collect::<Result<Vec<Value>, Problem>>()?;
@@ -62,17 +69,50 @@ fn members(visit: &Visit, state: &State, quota: QuotaNo) -> Result<Vec<(JobNo, O
     Ok(members)
 }
 
-fn is_asked_for(asked: &ListWorkloads, job: &Job) -> bool {
+fn is_asked_for(visit: &Visit, asked: &ListWorkloads, job: &Job, place: Option<usize>) -> Result<bool, Problem> {
     let spec = &job.spec;
-    let among = |names: &[String], name: Option<&str>| {
-        names.is_empty() || name.is_some_and(|name| names.iter().any(|one| one == name))
-    };
-    among(&asked.jobs, Some(spec.id.as_str()))
-        && among(&asked.workspaces, spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str))
-        && among(&asked.users, spec.user.as_ref().map(engine::unit::id::UserId::as_str))
-        && asked.module.is_none_or(|module| spec.module == module)
+    let shown = spec.name.as_deref().unwrap_or(spec.id.as_str());
+    let is_at = |wanted: i64| place.is_some_and(|place| i64::try_from(place) == Ok(wanted));
+    Ok(one_of(&asked.jobs, Some(spec.id.as_str()))
+        && one_of(&asked.names, Some(shown))
+        && one_of(&asked.workspaces, spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str))
+        && one_of(&asked.users, spec.user.as_ref().map(engine::unit::id::UserId::as_str))
+        && word_of(&asked.statuses, view::status(job))
+        && (asked.modules.is_empty() || asked.modules.contains(&spec.module))
+        && (asked.waiting.is_empty() || asked.waiting.contains(&job.is_queued()))
+        && (!asked.own || spec.user.as_ref() == Some(&visit.sender.user))
         && asked.priority.is_none_or(|priority| spec.priority == priority)
+        && asked.place.is_none_or(is_at)
         && asked.idle.is_none_or(|idle| view::runs_idle(job) == idle)
+        && is_on(visit.state()?, asked.node.as_deref(), job)
+        && asked.created.has(job.submitted)
+        && asked.enqueued.has(enqueued(job))
+        && (asked.dequeued.is_open() || started(job).is_some_and(|at| asked.dequeued.has(at))))
+}
+
+/// Whether a job has a pod on a node.
+fn is_on(state: &State, node: Option<&str>, job: &Job) -> bool {
+    let mut places = held::pods(job).filter_map(|(at, _)| at);
+    node.is_none_or(|name| places.any(|pod| state.nodes[pod.node.at()].id.as_str() == name))
+}
+
+/// When a job was put into the queue the last time.
+fn enqueued(job: &Job) -> Timestamp {
+    if job.is_queued() { job.waiting_since } else { job.submitted }
+}
+
+/// Equal ones stay in the order of the queue.
+fn arrange(state: &State, jobs: &mut [(JobNo, Option<usize>)], asked: &ListWorkloads) {
+    match asked.sort {
+        None => {}
+        Some(WorkloadOrder::Created) => sort::by_key(jobs, |(no, _)| state.jobs[*no].submitted),
+        Some(WorkloadOrder::Enqueued) => sort::by_key(jobs, |(no, _)| enqueued(&state.jobs[*no])),
+        Some(WorkloadOrder::Priority) => sort::by_key(jobs, |(no, _)| state.jobs[*no].spec.priority),
+        Some(WorkloadOrder::Position) => sort::by_key(jobs, |(_, place)| *place),
+    }
+    if asked.direction == Direction::Descending {
+        jobs.reverse();
+    }
 }
 
 fn told(visit: &Visit, state: &State, no: JobNo, place: Option<usize>) -> Result<Value, Problem> {
@@ -82,7 +122,6 @@ fn told(visit: &Visit, state: &State, no: JobNo, place: Option<usize>) -> Result
     let quota = &state.quotas[spec.quota.at()];
     let strategy = STRATEGIES.iter().find(|(_, strategy)| *strategy == quota.settings.strategy);
     let (code, reason) = waiting(visit, state, no)?;
-    let enqueued = if job.is_queued() { job.waiting_since } else { job.submitted };
     Ok(json!({
         "WorkloadId": spec.id.as_str(),
         "WorkloadName": spec.name.as_deref().unwrap_or(spec.id.as_str()),
@@ -104,8 +143,8 @@ fn told(visit: &Visit, state: &State, no: JobNo, place: Option<usize>) -> Result
         "WorkspaceId": workspace.map(engine::unit::id::WorkspaceId::as_str),
         "WorkspaceName": workspace.and_then(|id| state.workspaces.get(id)?.name.as_deref()),
         "GmtCreatedTime": calendar::written(job.submitted),
-        "GmtEnqueuedTime": calendar::written(enqueued),
-        "GmtDequeuedTime": times(job, visit.now).get("GmtRunningTime"),
+        "GmtEnqueuedTime": calendar::written(enqueued(job)),
+        "GmtDequeuedTime": started(job).map(calendar::written),
     }))
 }
 
