@@ -112,11 +112,20 @@ fn a_borrower_without_fault_tolerance_fails_when_what_it_borrows_is_taken_back()
     let owner = create(&mut office, &job(&json!({ "WorkspaceId": team, "ResourceId": lender })));
     let statuses = borrowers.each_ref().map(|borrower| brief(&mut office, borrower)[0].clone());
     let taken = &borrowers[statuses.iter().position(|status| status == "Stopping").unwrap()];
+    assert_eq!(brief(&mut office, taken), ["Stopping", "", "PreemptedReclaimed"], "it does not come back");
+    assert_eq!(get(&mut office, taken)["RestartTimes"], "0/0");
     assert!(statuses.contains(&"Running".to_owned()), "{statuses:?}");
     office.tick();
     assert_eq!(brief(&mut office, taken), ["Failed", "", "PreemptedReclaimed"]);
     assert_eq!(brief(&mut office, &owner), ["Running", "", ""]);
     let told = get(&mut office, taken);
+    assert_eq!(told["RestartTimes"], "0/0");
+    for (query, count) in [("AcceptQuotaOverSold-true", 0), ("ForceQuotaOverSold", 2)] {
+        let list = office.get("ListJobs", &format!("/api/v1/jobs?OversoldInfo={query}"), &NOTHING);
+        assert_eq!(list["TotalCount"], count);
+    }
+    let list = office.get("ListJobs", &format!("/api/v1/jobs?JobId={taken}"), &NOTHING);
+    assert_eq!(list["Jobs"][0]["UseOversoldResource"], true, "it ran on idle amounts");
     assert_eq!((&told["Pods"][0]["Status"], &told["Pods"][0]["SubStatus"]), (&json!("Failed"), &json!("Evicted")));
     assert!(told["GmtFailedTime"].is_string() && told["RestartRecord"] == json!([]), "{told}");
 }
@@ -181,4 +190,42 @@ fn who_took_the_place_has_no_name_for_members_of_another_workspace() {
     for one in told {
         assert!(!one.to_string().contains(&high), "{high} in {one}");
     }
+}
+
+#[test]
+fn the_eviction_that_ends_a_job_is_no_restart() {
+    let mut office = Office::new();
+    let (lender, own) = (quota(&mut office, 1), quota(&mut office, 1));
+    let idle = json!({ "ResourceId": own, "Settings": { "OversoldType": "ForceQuotaOverSold",
+        "EnableErrorMonitoringInAIMaster": true, "ErrorMonitoringArgs": "--max-num-of-job-restart=1" } });
+    // It borrows what both leave idle in turn, and each takes it back.
+    let borrower = create(&mut office, &job(&idle));
+    let mut seen = Vec::new();
+    let mut owners: Vec<String> = Vec::new();
+    for _ in 0..40 {
+        let told = get(&mut office, &borrower);
+        let now = ["Status", "SubStatus", "RestartTimes"].map(|field| id(&told, field));
+        if seen.last() != Some(&now) {
+            seen.push(now);
+        }
+        match (id(&told, "Status").as_str(), owners.len()) {
+            ("Running", 0 | 2) => {
+                for quota in [&lender, &own] {
+                    owners.push(create(&mut office, &job(&json!({ "ResourceId": quota }))));
+                }
+            }
+            ("Queuing", 2) => {
+                for owner in &owners {
+                    office.get("StopJob", &format!("/api/v1/jobs/{owner}/stop"), &NOTHING);
+                }
+            }
+            _ => {}
+        }
+        office.tick();
+    }
+    // A look each minute does not see the grace periods.
+    let expected =
+        [["Running", "", "0/1"], ["Queuing", "Restarting", "1/1"], ["Running", "", "1/1"], ["Failed", "", "1/1"]];
+    seen.retain(|now| now[0] != "Restarting" && now[0] != "Stopping");
+    assert_eq!(seen, expected.map(|now| now.map(str::to_owned)));
 }

@@ -2,6 +2,7 @@
 
 use engine::explain;
 use engine::job::phase::AfterStop;
+use engine::job::phase::Charge;
 use engine::job::phase::Outcome;
 use engine::job::phase::Phase;
 use engine::job::story::Cause;
@@ -71,6 +72,45 @@ pub(crate) fn end(job: &Job, outcome: &Outcome) -> (String, String) {
         Outcome::Cancelled => ("JobStoppedByUser".to_owned(), "somebody stopped the job".to_owned()),
         Outcome::Preempted => last_eviction(job),
     }
+}
+
+/// How often a job has been started anew after an eviction, or is going to be. The eviction that ends it is none.
+pub(crate) fn restart_count(job: &Job) -> u32 {
+    let ends = match &job.phase {
+        Phase::Stopping(stopping) => stopping.then != AfterStop::Requeue,
+        Phase::Ended { .. } => job.story.iter().rev().map_while(|(_, episode)| is_evicted(episode)).any(|is| is),
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } => false,
+    };
+    job.progress.evictions - u32::from(ends && job.progress.evictions > 0)
+}
+
+/// Whether an episode is an eviction; none if it says that the job has come back from one.
+fn is_evicted(episode: &Episode) -> Option<bool> {
+    match episode {
+        Episode::Evicted { .. } => Some(true),
+        Episode::Requeued | Episode::Started(..) => None,
+        Episode::Granted(_)
+        | Episode::Promoted
+        | Episode::Shrunk { .. }
+        | Episode::Grown { .. }
+        | Episode::PriorityChanged
+        | Episode::Ended(_) => Some(false),
+    }
+}
+
+/// What the last run of a job counted against, as far as its story is kept.
+pub(crate) fn last_charge(job: &Job) -> Option<Charge> {
+    job.story.iter().rev().find_map(|(_, episode)| match episode {
+        Episode::Started(_, charge) => Some(*charge),
+        Episode::Promoted => Some(Charge::InQuota),
+        Episode::Granted(_)
+        | Episode::Evicted { .. }
+        | Episode::Shrunk { .. }
+        | Episode::Grown { .. }
+        | Episode::Requeued
+        | Episode::PriorityChanged
+        | Episode::Ended(_) => None,
+    })
 }
 
 /// Why a job was evicted the last time.

@@ -78,7 +78,7 @@ pub(super) fn told(state: &State, job: &Job, document: &Document, now: Timestamp
         "UserId": spec.user.as_ref().map(engine::unit::id::UserId::as_str),
         "ResourceId": quota,
         "ResourceType": machines(state, job),
-        "RestartTimes": format!("{}/{max}", job.progress.evictions),
+        "RestartTimes": format!("{}/{max}", history::restart_count(job)),
         "EnablePreemptibleJob": job.bids(),
     });
     fields.extend(history::times(job, now));
@@ -99,11 +99,14 @@ fn specs(state: &State, job: &Job) -> Value {
     job.spec.shape.roles().iter().map(one).collect()
 }
 
-/// `Restarting` from an eviction until the job runs again.
+/// `Restarting` from an eviction until the job runs again, if it will.
 fn sub_status(job: &Job) -> &'static str {
-    let is_back = matches!(job.phase, Phase::Running { .. } | Phase::Ended { .. });
-    let is_evicted = status(job) == "Restarting" || job.progress.evictions > 0;
-    if is_evicted && !is_back { "Restarting" } else { "" }
+    let is_restarting = match &job.phase {
+        Phase::Queued { .. } | Phase::Starting { .. } => job.progress.evictions > 0,
+        Phase::Stopping(_) => status(job) == "Restarting",
+        Phase::Running { .. } | Phase::Ended { .. } => false,
+    };
+    if is_restarting { "Restarting" } else { "" }
 }
 
 fn machines(state: &State, job: &Job) -> &'static str {
@@ -128,9 +131,15 @@ pub(crate) fn machine_word(kind: ResourceType) -> &'static str {
     }
 }
 
-/// Whether a job runs on idle amounts.
+/// Whether a job runs on idle amounts, or did when it ended.
 pub(crate) fn runs_idle(job: &Job) -> bool {
-    job.placed().is_some_and(|placed| placed.charge == Charge::Idle)
+    let charge = match &job.phase {
+        Phase::Ended { .. } => history::last_charge(job),
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } | Phase::Stopping(_) => {
+            job.placed().map(|placed| placed.charge)
+        }
+    };
+    charge == Some(Charge::Idle)
 }
 
 /// Why a job is as it is, of which the sender is told so much: why it waits, what evicts it, how it ended.
