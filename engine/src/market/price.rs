@@ -135,6 +135,12 @@ impl PriceCourse {
         self.earlier.iter().zip(ends).map(|((begin, price), end)| (*begin, end, *price))
     }
 
+    /// The prices that are known one by one, the one of now last, each with its beginning.
+    #[must_use]
+    pub fn known(&self) -> impl DoubleEndedIterator<Item = (Timestamp, i64)> + '_ {
+        self.earlier.iter().copied().chain([(self.since, self.price)])
+    }
+
     /// Changes of the price inside a window that ends now.
     #[must_use]
     pub fn changes(&self, now: Timestamp, window: Millis) -> usize {

@@ -29,6 +29,8 @@ const JOB_TYPES: [&str; 9] = [
     "RayJob",
     "DataJuicerJob",
 ];
+/// How many characters the name of a job may have.
+const NAME_CHARS_MAX: usize = 256;
 pub(crate) const IDLE_POLICIES: [(&str, IdlePolicy); 3] = [
     ("ForbiddenQuotaOverSold", IdlePolicy::Off),
     ("AcceptQuotaOverSold", IdlePolicy::Acceptable),
@@ -114,7 +116,7 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
     let settings = body.inside("Settings")?;
     let create = CreateJob {
         workspace: body.name("WorkspaceId")?,
-        name: body.need("DisplayName")?,
+        name: name(&body)?,
         job_type: job_type(&body)?,
         quota: same(&body, &specs, "ResourceId", "QuotaId")?,
         priority: priority(&body, "Priority")?.unwrap_or_default(),
@@ -126,6 +128,16 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
         document: body.object().clone(),
     };
     Ok(Operation::Job(JobOperation::Create(Box::new(create))))
+}
+
+fn name(body: &Fields) -> Result<String, Misfit> {
+    let name = body.need("DisplayName")?;
+    let count = name.chars().count();
+    if count > NAME_CHARS_MAX {
+        let expected = format!("at most {NAME_CHARS_MAX} characters, and has {count}");
+        return Err(body.invalid_text("DisplayName", &name, &expected));
+    }
+    Ok(name)
 }
 
 fn network(vpc: &Fields) -> Result<Network, Misfit> {
@@ -214,16 +226,19 @@ fn role(spec: &Fields) -> Result<JobRole, Misfit> {
 }
 
 pub(super) fn amounts(config: &Fields) -> Result<PodNeed, Misfit> {
-    let read = |name: &str, read: fn(&str) -> Option<i64>, expected: &str| {
+    // Bytes are told without a unit, and less than a MiB of them is GiB without one.
+    let memory =
+        |text: &str| quantity::mebibytes(text).filter(|_| !text.parse().is_ok_and(|bytes: u64| bytes < 1 << 20));
+    let read = |name: &str, read: &dyn Fn(&str) -> Option<i64>, expected: &str| {
         let Some(text) = config.name(name)? else { return Ok(0) };
         let value = read(&text).filter(|value| *value <= limit::AMOUNT_MAX);
         value.ok_or_else(|| config.invalid_text(name, &text, expected))
     };
     Ok(PodNeed::Amounts {
-        gpus: read("GPU", quantity::thousandths, "a number of GPUs such as \"8\" or \"0.5\"")?,
+        gpus: read("GPU", &quantity::thousandths, "a number of GPUs such as \"8\" or \"0.5\"")?,
         gpu_type: config.name("GPUType")?,
-        cpus: read("CPU", quantity::cpus, "a number of CPUs such as \"8\" or \"500m\"")?,
-        memory: read("Memory", quantity::mebibytes, "an amount of memory such as \"64Gi\"")?,
+        cpus: read("CPU", &quantity::cpus, "a number of CPUs such as \"8\" or \"500m\"")?,
+        memory: read("Memory", &memory, "an amount of memory with its unit, such as \"64Gi\"")?,
     })
 }
 

@@ -2,10 +2,12 @@
 
 use engine::message::command::AmountByName;
 use engine::quota::tree::Quota;
+use engine::state::cluster::Node;
 use engine::state::world::State;
 use engine::unit::amount::Amount;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::GroupNo;
+use engine::unit::id::QuotaNo;
 use serde_json::Value;
 use serde_json::json;
 
@@ -89,8 +91,52 @@ pub(crate) fn groups_with(
     if having.is_empty() { others } else { having }
 }
 
-/// What one pod needs, by dimension names. CPU and memory that the cluster does not count are not asked for.
-pub(crate) fn of_pod(state: &State, need: &PodNeed) -> Result<AmountByName, Problem> {
+/// What one pod needs, by dimension names. CPU and memory that the cluster does not count are not asked for. A pod that
+/// no machine of the quota could ever take is refused.
+pub(crate) fn of_pod(state: &State, need: &PodNeed, quota: Option<QuotaNo>) -> Result<AmountByName, Problem> {
+    let amount = by_dimensions(state, need, quota)?;
+    let machines = machines_of(state, quota);
+    let asked = |at: usize| amount.get(&state.cluster.dimensions[at].name).copied().unwrap_or_default();
+    let dimensions = || 0..state.cluster.dimensions.len();
+    let takes = |node: &&Node| dimensions().all(|at| asked(at) <= node.amount[at]);
+    if machines.is_empty() || machines.iter().any(takes) {
+        return Ok(amount);
+    }
+    let most = |at: usize| machines.iter().map(|node| node.amount[at]).max().unwrap_or_default();
+    let told = |of: &dyn Fn(usize) -> i64| {
+        let told = dimensions().filter(|at| asked(*at) > 0).map(|at| in_words(state, at, of(at)));
+        told.collect::<Vec<_>>().join(", ")
+    };
+    let quota = quota.map(|no| format!(" of quota {}", state.quotas[no.at()].id)).unwrap_or_default();
+    let (asked, most) = (told(&asked), told(&most));
+    let message = format!("a pod asks for {asked}, and no node{quota} has that; the most that one has is {most}");
+    Err(Problem::new(400, "PodTooLarge", message))
+}
+
+/// An amount in a dimension, as people say it.
+fn in_words(state: &State, at: usize, amount: i64) -> String {
+    let dimension = &state.cluster.dimensions[at];
+    match dimension.kind {
+        DimensionKind::Gpu if amount == 1000 => format!("{} GPU", quantity::decimal(amount)),
+        DimensionKind::Gpu => format!("{} GPUs", quantity::decimal(amount)),
+        DimensionKind::Cpu => format!("{} CPUs", quantity::decimal(amount)),
+        DimensionKind::Memory => format!("{} of memory", quantity::memory(amount)),
+        DimensionKind::Other => format!("{amount} of {}", dimension.name),
+    }
+}
+
+/// The nodes that a quota draws on, or none where it draws on a pool as well, in which any split fits.
+fn machines_of(state: &State, quota: Option<QuotaNo>) -> Vec<&Node> {
+    let Some(quota) = quota else { return Vec::new() };
+    let root = std::iter::successors(Some(quota), |no| state.quotas[no.at()].parent).last().unwrap_or(quota);
+    let groups = &state.quotas[root.at()].groups;
+    if groups.iter().any(|group| state.groups[group.at()].pool.is_some()) {
+        return Vec::new();
+    }
+    state.nodes.iter().filter(|node| groups.contains(&node.group)).collect()
+}
+
+fn by_dimensions(state: &State, need: &PodNeed, quota: Option<QuotaNo>) -> Result<AmountByName, Problem> {
     let (gpus, gpu_type, cpus, memory) = match need {
         PodNeed::Amounts { gpus, gpu_type, cpus, memory } => (*gpus, gpu_type.as_deref(), *cpus, *memory),
         PodNeed::Instance(node_type) => {
@@ -99,7 +145,7 @@ pub(crate) fn of_pod(state: &State, need: &PodNeed) -> Result<AmountByName, Prob
     };
     let mut amount = AmountByName::new();
     if gpus > 0 {
-        amount.insert(gpu_dimension(state, gpu_type)?.to_owned(), gpus);
+        amount.insert(gpu_dimension(state, gpu_type, quota)?.to_owned(), gpus);
     }
     for (kind, value) in [(DimensionKind::Cpu, cpus), (DimensionKind::Memory, memory)] {
         let dimension = state.cluster.dimensions.iter().find(|dimension| dimension.kind == kind);
@@ -110,18 +156,40 @@ pub(crate) fn of_pod(state: &State, need: &PodNeed) -> Result<AmountByName, Prob
     Ok(amount)
 }
 
-fn gpu_dimension<'s>(state: &'s State, gpu_type: Option<&str>) -> Result<&'s str, Problem> {
+/// The dimension of GPUs of a type. Where all types share one dimension, a type is that of all nodes, or none that can be
+/// asked for.
+fn gpu_dimension<'s>(state: &'s State, gpu_type: Option<&str>, quota: Option<QuotaNo>) -> Result<&'s str, Problem> {
     let names: Vec<&str> =
         state.cluster.gpu_dimensions().map(|at| state.cluster.dimensions[at].name.as_str()).collect();
     let asked = names.iter().find(|name| gpu_type.is_some_and(|sent| name.eq_ignore_ascii_case(sent)));
     match (asked, names.as_slice()) {
-        (Some(name), _) | (None, [name]) => Ok(name),
+        (Some(name), _) => Ok(name),
+        (None, [name]) => check_gpu_type(state, gpu_type, quota).map(|()| *name),
         (None, []) => Err(Problem::new(400, "InvalidParameter", "the cluster counts no GPUs; leave GPU out")),
         (None, _) => {
             let sent = gpu_type.unwrap_or_default();
             let message = format!("GPUType is {sent:?}; it must be one of {}", names.join(", "));
             Err(Problem::new(400, "InvalidParameter", message))
         }
+    }
+}
+
+fn check_gpu_type(state: &State, gpu_type: Option<&str>, quota: Option<QuotaNo>) -> Result<(), Problem> {
+    let Some(sent) = gpu_type else { return Ok(()) };
+    let nodes = machines_of(state, quota).into_iter().filter(|node| state.cluster.gpus(&node.amount) > 0);
+    let mut known: Vec<&str> = nodes.map(|node| node.gpu_type.as_deref().unwrap_or("unknown")).collect();
+    known.sort_unstable();
+    known.dedup();
+    let refuse = |rest: String| Err(Problem::new(400, "InvalidParameter", format!("GPUType is {sent:?}; {rest}")));
+    match known.as_slice() {
+        [one] if one.eq_ignore_ascii_case(sent) => Ok(()),
+        [] => refuse("the machines of the quota are not known by the type of their GPUs; leave it out".to_owned()),
+        [one] => refuse(format!("the GPUs of the quota are of the type {one}")),
+        several if several.iter().any(|one| one.eq_ignore_ascii_case(sent)) => refuse(format!(
+            "the GPUs of {} are not counted apart here, so a job cannot ask for one of them",
+            several.join(" and ")
+        )),
+        several => refuse(format!("it must be one of {}", several.join(", "))),
     }
 }
 

@@ -22,6 +22,7 @@ use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::job;
+use crate::service::job::pods;
 use crate::service::job::view;
 use crate::service::run;
 use crate::service::run::Wanted;
@@ -297,19 +298,19 @@ fn list(visit: &Visit, asked: &ListServices) -> Result<Value, Problem> {
 
 fn instances(visit: &Visit, document: &Document) -> Result<Vec<Value>, Problem> {
     let (_, job) = visit.job(&run::job(document))?;
-    let count = if job.is_ended() { 0 } else { job.spec.shape.roles().iter().map(|role| role.count).sum::<u32>() };
     let status = if job.is_running() { "Running" } else { "Pending" };
     let started = job::times(job, visit.now).get("GmtRunningTime").cloned();
-    let one = |number: u32| {
+    let one = |name: String| {
         json!({
-            "InstanceName": format!("{}-{number}", job.spec.id),
+            "InstanceName": name,
             "Status": status,
             "StartTime": started,
             "RestartCount": job.progress.evictions,
             "IsSpot": false,
         })
     };
-    Ok((0..count).map(one).collect())
+    let none = Document::new();
+    Ok(pods::names(job, &none).filter(|_| !job.is_ended()).map(one).collect())
 }
 
 fn events(visit: &Visit, document: &Document, span: Span) -> Result<Vec<Value>, Problem> {

@@ -26,6 +26,7 @@ use crate::service::document::Kind;
 use crate::service::job;
 use crate::service::job::list::is_idle;
 use crate::service::job::view;
+use crate::service::quota::shown_name;
 use crate::service::run;
 use crate::service::run::Wanted;
 use crate::service::visit::Visit;
@@ -34,6 +35,7 @@ use crate::service::visit::is_labelled;
 use crate::service::visit::not_found;
 use crate::service::visit::paged;
 use crate::service::visit::word_of;
+use crate::service::workspace;
 
 const CREATED: &str = "GmtCreateTime";
 const MODIFIED: &str = "GmtModifiedTime";
@@ -166,6 +168,9 @@ fn status(job: &Job) -> &'static str {
 fn told(visit: &Visit, id: &str, document: &Document) -> Result<Value, Problem> {
     let (no, job) = visit.told(&run::job(document))?;
     let (code, message) = view::reason(visit, no, &job)?;
+    let quota_name = shown_name(visit, &visit.state()?.quotas[job.spec.quota.at()])?;
+    let of = job.spec.workspace.as_ref();
+    let workspace_name = of.map(|id| workspace::shown_name(visit, id)).transpose()?;
     let seconds = job::times(&job, visit.now).get("Duration").and_then(Value::as_i64).unwrap_or_default();
     let mut fields = document.clone();
     // What is noted of its runs is nobody's field.
@@ -178,6 +183,9 @@ fn told(visit: &Visit, id: &str, document: &Document) -> Result<Value, Problem> 
         "Priority": job.spec.priority.get(),
         "UserId": job.spec.user.as_ref().map(engine::unit::id::UserId::as_str),
         "WorkspaceId": job.spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str),
+        "ResourceName": quota_name,
+        "WorkspaceName": workspace_name,
+        "UserName": job.spec.user.as_ref().map(engine::unit::id::UserId::as_str),
         "UseOversoldResource": view::runs_idle(&job),
         "AccumulatedRunningTimeInMs": seconds * 1000,
         CREATED: document.get(CREATED),

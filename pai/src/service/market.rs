@@ -8,6 +8,7 @@ use engine::state::world::State;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::OfferId;
 use engine::unit::id::OfferNo;
+use engine::unit::limit;
 use engine::unit::sort;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -103,12 +104,8 @@ fn prices(
     let no = no.ok_or_else(|| not_found("InstanceType", "instance type", name))?;
     let offer = &state.market.offers[no.at()];
     let original = offer.terms.original_price;
-    // The beginning of an hour for each that is over, and now for the one that is not.
-    let hour = |hour: &PriceHour| (Timestamp(hour.hour * Millis::HOUR.0), hour.average());
-    let known = offer.course.hours(visit.now);
-    let past = known.iter().map(hour).filter(|(at, _)| *at + Millis::HOUR <= visit.now);
-    let points = past.chain([(visit.now, offer.course.price())]);
-    let mut points: Vec<_> = points.filter(|(at, _)| (from..=until).contains(at)).collect();
+    let mut points = points(offer, visit.now);
+    points.retain(|(at, _)| (from..=until).contains(at));
     if direction == Direction::Descending {
         points.reverse();
     }
@@ -121,4 +118,24 @@ fn prices(
         })
     };
     Ok(json!({ "SpotPriceHistory": page.into_iter().map(one).collect::<Vec<_>>(), "TotalCount": total }))
+}
+
+/// The price at each whole minute and at each change, as far back as changes are known; before that at the beginning of
+/// each hour, on its average.
+fn points(offer: &SpotOffer, now: Timestamp) -> Vec<(Timestamp, i64)> {
+    let minute_of = |at: Timestamp| at.0.div_euclid(Millis::MINUTE.0);
+    let known: Vec<(Timestamp, i64)> = offer.course.known().collect();
+    let week = Millis(limit::PRICE_HOURS * Millis::HOUR.0);
+    let first = known.first().map_or(now, |(at, _)| *at).max(now - week);
+    let hour = |hour: &PriceHour| (Timestamp(hour.hour * Millis::HOUR.0), hour.average());
+    let hours = offer.course.hours(now);
+    let mut points: Vec<_> = hours.iter().map(hour).filter(|(at, _)| *at + Millis::HOUR <= first).collect();
+    let ends = known.iter().skip(1).map(|(at, _)| *at).chain([now + Millis(1)]);
+    for ((begin, price), end) in known.iter().zip(ends) {
+        let begin = (*begin).max(first);
+        let minutes = minute_of(begin) + 1..=minute_of(now);
+        let times = minutes.map(|minute| Timestamp(minute * Millis::MINUTE.0)).take_while(|at| *at < end);
+        points.extend([begin].into_iter().chain(times).filter(|at| *at < end).map(|at| (at, *price)));
+    }
+    points
 }

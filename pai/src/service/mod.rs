@@ -16,6 +16,7 @@ mod instance;
 mod job;
 mod market;
 mod member;
+mod named;
 mod node;
 mod quota;
 mod refusal;
@@ -96,7 +97,16 @@ pub fn serve(request: &Request, mark: Mark, sender: &Sender, house: &mut dyn Hou
             body["RequestId"] = Value::from(mark.request_id().to_string());
             Answer { status: 200, body: body.to_string(), wait: None }
         }
-        Err(problem) => refuse(&problem, mark),
+        Err(problem) => refuse(&told(problem, mark, sender, house, now), mark),
+    }
+}
+
+/// A refusal with names in its sentence; without them if the cluster cannot be read.
+fn told(problem: Problem, mark: Mark, sender: &Sender, house: &mut dyn House, now: Timestamp) -> Problem {
+    let visit = Visit::new(house, sender, now, mark);
+    match named::named(&visit, &problem.message) {
+        Ok(message) => Problem { message, ..problem },
+        Err(_) => problem,
     }
 }
 

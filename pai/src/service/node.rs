@@ -26,8 +26,10 @@ use crate::operation::page::Page;
 use crate::operation::quantity;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::document::Kind;
 use crate::service::group;
 use crate::service::held;
+use crate::service::job::pods::names;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
 use crate::service::visit::not_found;
@@ -92,7 +94,7 @@ pub(super) fn pods(visit: &Visit, name: &str, group: Option<&str>, wanted: &[u32
             continue;
         }
         told.push(json!({
-            "PodName": is_seen.then(|| format!("{}-{at}", job.spec.id)),
+            "PodName": if is_seen { pod_name(visit, job, at)? } else { None },
             "WorkloadId": is_seen.then(|| job.spec.id.as_str()),
             "WorkloadType": job.spec.module.as_str().to_ascii_lowercase(),
             "Phase": "Running",
@@ -101,6 +103,11 @@ pub(super) fn pods(visit: &Visit, name: &str, group: Option<&str>, wanted: &[u32
         }));
     }
     Ok(json!({ "NodePodInfos": told }))
+}
+
+fn pod_name(visit: &Visit, job: &Job, at: usize) -> Result<Option<String>, Problem> {
+    let document = visit.document(Kind::Job, job.spec.id.as_str())?;
+    Ok(names(job, &document).nth(at))
 }
 
 pub(super) fn cordon(visit: &mut Visit, name: &str, group: Option<&str>, is_cordoned: bool) -> Result<Value, Problem> {

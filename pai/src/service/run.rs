@@ -52,7 +52,8 @@ pub(crate) fn another(visit: &Visit, wanted: &Wanted, document: &mut Document) -
     };
     let run = document.get(RUN).and_then(Value::as_i64).unwrap_or(0) + 1;
     document.insert(RUN.to_owned(), Value::from(run));
-    let amount = amount::of_pod(visit.state()?, wanted.need)?;
+    let no = visit.quota(quota_name)?;
+    let amount = amount::of_pod(visit.state()?, wanted.need, Some(no))?;
     Ok(Command::SubmitJob(SubmitJob {
         quota: Some(quota(quota_name)?),
         workspace: access::workspace_or_default(visit, wanted.workspace)?,

@@ -130,6 +130,12 @@ fn delete(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
     Ok(json!({}))
 }
 
+/// The name for people; of a workspace that has none, the one that no other has.
+pub(crate) fn shown_name(visit: &Visit, id: &WorkspaceId) -> Result<String, Problem> {
+    let shown = visit.state()?.workspaces.get(id).and_then(|workspace| workspace.name.as_deref());
+    shown.map_or_else(|| name_of(visit, id), |name| Ok(name.to_owned()))
+}
+
 /// The name that no other has; of a workspace that was not made by this contract, its id.
 pub(crate) fn name_of(visit: &Visit, id: &WorkspaceId) -> Result<String, Problem> {
     let document = visit.document(Kind::Workspace, id.as_str())?;

@@ -16,7 +16,7 @@ fn what_is_kept_of_services_and_instances_goes_with_their_last_jobs() {
     let service = json!({ "metadata": { "name": "chat", "gpu": 1, "cpu": 1, "memory": 1024, "quota_id": quota } });
     office.get("CreateService", &format!("/api/v2/services?WorkspaceId={team}"), &service);
     let instance = json!({ "InstanceName": "dev", "WorkspaceId": team, "ResourceId": quota,
-        "RequestedResource": { "GPU": "1", "CPU": "1", "Memory": "1" } });
+        "RequestedResource": { "GPU": "1", "CPU": "1", "Memory": "1Gi" } });
     let instance = id(&office.get("CreateInstance", "/api/v2/instances", &instance), "InstanceId");
     assert_eq!(office.needless(&office), Vec::<String>::new());
     for action in ["GetJob", "StopJob", "DeleteJob"] {

@@ -9,6 +9,7 @@ mod fields;
 mod filters;
 mod kept;
 mod model;
+mod names;
 mod office;
 mod refusals;
 mod repeated;

@@ -65,11 +65,13 @@ pub(crate) fn tag(of: &impl Serialize) -> String {
 }
 
 /// The code and the sentence of an end.
-pub(crate) fn end(job: &Job, outcome: &Outcome) -> (String, String) {
+pub(crate) fn end(job: &Job, outcome: &Outcome, stopped_by: Option<&str>) -> (String, String) {
     match outcome {
         Outcome::Succeeded => ("JobSucceeded".to_owned(), "the job has done its work".to_owned()),
         Outcome::Failed { reason } => ("JobFailed".to_owned(), reason.clone()),
-        Outcome::Cancelled => ("JobStoppedByUser".to_owned(), "somebody stopped the job".to_owned()),
+        Outcome::Cancelled => {
+            ("JobStoppedByUser".to_owned(), format!("{} stopped the job", stopped_by.unwrap_or("somebody")))
+        }
         Outcome::Preempted => last_eviction(job),
     }
 }
@@ -143,7 +145,7 @@ fn reason(cause: &Cause) -> String {
 }
 
 /// What a job has been, the oldest first. Of a long story the oldest part is not kept.
-pub(crate) fn stretches(job: &Job) -> Vec<Stretch> {
+pub(crate) fn stretches(job: &Job, stopped_by: Option<&str>) -> Vec<Stretch> {
     let mut list: Vec<Stretch> = Vec::new();
     let mut enter = |at: Timestamp, status, (code, message): (String, String)| {
         if let Some(last) = list.last_mut() {
@@ -163,7 +165,7 @@ pub(crate) fn stretches(job: &Job) -> Vec<Stretch> {
                 enter(*at, if returns { "Restarting" } else { "Stopping" }, (reason(cause), explain::episode(episode)));
             }
             Episode::Requeued => enter(*at, waiting(job), plain()),
-            Episode::Ended(outcome) => enter(*at, ended(outcome), end(job, outcome)),
+            Episode::Ended(outcome) => enter(*at, ended(outcome), end(job, outcome, stopped_by)),
             Episode::Promoted | Episode::Shrunk { .. } | Episode::Grown { .. } | Episode::PriorityChanged => {}
         }
     }
@@ -206,12 +208,12 @@ pub(crate) fn restarts(stretches: &[Stretch], now: Timestamp) -> Value {
 
 /// When a job was started the last time.
 pub(crate) fn started(job: &Job) -> Option<Timestamp> {
-    stretches(job).iter().rev().find(|stretch| stretch.status == "Running").map(|run| run.from)
+    stretches(job, None).iter().rev().find(|stretch| stretch.status == "Running").map(|run| run.from)
 }
 
 /// The times of a job, and how long it has run.
 pub(crate) fn times(job: &Job, now: Timestamp) -> Document {
-    let stretches = stretches(job);
+    let stretches = stretches(job, None);
     let mut fields = Document::new();
     let mut note = |name: &str, at: Timestamp| drop(fields.insert(name.to_owned(), calendar::written(at).into()));
     note("GmtCreateTime", job.submitted);

@@ -153,11 +153,9 @@ fn finished(job: &Job) -> Option<Timestamp> {
 
 fn item(visit: &Visit, job: &Job, document: &Document) -> Result<Value, Problem> {
     let state = visit.state()?;
-    let mut fields = view::told(state, job, document, visit.now);
+    let mut fields = view::told(visit, job, document)?;
     let all = view::all_pods(job);
     let nodes: Vec<&str> = nodes(state, job);
-    let quota = (!job.bids()).then(|| &state.quotas[job.spec.quota.at()]);
-    let quota_name = quota.map(|quota| shown_name(visit, quota)).transpose()?;
     let more = json!({
         "UseOversoldResource": view::runs_idle(job),
         "RequestCPU": amount::whole(state, &all, DimensionKind::Cpu),
@@ -165,8 +163,6 @@ fn item(visit: &Visit, job: &Job, document: &Document) -> Result<Value, Problem>
         "RequestMemory": amount::whole(state, &all, DimensionKind::Memory).to_string(),
         "NodeCount": nodes.len().to_string(),
         "NodeNames": nodes,
-        "ResourceName": quota_name,
-        "ResourceQuotaName": quota_name,
         "Username": job.spec.user.as_ref().map(UserId::as_str),
     });
     if let Value::Object(more) = more {

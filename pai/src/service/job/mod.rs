@@ -2,7 +2,7 @@
 
 mod history;
 pub(crate) mod list;
-mod pods;
+pub(crate) mod pods;
 mod said;
 mod submit;
 pub(crate) mod view;
@@ -25,6 +25,7 @@ use crate::problem::Problem;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
+use crate::service::named::named;
 use crate::service::visit::Visit;
 use crate::service::visit::not_found;
 
@@ -84,7 +85,10 @@ pub(crate) fn cancel(visit: &mut Visit, name: &str, changes: &[Change]) -> Resul
         return if changes.is_empty() { Ok(()) } else { visit.keep(changes) };
     }
     let id = job.spec.id.clone();
-    visit.send(Command::CancelJob(CancelJob { job: id }), changes).map(drop)
+    let mut document = visit.document(Kind::Job, name)?;
+    document.insert(view::STOPPED_BY.to_owned(), Value::from(visit.sender.user.as_str()));
+    let changes = [changes, &[Change::put(Kind::Job, name, &document)]].concat();
+    visit.send(Command::CancelJob(CancelJob { job: id }), &changes).map(drop)
 }
 
 /// The engine keeps the story of a job that has ended; a deleted one is only shown no more. Who may stop a job may
@@ -117,7 +121,8 @@ pub(crate) fn told(visit: &Visit, id: &JobId, span: Span, count: i64) -> Result<
     let submitted = (job.submitted, "Submitted".to_owned());
     let told = job.story.iter().map(|(at, episode)| (*at, explain::episode(episode)));
     let all = std::iter::once(submitted).chain(told).filter(|(at, _)| span.has(*at));
-    let mut lines: Vec<String> = all.map(|(at, sentence)| format!("{} {sentence}", calendar::written(at))).collect();
+    let line = |(at, sentence): (_, String)| Ok(format!("{} {}", calendar::written(at), named(visit, &sentence)?));
+    let mut lines: Vec<String> = all.map(line).collect::<Result<_, Problem>>()?;
     let over = lines.len().saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
     lines.drain(..over);
     Ok(lines)

@@ -6,6 +6,7 @@ use engine::job::phase::Phase;
 use engine::job::phase::PodAt;
 use engine::state::jobs::Job;
 use engine::state::world::State;
+use engine::unit::priority::Module;
 use serde_json::Value;
 use serde_json::json;
 
@@ -25,12 +26,16 @@ fn kinds<'a>(job: &'a Job, document: &'a Document) -> impl Iterator<Item = (Stri
     roles.flat_map(move |(at, role)| (0..role.count).map(move |number| (kind(at), number)))
 }
 
+/// The pods of services and instances have no kinds.
 fn id(job: &Job, kind: &str, number: u32) -> String {
-    format!("{}-{}-{number}", job.spec.id, kind.to_ascii_lowercase())
+    match job.spec.module {
+        Module::Dlc => format!("{}-{}-{number}", job.spec.id, kind.to_ascii_lowercase()),
+        Module::Dsw | Module::Eas => format!("{}-{number}", job.spec.id),
+    }
 }
 
 /// The names of a job's pods.
-pub(super) fn names<'a>(job: &'a Job, document: &'a Document) -> impl Iterator<Item = String> + 'a {
+pub(crate) fn names<'a>(job: &'a Job, document: &'a Document) -> impl Iterator<Item = String> + 'a {
     kinds(job, document).map(|(kind, number)| id(job, &kind, number))
 }
 

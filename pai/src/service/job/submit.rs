@@ -35,9 +35,10 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Proble
         return Err(Problem::new(400, "UnsupportedResource", message));
     }
     let state = visit.state()?;
+    let quota = job.quota.as_deref().map(|quota| visit.quota(quota)).transpose()?;
     let pod = |role: &JobRole| {
         // With a bid each pod has a whole instance, which is told by no amount.
-        let amount = if spot.is_some() { AmountByName::new() } else { amount::of_pod(state, &role.need)? };
+        let amount = if spot.is_some() { AmountByName::new() } else { amount::of_pod(state, &role.need, quota)? };
         Ok(PodGroup { count: role.count, amount })
     };
     let submit = SubmitJob {

@@ -11,7 +11,6 @@ use engine::unit::amount::Amount;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::JobNo;
 use engine::unit::resource::ResourceType;
-use engine::unit::time::Timestamp;
 use serde_json::Value;
 use serde_json::json;
 
@@ -27,15 +26,24 @@ use crate::service::job::history::last_eviction;
 pub(crate) use crate::service::job::history::status;
 use crate::service::job::history::tag;
 use crate::service::job::pods;
+use crate::service::named::named;
+use crate::service::quota;
 use crate::service::visit::Visit;
+use crate::service::workspace;
+
+/// The field of a job's document that says who stopped it. Nobody is told it as a field.
+pub(super) const STOPPED_BY: &str = "StoppedBy";
 
 pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Problem> {
     let (no, job) = visit.told(name)?;
     let job = &job;
-    let (state, now) = (visit.state()?, visit.now);
+    let state = visit.state()?;
     let document = visit.document(Kind::Job, name)?;
-    let stretches = history::stretches(job);
-    let mut fields = told(state, job, &document, now);
+    let mut stretches = history::stretches(job, stopped_by(&document));
+    for stretch in &mut stretches {
+        stretch.message = named(visit, &stretch.message)?;
+    }
+    let mut fields = told(visit, job, &document)?;
     let (code, message) = reason(visit, no, job)?;
     let (cpus, gpus, memory) = requested(state, job);
     let mut more = json!({
@@ -48,7 +56,7 @@ pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Prob
     });
     if detail {
         more["Pods"] = pods::list(state, job, &document, &stretches);
-        more["RestartRecord"] = history::restarts(&stretches, now);
+        more["RestartRecord"] = history::restarts(&stretches, visit.now);
         more["JobReplicaStatuses"] = replicas(job, &document);
     }
     if let Value::Object(more) = more {
@@ -58,14 +66,17 @@ pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Prob
 }
 
 /// What both an answer on one job and a list say of it.
-pub(super) fn told(state: &State, job: &Job, document: &Document, now: Timestamp) -> Document {
+pub(super) fn told(visit: &Visit, job: &Job, document: &Document) -> Result<Document, Problem> {
+    let (state, now) = (visit.state()?, visit.now);
     let spec = &job.spec;
     let mut fields = document.clone();
+    fields.remove(STOPPED_BY);
     if !fields.contains_key("JobSpecs") {
         fields.insert("JobSpecs".to_owned(), specs(state, job));
     }
-    let workspace = state.workspace_of(job);
-    let quota = (!job.bids()).then(|| state.quotas[spec.quota.at()].id.as_str());
+    let workspace = spec.workspace.as_ref().map(|id| workspace::shown_name(visit, id)).transpose()?;
+    let quota = (!job.bids()).then(|| &state.quotas[spec.quota.at()]);
+    let quota_name = quota.map(|quota| quota::shown_name(visit, quota)).transpose()?;
     let max = spec.fault_tolerance.map_or(0, |tolerance| tolerance.max_restarts);
     let engine = json!({
         "JobId": spec.id.as_str(),
@@ -74,9 +85,11 @@ pub(super) fn told(state: &State, job: &Job, document: &Document, now: Timestamp
         "SubStatus": sub_status(job),
         "Priority": spec.priority.get(),
         "WorkspaceId": spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str),
-        "WorkspaceName": workspace.and_then(|workspace| workspace.name.as_deref()),
+        "WorkspaceName": workspace,
         "UserId": spec.user.as_ref().map(engine::unit::id::UserId::as_str),
-        "ResourceId": quota,
+        "ResourceId": quota.map(|quota| quota.id.as_str()),
+        "ResourceName": quota_name,
+        "ResourceQuotaName": quota_name,
         "ResourceType": machines(state, job),
         "RestartTimes": format!("{}/{max}", history::restart_count(job)),
         "EnablePreemptibleJob": job.bids(),
@@ -90,7 +103,7 @@ pub(super) fn told(state: &State, job: &Job, document: &Document, now: Timestamp
     if let Value::Object(settings) = settings {
         settings.insert("OversoldType".to_owned(), Value::from(oversold));
     }
-    fields
+    Ok(fields)
 }
 
 /// The roles of a job that was not submitted by this contract.
@@ -144,20 +157,32 @@ pub(crate) fn runs_idle(job: &Job) -> bool {
 
 /// Why a job is as it is, of which the sender is told so much: why it waits, what evicts it, how it ended.
 pub(crate) fn reason(visit: &Visit, no: JobNo, told: &Job) -> Result<(String, String), Problem> {
-    Ok(match &told.phase {
-        Phase::Queued { .. } => explain::hold(visit.state()?, no, visit.now)
-            .map_or_else(|| Ok(Default::default()), |hold| binding(visit, hold))?,
+    let (code, sentence) = match &told.phase {
+        Phase::Queued { .. } => {
+            let hold = explain::hold(visit.state()?, no, visit.now);
+            return hold.map_or_else(|| Ok(Default::default()), |hold| binding(visit, hold));
+        }
         Phase::Stopping { .. } => last_eviction(told),
-        Phase::Ended { outcome, .. } => history::end(told, outcome),
+        Phase::Ended { outcome, .. } => {
+            let document = visit.document(Kind::Job, told.spec.id.as_str())?;
+            history::end(told, outcome, stopped_by(&document))
+        }
         Phase::Starting { .. } | Phase::Running { .. } => Default::default(),
-    })
+    };
+    Ok((code, named(visit, &sentence)?))
+}
+
+/// Who stopped a job, if it was stopped by this contract.
+fn stopped_by(document: &Document) -> Option<&str> {
+    document.get(STOPPED_BY).and_then(Value::as_str)
 }
 
 /// The code and the sentence of what a job waits for first.
 pub(crate) fn binding(visit: &Visit, hold: Hold) -> Result<(String, String), Problem> {
     let (state, hold) = (visit.state()?, visit.veil()?.hold(hold));
     let words = |attempt: &Attempt| (tag(&attempt.blocker), explain::blocker(state, &attempt.blocker, visit.now));
-    Ok(hold.binding().map(words).unwrap_or_default())
+    let (code, sentence) = hold.binding().map(words).unwrap_or_default();
+    Ok((code, named(visit, &sentence)?))
 }
 
 /// What all pods of a job ask for: CPUs, GPUs and GiB of memory.

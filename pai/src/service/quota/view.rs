@@ -117,6 +117,8 @@ fn told(visit: &Visit, no: QuotaNo) -> Result<Value, Problem> {
         .children(no)
         .map(|(_, child)| Ok(json!({ "QuotaId": child.id.as_str(), "QuotaName": shown_name(visit, child)? })));
     let workspaces = state.workspaces.iter().filter(|(_, of)| visit.sees(of) && of.quotas.contains(&no));
+    let workspaces = workspaces
+        .map(|(id, _)| Ok(json!({ "WorkspaceId": id.as_str(), "WorkspaceName": workspace::shown_name(visit, id)? })));
     let groups = quota.groups.iter().map(|group| state.groups[group.at()].id.as_str());
     let strategy = STRATEGIES.iter().find(|(_, strategy)| *strategy == quota.settings.strategy);
     let told = json!({
@@ -124,10 +126,7 @@ fn told(visit: &Visit, no: QuotaNo) -> Result<Value, Problem> {
         "QuotaName": fields.get("QuotaName").and_then(Value::as_str).unwrap_or(quota.id.as_str()),
         "ParentQuotaId": quota.parent.map(|parent| state.quotas[parent.at()].id.as_str()),
         "SubQuotas": children.collect::<Result<Vec<Value>, Problem>>()?,
-        "Workspaces": workspaces.map(|(id, of)| json!({
-            "WorkspaceId": id.as_str(),
-            "WorkspaceName": of.name.as_deref().unwrap_or(id.as_str()),
-        })).collect::<Vec<_>>(),
+        "Workspaces": workspaces.collect::<Result<Vec<Value>, Problem>>()?,
         "ResourceType": machine_word(kind_of_quota(state, no)),
         "ResourceGroupIds": groups.collect::<Vec<_>>(),
         "AllocateStrategy": "ByNodeSpecs",

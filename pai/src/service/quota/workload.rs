@@ -19,13 +19,17 @@ use crate::operation::workload::ListWorkloads;
 use crate::operation::workload::WorkloadOrder;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::document::Kind;
 use crate::service::held;
+use crate::service::job::pods;
 use crate::service::job::started;
 use crate::service::job::view;
+use crate::service::quota::shown_name;
 use crate::service::visit::Visit;
 use crate::service::visit::one_of;
 use crate::service::visit::paged;
 use crate::service::visit::word_of;
+use crate::service::workspace;
 
 pub(super) fn list(visit: &Visit, asked: &ListWorkloads) -> Result<Value, Problem> {
     let state = visit.state()?;
@@ -127,11 +131,12 @@ fn told(visit: &Visit, state: &State, no: JobNo, place: Option<usize>) -> Result
         "WorkloadName": spec.name.as_deref().unwrap_or(spec.id.as_str()),
         "WorkloadType": spec.module.as_str().to_ascii_lowercase(),
         "WorkloadStatus": view::status(job),
-        "Name": spec.id.as_str(),
+        "Name": pods::names(job, &visit.document(Kind::Job, spec.id.as_str())?).next(),
         "Status": if job.is_queued() { "Enqueued" } else { "Dequeued" },
         "Position": place,
         "Priority": spec.priority.get(),
         "QuotaId": quota.id.as_str(),
+        "QuotaName": shown_name(visit, quota)?,
         "QueueStrategy": strategy.map(|(name, _)| *name),
         "Resource": amount::resource(state, &view::all_pods(job)),
         "UseOversoldResource": view::runs_idle(job),
@@ -141,7 +146,7 @@ fn told(visit: &Visit, state: &State, no: JobNo, place: Option<usize>) -> Result
         "UserId": spec.user.as_ref().map(engine::unit::id::UserId::as_str),
         "UserName": spec.user.as_ref().map(engine::unit::id::UserId::as_str),
         "WorkspaceId": workspace.map(engine::unit::id::WorkspaceId::as_str),
-        "WorkspaceName": workspace.and_then(|id| state.workspaces.get(id)?.name.as_deref()),
+        "WorkspaceName": workspace.map(|id| workspace::shown_name(visit, id)).transpose()?,
         "GmtCreatedTime": calendar::written(job.submitted),
         "GmtEnqueuedTime": calendar::written(enqueued(job)),
         "GmtDequeuedTime": started(job).map(calendar::written),

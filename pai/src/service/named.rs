@@ -1,0 +1,43 @@
+//! Names for people beside ids: ids that are made here say nothing to anybody.
+
+use engine::unit::id::QuotaId;
+use engine::unit::id::WorkspaceId;
+
+use crate::problem::Problem;
+use crate::service::quota;
+use crate::service::visit::Visit;
+use crate::service::workspace;
+
+/// A sentence in which every quota and workspace has its name before its id.
+pub(crate) fn named(visit: &Visit, sentence: &str) -> Result<String, Problem> {
+    let mut told = String::with_capacity(sentence.len());
+    let is_of_id = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let mut rest = sentence;
+    while let Some(start) = rest.find(is_of_id) {
+        let (before, from) = rest.split_at(start);
+        let (word, after) = from.split_at(from.find(|c| !is_of_id(c)).unwrap_or(from.len()));
+        // What ends a sentence is not of the id.
+        let id = word.trim_end_matches('.');
+        told.push_str(before);
+        match name(visit, id)? {
+            Some(name) => told.extend([&name, " (", id, ")", &word[id.len()..]]),
+            None => told.push_str(word),
+        }
+        rest = after;
+    }
+    told.push_str(rest);
+    Ok(told)
+}
+
+/// The name of what has this id, if it has one that the sender may know.
+fn name(visit: &Visit, id: &str) -> Result<Option<String>, Problem> {
+    let state = visit.state()?;
+    let quota = QuotaId::new(id).ok().and_then(|id| state.quota_no(&id)).filter(|_| visit.is_somebody(state));
+    if let Some(no) = quota {
+        return Ok(Some(quota::shown_name(visit, &state.quotas[no.at()])?).filter(|name| name != id));
+    }
+    let sees = |id: &WorkspaceId| state.workspaces.get(id).is_some_and(|workspace| visit.sees(workspace));
+    let workspace = WorkspaceId::new(id).ok().filter(sees);
+    let shown = workspace.map(|id| workspace::shown_name(visit, &id)).transpose()?;
+    Ok(shown.filter(|name| name != id))
+}
