@@ -9,6 +9,7 @@ use crate::operation::sent::read;
 use crate::operation::sent::refused;
 
 const KEEPS: &str = "a job keeps what it was submitted with; stop it and submit another one";
+const NO_NODES: &str = "nodes are chosen by the placement alone; cordon a node to keep every job away from it";
 const NO_TEMPLATES: &str = "templates are not kept here; send the whole job";
 const NO_TOPOLOGY: &str = "how nodes are connected is not known here";
 const NOT_RESERVED: &str = "the pods of a job leave their machines when it ends";
@@ -16,6 +17,14 @@ const NOT_RESERVED: &str = "the pods of a job leave their machines when it ends"
 const RESOURCE_CONFIG: &[Field] = &[read("CPU"), read("GPU"), read("GPUType"), read("Memory"), kept("SharedMemory")];
 
 const SPOT_SPEC: &[Field] = &[read("SpotStrategy"), read("SpotDiscountLimit"), read("SpotPriceLimit")];
+
+const ASSIGN_NODE_SPEC: &[Field] = &[
+    off("EnableAssignNode", NO_NODES),
+    refused("NodeNames", NO_NODES),
+    refused("AntiAffinityNodeNames", NO_NODES),
+    refused("HyperNodes", NO_TOPOLOGY),
+    refused("AntiAffinityHyperNodes", NO_TOPOLOGY),
+];
 
 const JOB_SPEC: &[Field] = &[
     read("Type"),
@@ -26,7 +35,7 @@ const JOB_SPEC: &[Field] = &[
     read("UseSpotInstance"),
     read("QuotaId"),
     read("OversoldType"),
-    refused("AssignNodeSpec", "nodes are chosen by the placement alone; cordon a node to keep every job away from it"),
+    inside("AssignNodeSpec", ASSIGN_NODE_SPEC),
     refused("AutoScalingSpec", "a job has the pods that it asks for; submit it natively with a minimum of pods"),
     refused("ElasticSpotSpecs", "a job bids on one instance type, which is its EcsSpec"),
     refused("HyperNodeSchedulingConfig", NO_TOPOLOGY),

@@ -18,6 +18,8 @@ const REPLACE: &str = "a field is replaced by sending another value of it";
 const NO_RANGES: &str = "an instance is told with what it asks for; a list has no ranges of it";
 const NO_TOKENS: &str = "an instance is opened by whoever runs the pods";
 
+const ASSIGN_NODE_SPEC: &[Field] = &[refused("NodeNames", NODES), refused("AntiAffinityNodeNames", NODES)];
+
 const RESOURCE: &[Field] = &[read("CPU"), read("GPU"), read("GPUType"), read("Memory"), kept("SharedMemory")];
 
 pub(crate) const CREATE: &[Field] = &[
@@ -28,7 +30,7 @@ pub(crate) const CREATE: &[Field] = &[
     read("OversoldType"),
     inside("RequestedResource", RESOURCE),
     read("EcsSpec"),
-    refused("AssignNodeSpec", NODES),
+    inside("AssignNodeSpec", ASSIGN_NODE_SPEC),
     refused("ImageAuth", NO_SECRETS),
     refused("MigrationOptions", NO_MIGRATION),
     refused("SpotSpec", NO_BIDS),
