@@ -12,12 +12,14 @@ const PROGRAM = resolve(fileURLToPath(import.meta.url), "../../worker/serve.mjs"
 const START_MS = 60_000;
 
 export class Server {
-  constructor() {
+  /** With `lab`, the cluster for the SDKs is there as well, and `sdkKey` opens it. */
+  constructor({ lab = false } = {}) {
+    this.lab = lab;
     this.state = mkdtempSync(join(tmpdir(), "tidegate-e2e-"));
   }
 
   async start() {
-    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin"];
+    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin", ...(this.lab ? ["--lab"] : [])];
     // Its own process group, so that a kill takes the runtime's processes with it.
     this.child = spawn(process.execPath, [PROGRAM, ...options], { detached: true, stdio: ["pipe", "pipe", "inherit"] });
     this.waiting = [];
@@ -32,6 +34,8 @@ export class Server {
           clearTimeout(timer);
           found(match);
         }
+        const key = /^its key for the SDKs: (\S+) (\S+)$/.exec(line);
+        if (key) this.sdkKey = { id: key[1], secret: key[2] };
         if (/^(ticked|failed) /.test(line)) this.waiting.shift()?.(line);
       });
     });

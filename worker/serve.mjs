@@ -1,9 +1,10 @@
 // Runs the built Worker and console on this computer: `cargo xtask dev`, and the end-to-end tests.
 //
-// As a program:  node worker/serve.mjs [--port 8787] [--every 60] [--state DIR] [--fresh] [--stdin] [--watch]
+// As a program:  node worker/serve.mjs [--port 8787] [--every 60] [--state DIR] [--fresh] [--stdin] [--watch] [--lab]
 //   --every SECONDS   how often the clock ticks, at whole multiples; 0 stops it
 //   --stdin           read commands from standard input: `tick MILLISECONDS` is answered `ticked MILLISECONDS`
 //   --watch           build and reload when a source file is saved
+//   --lab             load a second cluster as well: machines of two types, two offers, and a key for the SDKs
 // As a module:   const runtime = await start({ port: 0 }); await runtime.tick(Date.now()); await runtime.stop();
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,13 +14,15 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Log, LogLevel, Miniflare } from "miniflare";
+import { load, sdkKey } from "./examples.mjs";
+import { stand } from "./front.mjs";
 import { rebuildOnSave } from "./watch.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
 const BUILT = ["build/worker/shim.js", "build/worker/edge.js", "build/worker/edge_bg.wasm", "dist/index.html"];
 const KEY_FILE = join(ROOT, ".wrangler/dev.vars");
 const STATE = join(ROOT, ".wrangler/state/v3");
-const EXAMPLE = join(ROOT, "public/examples/three-teams.jsonl");
+const EXAMPLES = join(ROOT, "public/examples");
 
 // The entry comes first; bindgen adds snippets of its own under names that change.
 function modules(entry) {
@@ -117,23 +120,6 @@ function developmentSecrets() {
   return { adminKey: secrets.ADMIN_KEY, masterSecret: secrets.MASTER_SECRET };
 }
 
-/** Sends the example's commands. They carry ids, so sending them again changes nothing. */
-async function loadExample({ url, adminKey }) {
-  if (!existsSync(EXAMPLE)) return;
-  const lines = readFileSync(EXAMPLE, "utf8").split("\n").filter((line) => line.trim() !== "");
-  for (const [index, body] of lines.entries()) {
-    const answer = await fetch(`${url}/v1/clusters/demo/commands`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
-      body,
-    });
-    if (answer.ok) continue;
-    console.error(`the example's line ${index + 1} was refused (${answer.status}): ${await answer.text()}`);
-    return;
-  }
-  console.log(`loaded the example cluster (${lines.length} commands)`);
-}
-
 // Ticks at whole multiples of the period, as cron does at whole minutes, so that each slot comes once.
 function startClock(runtime, everySeconds) {
   if (everySeconds === 0) return;
@@ -179,15 +165,17 @@ function commandLine() {
       fresh: { type: "boolean", default: false },
       stdin: { type: "boolean", default: false },
       watch: { type: "boolean", default: false },
+      lab: { type: "boolean", default: false },
     },
   });
   return { ...values, port: Number(values.port), every: Number(values.every) };
 }
 
 async function main() {
-  const { port, every, state, fresh, stdin, watch } = commandLine();
+  const { port, every, state, fresh, stdin, watch, lab } = commandLine();
   if (fresh) rmSync(state, { recursive: true, force: true });
-  const runtime = await start({ port, state, ...developmentSecrets(), log: true });
+  const runtime = await start({ state, ...developmentSecrets(), log: true });
+  const front = await stand(runtime, port);
 
   let isStopping = false;
   for (const signal of ["SIGINT", "SIGTERM"]) {
@@ -196,16 +184,27 @@ async function main() {
     process.on(signal, async () => {
       if (isStopping) return;
       isStopping = true;
+      front.stop();
       await runtime.stop();
       process.exit(0);
     });
   }
 
-  await loadExample(runtime);
+  const server = { url: front.url, adminKey: runtime.adminKey };
+  await load(server, "demo", join(EXAMPLES, "three-teams.jsonl"));
+  if (lab) await tellOfLab(server, state);
   startClock(runtime, every);
   if (stdin) obeyStdin(runtime);
   if (watch) rebuildOnSave(ROOT, () => reload(runtime));
-  console.log(`the console: ${runtime.url}/clusters/demo#key=${runtime.adminKey}`);
+  console.log(`the console: ${front.url}/clusters/demo#key=${runtime.adminKey}`);
+}
+
+/** The second cluster, on which everything of docs/pai.md can be tried. */
+async function tellOfLab(server, state) {
+  await load(server, "lab", join(EXAMPLES, "lab.jsonl"));
+  const key = await sdkKey(server, "lab", state);
+  console.log(`a cluster for the SDKs: ${server.url}/clusters/lab#key=${server.adminKey}`);
+  if (key) console.log(`its key for the SDKs: ${key.id} ${key.secret}`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

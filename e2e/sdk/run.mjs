@@ -1,8 +1,9 @@
-// Drives a Worker with the vendor's own SDKs: each script named on the command line, with the interpreter before them.
+// Drives a development server as it comes, on its cluster for the SDKs, with the vendor's own SDKs: each script named on
+// the command line, with the interpreter before them.
 //
 //   node e2e/sdk/run.mjs target/sdks/pinned/bin/python SCRIPT...
 import { spawn } from "node:child_process";
-import { foundPai, Server } from "../server.mjs";
+import { Server } from "../server.mjs";
 
 /** How often the clock ticks: waits in the scripts are for rounds. */
 const TICK_MS = 2_000;
@@ -16,13 +17,13 @@ async function run(python, script, { url, key }) {
 }
 
 const [python, ...scripts] = process.argv.slice(2);
-const server = await new Server().start();
+const server = await new Server({ lab: true }).start();
 const tick = () => server.tick(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS).catch((error) => console.error(error.message));
 const clock = setInterval(tick, TICK_MS);
 let failed = 0;
 try {
-  const key = await foundPai(server.cluster("sdks"));
-  for (const script of scripts) failed += (await run(python, script, { url: server.url, key })) === 0 ? 0 : 1;
+  const { url, sdkKey: key } = server;
+  for (const script of scripts) failed += (await run(python, script, { url, key })) === 0 ? 0 : 1;
 } finally {
   clearInterval(clock);
   await server.stop();

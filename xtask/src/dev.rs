@@ -46,7 +46,7 @@ pub(crate) fn serve(options: &Options) -> Result<(), Failure> {
     bundle::build(bundle::Profile::Dev)?;
 
     println!("serving; a round every {every_s} s; a saved file reloads; ctrl-C stops");
-    let mut node = command("node", &["worker/serve.mjs", "--watch"]);
+    let mut node = command("node", &["worker/serve.mjs", "--watch", "--lab"]);
     node.args(["--port", &port.to_string()]);
     node.args(["--every", &every_s.to_string()]);
     if *is_fresh {
