@@ -136,7 +136,6 @@ impl<'s> OpenRound<'s> {
         self.is_left_over = false;
         self.reservations = Reservations::default();
         self.fronts.clear();
-        self.awaiting.clear();
         self.blocking.clear();
         self.refused = Sparse::default();
         self.holds = Sparse::default();
@@ -196,8 +195,14 @@ impl<'s> OpenRound<'s> {
                 if self.trial.is_served(no) {
                     continue;
                 }
-                let Answer::Gets(offer) = self.answer(None, no) else { break };
-                self.give_by_right(no, offer);
+                match self.answer(None, no) {
+                    Answer::Gets(offer) => self.give_by_right(no, offer),
+                    Answer::PutOff => {
+                        self.put_off.push(no);
+                        break;
+                    }
+                    Answer::Refused(_) => break,
+                };
             }
         }
         self.reservations.behind = None;
@@ -226,6 +231,7 @@ impl<'s> OpenRound<'s> {
             Some(Told::PutOff) if may_wait => return Answer::PutOff,
             Some(Told::PutOff) | None => {}
         }
+        self.awaiting.retain(|(no, _)| *no != job);
         match judge::by_right(&mut self.trial, &mut self.reservations, job) {
             Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff,
             Ok(offer) => Answer::Gets(offer),

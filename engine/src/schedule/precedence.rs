@@ -50,14 +50,15 @@ impl Ahead {
     pub(super) fn of(trial: &Trial<'_>, no: JobNo) -> Option<Self> {
         let state = trial.state;
         let job = &state.jobs[no];
+        let mut taken = trial.started().filter(|(other, placed)| may_take_back(state, no, *other, placed.charge));
+        let first = taken.next()?;
         let mut of = Vec::new();
         let mut without = trial.fork();
-        for (other, placed) in trial.started().filter(|(other, placed)| may_take_back(state, no, *other, placed.charge))
-        {
+        for (other, placed) in std::iter::once(first).chain(taken) {
             without.withdraw(other, placed);
             of.extend(state.jobs[other].class);
         }
-        let is_served = !of.is_empty() && judge::would_serve(&mut without, &job.spec);
+        let is_served = judge::would_serve(&mut without, &job.spec);
         job.class.filter(|_| is_served).map(|class| Self { class, of })
     }
 }

@@ -31,6 +31,9 @@ impl OpenRound<'_> {
     pub(in crate::schedule) fn lend_to_who_was_put_off(&mut self) -> Result<(), Vec<JobNo>> {
         let mut insisting = Vec::new();
         for no in std::mem::take(&mut self.put_off) {
+            if self.trial.is_served(no) {
+                continue;
+            }
             match source::offer(Source::Idle, &self.trial, &self.state.jobs[no].spec) {
                 Ok(offer) => self.give(no, offer),
                 Err(_) => insisting.push(no),
@@ -55,7 +58,8 @@ impl OpenRound<'_> {
 
     /// Keeps for those who wait for others to leave what is theirs then: they would take it back.
     pub(in crate::schedule) fn keep_for_who_awaits(&mut self) {
-        for (no, placed) in std::mem::take(&mut self.awaiting) {
+        let awaiting = std::mem::take(&mut self.awaiting).into_iter();
+        for (no, placed) in awaiting.filter(|(no, _)| !self.trial.is_served(*no)).collect::<Vec<_>>() {
             self.trial.book_gang(no, &placed, Sign::Add);
         }
     }
