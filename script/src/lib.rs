@@ -19,6 +19,7 @@
 //! POLICY      child-level SET MODULES | self-level SET over SET MODULES | scope SCOPE | grace PERIOD | min-runtime PERIOD
 //!             | starvation PERIOD | strategy STRATEGY | no-lending
 //! JOB OPTION  acceptable | only | fault-tolerance | for PERIOD | checkpoint PERIOD | min PODS
+//!             | only-on NODES | not-on NODES
 //! BID OPTION  fault-tolerance | for PERIOD | checkpoint PERIOD | of AMOUNT | mpi | other-framework | no-network
 //! ```
 //!

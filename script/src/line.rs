@@ -246,13 +246,16 @@ fn job(words: &mut Words<'_>) -> Result<(SubmitJob, Placing), String> {
                 let pods = number.parse().map_err(|_| about(number, "is no number of pods"))?;
                 job.min_pods = Some(pods);
             }
+            "only-on" => job.nodes.only = words::nodes(words.need("nodes")?)?,
+            "not-on" => job.nodes.without = words::nodes(words.need("nodes")?)?,
             "idle" => placing.charge = Some(Charge::Idle),
             "since" => placing.since = Some(words.period()?),
             "on" => placing.nodes = words::nodes(words.need("nodes")?)?,
             other => {
                 return Err(about(
                     other,
-                    "is not known here; write acceptable, only, fault-tolerance, for, checkpoint, min, idle, since or on",
+                    "is not known here; write acceptable, only, fault-tolerance, for, checkpoint, min, only-on, not-on, \
+                     idle, since or on",
                 ));
             }
         }

@@ -6,6 +6,7 @@ use engine::job::spec::IdlePolicy;
 use engine::message::command::AmountByName;
 use engine::message::command::Command;
 use engine::message::command::CreateQuota;
+use engine::message::command::NodesByName;
 use engine::message::command::PodGroup;
 use engine::message::command::ScaleMode;
 use engine::message::command::SubmitJob;
@@ -83,6 +84,7 @@ fn submit(job: &SubmitJob) -> Result<Vec<String>, String> {
         module: job.module,
         priority: job.priority,
         min_pods: job.min_pods,
+        nodes: NodesByName { gpu_type: None, ..job.nodes.clone() },
         idle: job.idle,
         fault_tolerance: job.fault_tolerance,
         duration_ms: job.duration_ms,
@@ -106,6 +108,12 @@ fn submit(job: &SubmitJob) -> Result<Vec<String>, String> {
     let timed = [("for", job.duration_ms), ("checkpoint", job.checkpoint_ms)];
     words.extend(timed.into_iter().filter_map(|(word, time)| Some(format!("{word} {}", period(time?)))));
     words.extend(job.min_pods.map(|pods| format!("min {pods}")));
+    for (word, nodes) in [("only-on", &job.nodes.only), ("not-on", &job.nodes.without)] {
+        if !nodes.is_empty() {
+            let names = nodes.iter().map(|node| name(node.as_str())).collect::<Result<Vec<_>, _>>()?;
+            words.push(format!("{word} {}", names.join(",")));
+        }
+    }
     Ok(words)
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
 use engine::message::command::AmountByName;
+use engine::message::command::NodesByName;
 use engine::message::command::PodGroup;
 use engine::message::command::SubmitJob;
 use engine::unit::amount::GPU;
@@ -158,6 +159,7 @@ fn arrival(line: &Line<'_>, supply: &Supply<'_>) -> Result<Arrival, String> {
         priority,
         pods: pods(line.need_decimal("gpus")?, pod_gpus),
         min_pods: None,
+        nodes: NodesByName::default(),
         idle: idle.unwrap_or(IdlePolicy::Off),
         fault_tolerance: tolerates.then_some(FaultTolerance { max_restarts: 1000 }),
         duration_ms: Some(Millis(line.need_decimal("duration_s")?.max(1))),

@@ -10,6 +10,7 @@ use engine::market::offer::PriceSource;
 use engine::message::command::AmountByName;
 use engine::message::command::Command;
 use engine::message::command::CreateCluster;
+use engine::message::command::NodesByName;
 use engine::message::command::PodGroup;
 use engine::message::command::SpotRequest;
 use engine::message::command::SubmitJob;
@@ -131,6 +132,7 @@ fn bid(at: u32, offer: u32, random: &mut Random) -> Result<SubmitJob, String> {
         priority: Priority::LOWEST,
         pods: vec![PodGroup { count: 1 + u32::try_from(pick(random, 5)).unwrap_or(0), amount: AmountByName::new() }],
         min_pods: None,
+        nodes: NodesByName::default(),
         idle: IdlePolicy::Off,
         fault_tolerance: (!is_general).then_some(FaultTolerance { max_restarts: 1000 }),
         duration_ms: None,

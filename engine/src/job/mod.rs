@@ -2,6 +2,7 @@
 
 pub mod hold;
 pub mod never;
+pub mod nodes;
 pub mod phase;
 mod reach;
 pub mod shape;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::job::nodes::NodeChoice;
 use crate::unit::amount::Amount;
 
 /// Pods of one kind.
@@ -17,10 +18,11 @@ pub struct Role {
 
 /// A gang: all its pods start together or none does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "Pods", into = "Pods")]
+#[serde(from = "Written", into = "Written")]
 pub struct Shape {
     roles: Vec<Role>,
     min_pods: Option<u32>,
+    nodes: NodeChoice,
     /// Kept: what the gang needs in all; every judgement asks for it.
     gang_amount: Amount,
 }
@@ -28,20 +30,22 @@ pub struct Shape {
 /// A shape as it is written.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Pods {
+struct Written {
     roles: Vec<Role>,
     min_pods: Option<u32>,
+    #[serde(default, skip_serializing_if = "NodeChoice::is_any")]
+    nodes: NodeChoice,
 }
 
-impl From<Pods> for Shape {
-    fn from(pods: Pods) -> Self {
-        Self::new(pods.roles, pods.min_pods)
+impl From<Written> for Shape {
+    fn from(written: Written) -> Self {
+        Self::new(written.roles, written.min_pods).on(written.nodes)
     }
 }
 
-impl From<Shape> for Pods {
+impl From<Shape> for Written {
     fn from(shape: Shape) -> Self {
-        Self { roles: shape.roles, min_pods: shape.min_pods }
+        Self { roles: shape.roles, min_pods: shape.min_pods, nodes: shape.nodes }
     }
 }
 
@@ -49,9 +53,21 @@ impl Shape {
     /// A shape of these kinds of pods. An elastic job has one kind, and a gang of `min_pods` of them.
     #[must_use]
     pub fn new(roles: Vec<Role>, min_pods: Option<u32>) -> Self {
-        let mut shape = Self { roles, min_pods, gang_amount: Amount::ZERO };
+        let mut shape = Self { roles, min_pods, nodes: NodeChoice::default(), gang_amount: Amount::ZERO };
         shape.gang_amount = shape.gang().fold(Amount::ZERO, |sum, role| sum.plus(&role.amount.times(role.count)));
         shape
+    }
+
+    /// The same pods on chosen nodes.
+    #[must_use]
+    pub fn on(self, nodes: NodeChoice) -> Self {
+        Self { nodes, ..self }
+    }
+
+    /// The nodes that they may run on.
+    #[must_use]
+    pub fn nodes(&self) -> &NodeChoice {
+        &self.nodes
     }
 
     /// The kinds of pods, as submitted.

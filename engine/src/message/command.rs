@@ -1,7 +1,10 @@
 //! What senders ask for. Amounts are maps from dimension name to value, in the dimension's unit (GPUs in thousandths).
 
 pub mod market;
+mod nodes;
 pub mod people;
+
+pub use nodes::NodesByName;
 
 use std::sync::Arc;
 
@@ -291,6 +294,9 @@ pub struct SubmitJob {
     /// Of an elastic job: how many pods are the gang. Such a job has one kind of pods.
     #[serde(default)]
     pub min_pods: Option<u32>,
+    /// The nodes that it may run on; all unless something is chosen.
+    #[serde(default, skip_serializing_if = "NodesByName::is_any")]
+    pub nodes: NodesByName,
     /// Its use of idle amounts.
     #[serde(default)]
     pub idle: IdlePolicy,
@@ -320,6 +326,7 @@ impl SubmitJob {
             priority: Priority::default(),
             pods,
             min_pods: None,
+            nodes: NodesByName::default(),
             idle: IdlePolicy::default(),
             fault_tolerance: None,
             duration_ms: None,

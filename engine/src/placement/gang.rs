@@ -32,7 +32,7 @@ pub struct Room<'a> {
     pub cluster: &'a Cluster,
     /// The domain.
     pub domain: DomainNo,
-    /// Nodes that are kept for somebody else, sorted.
+    /// Nodes that are kept for somebody else or not chosen, sorted.
     pub forbidden: &'a [NodeNo],
 }
 
@@ -128,7 +128,8 @@ impl Room<'_> {
         let lanes = if is_gpus { dimension..=dimension } else { 0..=DIMENSIONS_MAX };
         let changed = nodes
             .changes()
-            .filter(|(at, _)| self.floor.is_open(NodeNo::from_index(*at), self.domain))
+            .map(|(at, node)| (NodeNo::from_index(at), node))
+            .filter(|(no, _)| self.floor.is_open(*no, self.domain) && self.is_allowed(*no))
             .map(|(_, node)| node.free_for(pod, dimension));
         let mut most = changed.max().unwrap_or(0);
         for (free, _, no) in lanes.flat_map(|lane| self.floor.candidates(self.domain, lane, i64::MIN).rev()) {
@@ -136,7 +137,7 @@ impl Room<'_> {
             if is_gpus && free <= most {
                 break;
             }
-            if !nodes.is_changed(no.at()) {
+            if !nodes.is_changed(no.at()) && self.is_allowed(no) {
                 most = most.max(nodes.get(no.at()).free_for(pod, dimension));
             }
         }

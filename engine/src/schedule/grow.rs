@@ -173,5 +173,5 @@ fn take(trial: &mut Trial<'_>, growing: &Growing, offer: Offer) -> Decision {
 /// One more pod, as a job of its own.
 fn pod_of(spec: &JobSpec) -> JobSpec {
     let role = Role { count: 1, amount: spec.shape.extra_amount() };
-    JobSpec { shape: Arc::new(Shape::new(vec![role], None)), ..spec.clone() }
+    JobSpec { shape: Arc::new(Shape::new(vec![role], None).on(spec.shape.nodes().clone())), ..spec.clone() }
 }

@@ -4,6 +4,8 @@
 //! It is said with a proof for every way that is open to the job, and holds until machines, quotas or settings change:
 //! then everybody's reasons are forgotten. Machines count that are ready, since on others nothing starts.
 
+use std::borrow::Cow;
+
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
@@ -16,11 +18,13 @@ use crate::ledger;
 use crate::placement::proof;
 use crate::placement::proof::Verdict;
 use crate::quota::policy::Scope;
+use crate::state::cluster::NodeStatus;
 use crate::state::domain::Domain;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
 use crate::unit::id::QuotaNo;
+use crate::unit::ordered::Map;
 
 /// The proofs that a job can never start, one for each way that is open to it; none if it may start one day.
 #[must_use]
@@ -53,14 +57,14 @@ pub fn fits_when_empty(state: &State, job: &JobSpec) -> bool {
         return larger_than_pool(domain, job).is_none();
     }
     match job.shape.only_role() {
-        Some(role) => equal_pods(state, domain, &role).is_none(),
+        Some(role) => equal_pods(state, &ready(state, domain, job), &role).is_none(),
         None => matches!(several_roles(state, domain, job), Verdict::Fits),
     }
 }
 
 fn several_roles(state: &State, domain: &Domain, job: &JobSpec) -> Verdict {
     let roles: Vec<Role> = job.shape.gang().collect();
-    proof::on_empty(&state.cluster, &domain.ready, &roles)
+    proof::on_empty(&state.cluster, &ready(state, domain, job), &roles)
 }
 
 /// The reasons of the sources with these proofs: the first of them is the binding reason, unless a switch is that keeps
@@ -172,7 +176,7 @@ fn larger_than_nodes(state: &State, job: &JobSpec, domain: DomainNo) -> Option<B
         return larger_than_pool(domain, job);
     }
     match job.shape.only_role() {
-        Some(role) => equal_pods(state, domain, &role),
+        Some(role) => equal_pods(state, &ready(state, domain, job), &role),
         None => match several_roles(state, domain, job) {
             Verdict::Never(never) => Some(Blocker::Never(never)),
             Verdict::Fits | Verdict::Unknown { .. } => None,
@@ -180,21 +184,39 @@ fn larger_than_nodes(state: &State, job: &JobSpec, domain: DomainNo) -> Option<B
     }
 }
 
+/// The ready nodes of a domain that a job may run on, by what each of them has.
+fn ready<'d>(state: &State, domain: &'d Domain, job: &JobSpec) -> Cow<'d, Map<Amount, u32>> {
+    let choice = job.shape.nodes();
+    if choice.is_any() {
+        return Cow::Borrowed(&domain.ready);
+    }
+    let mut ready: Map<Amount, u32> = Map::new();
+    for no in &domain.nodes {
+        let node = &state.nodes[no.at()];
+        if node.status == NodeStatus::Ready && choice.allows(*no, node.gpu_type.as_deref()) {
+            *ready.or_default(node.amount) += 1;
+        }
+    }
+    Cow::Owned(ready)
+}
+
 fn larger_than_pool(domain: &Domain, job: &JobSpec) -> Option<Blocker> {
     let asked = job.shape.gang_amount();
-    let at = asked.first_over(&domain.amount)?;
-    let (dimension, asked, largest) = (position(at), asked[at], domain.amount[at]);
+    // A pool has no nodes that could have been chosen.
+    let has = if job.shape.nodes().is_any() { domain.amount } else { Amount::ZERO };
+    let at = asked.first_over(&has)?;
+    let (dimension, asked, largest) = (position(at), asked[at], has[at]);
     Some(Blocker::LargerThanNodes { pods: job.shape.gang_pods(), fit: 0, dimension, asked, largest })
 }
 
 /// Equal pods fit as far as there are slots for them.
-fn equal_pods(state: &State, domain: &Domain, role: &Role) -> Option<Blocker> {
+fn equal_pods(state: &State, ready: &Map<Amount, u32>, role: &Role) -> Option<Blocker> {
     let pod = &role.amount;
-    let fit = u32::try_from(proof::slots_of(&state.cluster, &domain.ready, pod)).unwrap_or(u32::MAX);
+    let fit = u32::try_from(proof::slots_of(&state.cluster, ready, pod)).unwrap_or(u32::MAX);
     if fit >= role.count {
         return None;
     }
-    let largest = |at: usize| domain.ready.keys().map(|amount| amount[at]).max().unwrap_or(0);
+    let largest = |at: usize| ready.keys().map(|amount| amount[at]).max().unwrap_or(0);
     let leading = state.cluster.gpu_dimension(pod).or_else(|| pod.dimensions().next()).unwrap_or(0);
     let too_small = std::iter::once(leading).chain(pod.dimensions()).find(|at| pod[*at] > largest(*at));
     let at = match too_small {

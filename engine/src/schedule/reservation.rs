@@ -263,7 +263,8 @@ fn least_to_free(later: &mut Trial<'_>, spec: &JobSpec) -> Box<[PodAt]> {
         // Somebody else holds its amount; nodes would be of no use to it.
         return Box::default();
     }
-    let mut nodes: Vec<NodeNo> = list.nodes.clone();
+    let is_chosen = |no: &NodeNo| spec.shape.nodes().allows(*no, state.nodes[no.at()].gpu_type.as_deref());
+    let mut nodes: Vec<NodeNo> = list.nodes.iter().copied().filter(is_chosen).collect();
     sort::by_key(&mut nodes, |no| (used_gpus(later, *no), &state.nodes[no.at()].id));
     let holding = by_node(later, spec);
     let mut rest = nodes.into_iter();

@@ -3,11 +3,13 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
+use crate::job::nodes::NodeChoice;
 use crate::job::shape::Role;
 use crate::job::shape::Shape;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::message::command::CancelJob;
+use crate::message::command::NodesByName;
 use crate::message::command::PodGroup;
 use crate::message::command::SetPriority;
 use crate::message::command::SubmitJob;
@@ -21,9 +23,12 @@ use crate::transition::names;
 use crate::transition::workspace;
 use crate::unit::amount::Amount;
 use crate::unit::amount::GPU;
+use crate::unit::id::NodeId;
+use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::limit;
 use crate::unit::priority::Module;
+use crate::unit::sort;
 use crate::unit::time::Period;
 use crate::unit::time::Timestamp;
 
@@ -55,6 +60,7 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         priority,
         pods,
         min_pods,
+        nodes,
         idle,
         fault_tolerance,
         duration_ms,
@@ -89,7 +95,7 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         workspace::check_submission(state, workspace, quota)?;
     }
     let instance = spot.as_ref().map(|spot| &state.market.offers[spot.offer.at()].instance);
-    let shape = shape(state, what, pods, *min_pods, instance)?;
+    let shape = shape(state, what, pods, *min_pods, instance)?.on(chosen(state, what, nodes, spot.is_some())?);
     if let (Some(request), Some(instance)) = (&command.spot, instance) {
         bid::check_pods(state, command, request, instance, &shape)?;
     }
@@ -111,6 +117,25 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         checkpoint: checkpoint_ms.and_then(Period::new),
         spot: spot.map(Box::new),
     })
+}
+
+/// The nodes that a job may run on (rules 1.4). Instances of the spot market are not nodes.
+fn chosen(state: &State, what: impl Display, nodes: &NodesByName, bids: bool) -> Result<NodeChoice, Rejection> {
+    if bids && !nodes.is_any() {
+        return Err(Rejection::Structure { reason: format!("{what} has a bid; instances cannot be chosen by node") });
+    }
+    let NodesByName { gpu_type, only, without } = nodes;
+    if let Some(text) = gpu_type {
+        names::within_limit(format_args!("bytes in the GPU type of {what}"), text.len(), limit::TEXT_BYTES_MAX)?;
+    }
+    let sorted = |ids: &[NodeId]| {
+        names::within_limit(format_args!("nodes that {what} names"), ids.len(), limit::NODES_MAX)?;
+        let mut numbers = ids.iter().map(|id| names::node(state, id)).collect::<Result<Vec<NodeNo>, Rejection>>()?;
+        sort::by_key(&mut numbers, |no| *no);
+        numbers.dedup();
+        Ok::<_, Rejection>(numbers)
+    };
+    Ok(NodeChoice { gpu_type: gpu_type.clone(), only: sorted(only)?, without: sorted(without)? })
 }
 
 /// The pods; with an instance of the spot market, an empty amount stands for all of it.

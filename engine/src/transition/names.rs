@@ -12,6 +12,8 @@ use crate::unit::id::GroupId;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
+use crate::unit::id::NodeId;
+use crate::unit::id::NodeNo;
 use crate::unit::id::OfferId;
 use crate::unit::id::OfferNo;
 use crate::unit::id::QuotaId;
@@ -28,6 +30,10 @@ pub(super) fn quota(state: &State, id: &QuotaId) -> Result<QuotaNo, Rejection> {
 
 pub(super) fn group(state: &State, id: &GroupId) -> Result<GroupNo, Rejection> {
     state.group_no(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Group, name: id.to_string() })
+}
+
+pub(super) fn node(state: &State, id: &NodeId) -> Result<NodeNo, Rejection> {
+    state.node_no(id).ok_or_else(|| Rejection::Unknown { noun: Noun::Node, name: id.to_string() })
 }
 
 pub(super) fn workspace<'a>(state: &'a State, id: &WorkspaceId) -> Result<&'a Workspace, Rejection> {

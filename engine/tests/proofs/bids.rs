@@ -121,6 +121,7 @@ fn bid(layout: &Layout, random: &mut Random, create: &CreateOffer, job: JobId) -
             count: u32::try_from(random.pick(&[1, 1, 1, 2, 3])).unwrap(),
             amount: if is_wrong && random.chance(20) { layout.amount(random, |_| 16) } else { AmountByName::new() },
         }],
+        nodes: NodesByName::default(),
         min_pods: (is_wrong && random.chance(15)).then_some(1),
         idle: if is_wrong && random.chance(15) { IdlePolicy::Acceptable } else { IdlePolicy::Off },
         fault_tolerance: tolerates.then(|| FaultTolerance { max_restarts: random.pick(&[1, 3]) }),

@@ -3,6 +3,7 @@
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
 use engine::message::command::AmountByName;
+use engine::message::command::NodesByName;
 use engine::message::command::PodGroup;
 use engine::message::command::SubmitJob;
 use engine::state::cluster::Cluster;
@@ -120,6 +121,7 @@ impl JobDraft {
                 priority,
                 pods: vec![PodGroup { count, amount }],
                 min_pods: None,
+                nodes: NodesByName::default(),
                 idle: if self.bids() { IdlePolicy::Off } else { self.idle },
                 fault_tolerance: self.is_tolerant.then_some(FaultTolerance { max_restarts }),
                 duration_ms,

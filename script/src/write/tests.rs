@@ -10,12 +10,13 @@ use crate::line::Scene;
 use crate::line::read;
 
 /// Lines that say everything that can be written, as the writer writes them.
-const ACTS: [&str; 14] = [
+const ACTS: [&str; 15] = [
     "submit a Q DLC p5 16",
     "submit a Q EAS p9 2x8+4",
     "submit a Q DSW p1 0.5 acceptable",
     "submit a Q DLC p1 8 only fault-tolerance for 2h checkpoint 90s",
     "submit a Q EAS p1 8x1 for 1.5s min 2",
+    "submit a Q DLC p1 8 only-on n0,n1 not-on n2",
     "cancel a",
     "priority a 7",
     "update Q",

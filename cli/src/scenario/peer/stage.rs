@@ -9,6 +9,7 @@ use engine::message::command::AmountByName;
 use engine::message::command::Command;
 use engine::message::command::CreateCluster;
 use engine::message::command::CreateQuota;
+use engine::message::command::NodesByName;
 use engine::message::command::PodGroup;
 use engine::message::command::PutGroup;
 use engine::message::command::PutNode;
@@ -289,6 +290,7 @@ impl Stage {
             priority: Priority::new(job.priority.unwrap_or(1)).map_err(|bad| format!("{}: {bad}", job.id))?,
             pods,
             min_pods: job.min_pods.or(splits.then_some(1)),
+            nodes: NodesByName::default(),
             idle: match job.kind {
                 Kind::Regular | Kind::Spot => IdlePolicy::Off,
                 Kind::IdleAcceptable => IdlePolicy::Acceptable,

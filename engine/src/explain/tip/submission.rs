@@ -1,9 +1,11 @@
 //! What to send to submit a job once more.
 
+use crate::job::nodes::NodeChoice;
 use crate::job::shape::Role;
 use crate::market::bid::Bid;
 use crate::market::bid::SpotStrategy;
 use crate::message::command::AmountByName;
+use crate::message::command::NodesByName;
 use crate::message::command::PodGroup;
 use crate::message::command::SpotRequest;
 use crate::message::command::SubmitJob;
@@ -12,6 +14,7 @@ use crate::unit::amount::Amount;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
 use crate::unit::id::NAME_BYTES_MAX;
+use crate::unit::id::NodeNo;
 use crate::unit::time::Period;
 
 /// The submission of a job as it is, under a name that nobody has.
@@ -40,11 +43,19 @@ pub(in crate::explain) fn submission(state: &State, no: JobNo) -> Option<SubmitJ
         priority: spec.priority,
         pods: spec.shape.roles().iter().map(|role| pods(state, role)).collect(),
         min_pods: spec.shape.min_pods(),
+        nodes: nodes(state, spec.shape.nodes()),
         idle: spec.idle,
         fault_tolerance: spec.fault_tolerance,
         duration_ms: spec.duration.map(Period::get),
         checkpoint_ms: spec.checkpoint.map(Period::get),
     })
+}
+
+/// The nodes that a job may run on, as they are written on the wire.
+fn nodes(state: &State, choice: &NodeChoice) -> NodesByName {
+    let names = |numbers: &[NodeNo]| numbers.iter().map(|no| state.nodes[no.at()].id.clone()).collect();
+    let NodeChoice { gpu_type, only, without } = choice;
+    NodesByName { gpu_type: gpu_type.clone(), only: names(only), without: names(without) }
 }
 
 /// Pods of one kind, as they are written on the wire.

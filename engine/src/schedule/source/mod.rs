@@ -10,6 +10,7 @@ mod room;
 mod self_level;
 pub mod spot;
 
+pub use room::closed;
 pub use room::find_room;
 pub use room::place_on;
 

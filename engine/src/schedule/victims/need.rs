@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::job::hold::Blocker;
+use crate::job::nodes::NodeChoice;
 use crate::job::phase::Charge;
 use crate::job::phase::PodAt;
 use crate::job::shape::Role;
@@ -15,6 +16,7 @@ use crate::ledger::DomainUse;
 use crate::ledger::QuotaUse;
 use crate::placement::NodeUse;
 use crate::placement::gang::Room;
+use crate::schedule::source::closed;
 use crate::schedule::source::place_on;
 use crate::schedule::source::reclaim::loan_excess;
 use crate::schedule::trial::Trial;
@@ -77,8 +79,11 @@ impl Need {
     fn pods_short(&self, trial: &Trial<'_>, role: &Role) -> i64 {
         *self.pods_short.get_or_init(|| {
             let state = trial.state;
-            let room =
-                Room { floor: &state.floor, cluster: &state.cluster, domain: self.domain, forbidden: &trial.forbidden };
+            let forbidden = match &self.shape {
+                Some(shape) => &closed(trial, self.domain, shape.nodes()),
+                None => &trial.forbidden[..],
+            };
+            let room = Room { floor: &state.floor, cluster: &state.cluster, domain: self.domain, forbidden };
             i64::from(role.count) - room.slots(&trial.nodes, &role.amount)
         })
     }
@@ -161,10 +166,13 @@ fn masked_to(short: &Amount, asked: &Amount) -> Amount {
     masked
 }
 
-/// Whether pods may start on a node.
-fn is_open(trial: &Trial<'_>, no: NodeNo) -> bool {
-    let domain = trial.state.domains.of_group(trial.state.nodes[no.at()].group);
-    trial.state.floor.is_open(no, domain) && trial.forbidden.binary_search(&no).is_err()
+/// Whether pods that may run on these nodes may start on one.
+fn is_open(trial: &Trial<'_>, choice: &NodeChoice, no: NodeNo) -> bool {
+    let node = &trial.state.nodes[no.at()];
+    let domain = trial.state.domains.of_group(node.group);
+    trial.state.floor.is_open(no, domain)
+        && trial.forbidden.binary_search(&no).is_err()
+        && choice.allows(no, node.gpu_type.as_deref())
 }
 
 /// What a set of victims frees, kept while victims are added and spared.
@@ -230,7 +238,8 @@ impl<'t> Freed<'t> {
         self.book(victim, sign);
         let Self { trial, need, nodes, slots: all_slots, .. } = self;
         victim.for_each_pod(|place, amount| {
-            let counted = need.role.as_ref().filter(|_| is_open(trial, place.node));
+            let is_open = |shape: &&Arc<Shape>| is_open(trial, shape.nodes(), place.node);
+            let counted = need.role.as_ref().filter(|_| need.shape.as_ref().is_some_and(|shape| is_open(&shape)));
             let node = nodes.get_mut(place.node.at());
             let slots = |node: &NodeUse| counted.map_or(0, |role| node.slots(&role.amount));
             let before = slots(node);
@@ -287,7 +296,8 @@ impl<'t> Freed<'t> {
     fn is_only_unpacked(&self) -> bool {
         let (Some(shape), false) = (&self.need.shape, self.need.is_counted()) else { return false };
         let (state, domain) = (self.trial.state, self.need.domain);
-        let room = Room { floor: &state.floor, cluster: &state.cluster, domain, forbidden: &self.trial.forbidden };
+        let forbidden = &closed(self.trial, domain, shape.nodes());
+        let room = Room { floor: &state.floor, cluster: &state.cluster, domain, forbidden };
         let has_room =
             |role: &Role| role.amount.is_zero() || room.slots(&self.nodes, &role.amount) >= i64::from(role.count);
         self.is_enough_in_amount() && self.short_on_books().is_zero() && shape.gang().all(|role| has_room(&role))

@@ -4,6 +4,7 @@ use engine::market::bid::Framework;
 use engine::market::bid::SpotStrategy;
 use engine::message::command::AmountByName;
 use engine::message::command::Command;
+use engine::message::command::NodesByName;
 use engine::message::command::PodGroup;
 use engine::message::command::SpotRequest;
 use engine::message::command::SubmitJob;
@@ -52,6 +53,7 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Proble
         module: Module::Dlc,
         priority: job.priority,
         min_pods: None,
+        nodes: NodesByName::default(),
         idle: job.idle,
         fault_tolerance: job.fault_tolerance,
         duration_ms: job.minutes_max.map(|minutes| Millis(minutes * Millis::MINUTE.0)),
