@@ -11,6 +11,7 @@ use crate::operation::fields::Fields;
 use crate::operation::job::IDLE_USES;
 use crate::operation::job::priority;
 use crate::operation::misfit::Misfit;
+use crate::operation::nodes::AssignNodes;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
 use crate::operation::page::Span;
@@ -137,6 +138,8 @@ pub struct Instance {
     pub idle: IdlePolicy,
     /// What it needs.
     pub need: PodNeed,
+    /// The nodes that it may run on.
+    pub nodes: AssignNodes,
     /// The request as it was sent: answers repeat it.
     pub document: Map<String, Value>,
 }
@@ -166,6 +169,7 @@ impl Instance {
             priority: priority(&body, "Priority")?.unwrap_or_default(),
             idle: body.one_of("OversoldType", &IDLE_POLICIES)?.unwrap_or_default(),
             need,
+            nodes: AssignNodes::read(&body)?,
             document: document.clone(),
         })
     }

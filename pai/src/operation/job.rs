@@ -115,6 +115,8 @@ pub struct ListJobs {
     pub own: bool,
     /// By their use of idle amounts; of those that may use them, whether they do.
     pub idle: Option<(IdlePolicy, Option<bool>)>,
+    /// Whether they choose nodes.
+    pub chooses_nodes: Option<bool>,
     /// By what they are paid with.
     pub payment: Option<Payment>,
     /// Created then.
@@ -201,6 +203,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
         users: users.into_iter().flatten().collect(),
         own: query.switch("ShowOwn")?.unwrap_or(false),
         idle: query.one_of("OversoldInfo", &IDLE_USES)?,
+        chooses_nodes: query.switch("EnableAssignNode")?,
         payment: query.one_of("PaymentType", &payments)?,
         created: Span::read(&query, "StartTime", "EndTime")?,
         said: said(&query)?,

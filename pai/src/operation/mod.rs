@@ -10,6 +10,7 @@ pub mod job;
 pub mod machine;
 pub mod market;
 pub mod misfit;
+pub mod nodes;
 pub mod page;
 pub(crate) mod quantity;
 pub mod quota;

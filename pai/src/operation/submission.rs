@@ -16,6 +16,7 @@ use crate::operation::fields::Fields;
 use crate::operation::job::JobOperation;
 use crate::operation::job::priority;
 use crate::operation::misfit::Misfit;
+use crate::operation::nodes::AssignNodes;
 use crate::operation::quantity;
 
 const JOB_TYPES: [&str; 9] = [
@@ -56,6 +57,8 @@ pub struct CreateJob {
     pub fault_tolerance: Option<FaultTolerance>,
     /// Its roles.
     pub roles: Vec<JobRole>,
+    /// The nodes that it may run on.
+    pub nodes: AssignNodes,
     /// Where its instances are connected.
     pub network: Network,
     /// How long it may run, in minutes.
@@ -122,6 +125,7 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
         priority: priority(&body, "Priority")?.unwrap_or_default(),
         idle: idle(settings.as_ref(), &specs)?,
         fault_tolerance: settings.as_ref().map_or(Ok(None), fault_tolerance)?,
+        nodes: AssignNodes::of_roles(&specs)?,
         roles: specs.iter().map(role).collect::<Result<_, Misfit>>()?,
         network: body.inside("UserVpc")?.as_ref().map_or_else(|| Ok(Network::default()), network)?,
         minutes_max: body.number("JobMaxRunningTimeMinutes", 1, limit::PERIOD_MS_MAX / 60_000)?,

@@ -1,20 +1,24 @@
 //! Amounts between the engine's dimensions, the contract's texts and counts of nodes.
 
 use engine::message::command::AmountByName;
+use engine::message::command::NodesByName;
 use engine::quota::tree::Quota;
 use engine::state::cluster::Node;
 use engine::state::world::State;
 use engine::unit::amount::Amount;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::GroupNo;
+use engine::unit::id::NodeId;
 use engine::unit::id::QuotaNo;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::operation::nodes::AssignNodes;
 use crate::operation::quantity;
 use crate::operation::quota::NodeCount;
 use crate::operation::submission::PodNeed;
 use crate::problem::Problem;
+use crate::service::run;
 
 /// What one machine of a type has: a node of the cluster, or an instance of the spot market.
 pub(crate) fn machine(state: &State, node_type: &str) -> Option<Amount> {
@@ -156,8 +160,7 @@ fn by_dimensions(state: &State, need: &PodNeed, quota: Option<QuotaNo>) -> Resul
     Ok(amount)
 }
 
-/// The dimension of GPUs of a type. Where all types share one dimension, a type is that of all nodes, or none that can be
-/// asked for.
+/// The dimension of GPUs of a type. Where all types share one dimension, nodes are chosen by their type.
 fn gpu_dimension<'s>(state: &'s State, gpu_type: Option<&str>, quota: Option<QuotaNo>) -> Result<&'s str, Problem> {
     let names: Vec<&str> =
         state.cluster.gpu_dimensions().map(|at| state.cluster.dimensions[at].name.as_str()).collect();
@@ -174,23 +177,48 @@ fn gpu_dimension<'s>(state: &'s State, gpu_type: Option<&str>, quota: Option<Quo
     }
 }
 
+/// The type has to be that of some node of the quota.
 fn check_gpu_type(state: &State, gpu_type: Option<&str>, quota: Option<QuotaNo>) -> Result<(), Problem> {
     let Some(sent) = gpu_type else { return Ok(()) };
     let nodes = machines_of(state, quota).into_iter().filter(|node| state.cluster.gpus(&node.amount) > 0);
-    let mut known: Vec<&str> = nodes.map(|node| node.gpu_type.as_deref().unwrap_or("unknown")).collect();
+    let mut known: Vec<&str> = nodes.filter_map(|node| node.gpu_type.as_deref()).collect();
     known.sort_unstable();
     known.dedup();
-    let refuse = |rest: String| Err(Problem::new(400, "InvalidParameter", format!("GPUType is {sent:?}; {rest}")));
-    match known.as_slice() {
-        [one] if one.eq_ignore_ascii_case(sent) => Ok(()),
-        [] => refuse("the machines of the quota are not known by the type of their GPUs; leave it out".to_owned()),
-        [one] => refuse(format!("the GPUs of the quota are of the type {one}")),
-        several if several.iter().any(|one| one.eq_ignore_ascii_case(sent)) => refuse(format!(
-            "the GPUs of {} are not counted apart here, so a job cannot ask for one of them",
-            several.join(" and ")
-        )),
-        several => refuse(format!("it must be one of {}", several.join(", "))),
+    let rest = match known.as_slice() {
+        all if all.iter().any(|one| one.eq_ignore_ascii_case(sent)) => return Ok(()),
+        [] => "the machines of the quota are not known by the type of their GPUs; leave it out".to_owned(),
+        [one] => format!("the GPUs of the quota are of the type {one}"),
+        several => format!("it must be one of {}", several.join(", ")),
+    };
+    Err(Problem::new(400, "InvalidParameter", format!("GPUType is {sent:?}; {rest}")))
+}
+
+/// The nodes that pods may run on: those that are named, and where all types of GPUs share one dimension, those with the
+/// type that is asked for.
+pub(crate) fn chosen_nodes<'n>(
+    state: &State,
+    needs: impl IntoIterator<Item = &'n PodNeed>,
+    named: &AssignNodes,
+) -> Result<NodesByName, Problem> {
+    let mut types: Vec<&str> = Vec::new();
+    for need in needs {
+        if let PodNeed::Amounts { gpus: 1.., gpu_type: Some(gpu_type), .. } = need {
+            types.push(gpu_type);
+        }
     }
+    types.dedup_by(|a, b| a.eq_ignore_ascii_case(b));
+    let is_shared = state.cluster.gpu_dimensions().nth(1).is_none();
+    let gpu_type = match types.as_slice() {
+        _ if !is_shared => None,
+        [] => None,
+        [one] => state.nodes.iter().filter_map(|node| node.gpu_type.clone()).find(|of| of.eq_ignore_ascii_case(one)),
+        several => {
+            let message = format!("GPUType is {}; all pods of a job have one type of GPUs", several.join(" and "));
+            return Err(Problem::new(400, "InvalidParameter", message));
+        }
+    };
+    let ids = |names: &[String]| names.iter().map(|id| run::name::<NodeId>(id)).collect::<Result<_, Problem>>();
+    Ok(NodesByName { gpu_type, only: ids(&named.only)?, without: ids(&named.without)? })
 }
 
 /// An amount as the contract writes it: a text for each resource.

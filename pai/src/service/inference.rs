@@ -11,6 +11,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use crate::calendar;
+use crate::operation::nodes::AssignNodes;
 use crate::operation::page::Direction;
 use crate::operation::page::Span;
 use crate::operation::service::ListServices;
@@ -149,6 +150,7 @@ fn command(visit: &Visit, document: &mut Document) -> Result<Command, Problem> {
         idle: service.idle,
         count: service.count,
         need: &service.need,
+        nodes: &AssignNodes::default(),
     };
     run::another(visit, &wanted, document)
 }

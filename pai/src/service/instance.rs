@@ -105,6 +105,7 @@ fn command(visit: &Visit, instance: &Instance, document: &mut Document) -> Resul
         idle: instance.idle,
         count: 1,
         need: &instance.need,
+        nodes: &instance.nodes,
     };
     run::another(visit, &wanted, document)
 }

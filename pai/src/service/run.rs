@@ -10,6 +10,7 @@ use engine::unit::id::QuotaId;
 use engine::unit::priority::Module;
 use serde_json::Value;
 
+use crate::operation::nodes::AssignNodes;
 use crate::operation::submission::PodNeed;
 use crate::problem::Problem;
 use crate::service::access;
@@ -42,6 +43,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) idle: engine::job::spec::IdlePolicy,
     pub(crate) count: u32,
     pub(crate) need: &'a PodNeed,
+    pub(crate) nodes: &'a AssignNodes,
 }
 
 /// The command for another run of a thing, which the document notes.
@@ -62,6 +64,7 @@ pub(crate) fn another(visit: &Visit, wanted: &Wanted, document: &mut Document) -
         module: wanted.module,
         priority: wanted.priority,
         idle: wanted.idle,
+        nodes: amount::chosen_nodes(visit.state()?, [wanted.need], wanted.nodes)?,
         ..SubmitJob::new(name::<JobId>(&job(document))?, vec![PodGroup { count: wanted.count, amount }])
     }))
 }

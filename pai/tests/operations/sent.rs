@@ -208,6 +208,9 @@ fn fit(place: &Place, is_set: bool, query: &mut Value, body: &mut Value) {
                 spec["SpotSpec"]["SpotStrategy"] = json!("SpotWithPriceLimit");
             }
         }
+        ["JobSpecs[0]", "AssignNodeSpec", "EnableAssignNode"] => {
+            body["JobSpecs"][0]["AssignNodeSpec"]["NodeNames"] = json!("n");
+        }
         ["QuotaConfig", "SubQuotaPreemptionConfig", "PreemptedPriorityUpperBound" | "PreemptedPriorities"] => {}
         ["QuotaConfig", "SubQuotaPreemptionConfig", ..] => {
             body["QuotaConfig"]["SubQuotaPreemptionConfig"]["PreemptedPriorityUpperBound"] = json!(9);

@@ -142,26 +142,58 @@ fn what_cannot_be_meant_is_refused_with_the_numbers() {
     }
 }
 
+/// A job of one pod of a GPU, with more in its specification.
+fn small(quota: &str, more: &Value) -> Value {
+    let mut spec = json!({ "ResourceConfig": { "GPU": "1" } });
+    for (field, value) in more.as_object().unwrap() {
+        spec[field] = value.clone();
+    }
+    job(&json!({ "ResourceId": quota, "JobSpecs": [spec] }))
+}
+
+/// The node of a job's only pod.
+fn node_of(office: &mut Office, body: &Value) -> Value {
+    let made = id(&office.get("CreateJob", "/api/v1/jobs", body), "JobId");
+    office.get("GetJob", &format!("/api/v1/jobs/{made}"), &NOTHING)["Pods"][0]["NodeName"].clone()
+}
+
 #[test]
-fn a_type_of_gpus_that_is_not_counted_apart_cannot_be_asked_for() {
+fn a_job_runs_on_the_type_of_gpus_that_it_asks_for() {
     let mut office = Office::new();
     office
         .command(json!({ "put_node": { "node": "other", "group": "rg-1", "node_type": "ml.other", "gpu_type": "A100",
         "amount": { "gpu": 8000, "cpu": 128_000, "memory": 1_048_576 } } }));
     let quota = quota(&mut office, 2);
-    let body = |gpu_type: &str| {
-        let specs = json!([{ "ResourceConfig": { "GPU": "1", "GPUType": gpu_type } }]);
-        job(&json!({ "ResourceId": quota, "JobSpecs": specs }))
-    };
+    let of = |gpu_type: &str| small(&quota, &json!({ "ResourceConfig": { "GPU": "1", "GPUType": gpu_type } }));
+    assert_eq!(node_of(&mut office, &of("a100")), "other");
+    assert_ne!(node_of(&mut office, &of("GU108")), "other");
     assert_eq!(
-        office.refusal("CreateJob", "/api/v1/jobs", &body("A100")),
-        "400 InvalidParameter: GPUType is \"A100\"; the GPUs of A100 and GU108 are not counted apart here, so a job cannot \
-         ask for one of them"
-    );
-    assert_eq!(
-        office.refusal("CreateJob", "/api/v1/jobs", &body("H20")),
+        office.refusal("CreateJob", "/api/v1/jobs", &of("H20")),
         "400 InvalidParameter: GPUType is \"H20\"; it must be one of A100, GU108"
     );
+}
+
+#[test]
+fn a_job_runs_on_nodes_that_it_names() {
+    let mut office = Office::new();
+    let quota = quota(&mut office, 4);
+    let with = |spec: Value| small(&quota, &json!({ "AssignNodeSpec": spec }));
+    let wanted = with(json!({ "EnableAssignNode": true, "NodeNames": "node-7,node-8" }));
+    assert_eq!(node_of(&mut office, &wanted), "node-7");
+    // The fullest node takes a pod unless it is excluded.
+    assert_eq!(node_of(&mut office, &with(json!({ "EnableAssignNode": false }))), "node-7");
+    assert_ne!(node_of(&mut office, &with(json!({ "AntiAffinityNodeNames": "node-7" }))), "node-7");
+    let list = |office: &mut Office, query: &str| {
+        office.get("ListJobs", &format!("/api/v1/jobs?EnableAssignNode={query}"), &NOTHING)["TotalCount"].clone()
+    };
+    assert_eq!((list(&mut office, "true"), list(&mut office, "false")), (json!(2), json!(1)));
+    let unknown = office.refusal("CreateJob", "/api/v1/jobs", &with(json!({ "NodeNames": "nowhere" })));
+    assert!(unknown.starts_with("404 NodeNotFound: "), "{unknown}");
+    let body = json!({ "InstanceName": "dev", "ResourceId": quota, "RequestedResource": { "GPU": "1" },
+        "AssignNodeSpec": { "NodeNames": "node-9" } });
+    office.get("CreateInstance", "/api/v2/instances", &body);
+    let pods = office.get("ListNodePods", "/api/v1/nodes/node-9/Pods", &NOTHING);
+    assert_eq!(pods["NodePodInfos"].as_array().unwrap().len(), 1);
 }
 
 #[test]

@@ -9,7 +9,6 @@ use crate::operation::sent::read;
 use crate::operation::sent::refused;
 
 const KEEPS: &str = "a job keeps what it was submitted with; stop it and submit another one";
-const NO_NODES: &str = "nodes are chosen by the placement alone; cordon a node to keep every job away from it";
 const NO_TEMPLATES: &str = "templates are not kept here; send the whole job";
 const NO_TOPOLOGY: &str = "how nodes are connected is not known here";
 const NOT_RESERVED: &str = "the pods of a job leave their machines when it ends";
@@ -19,9 +18,9 @@ const RESOURCE_CONFIG: &[Field] = &[read("CPU"), read("GPU"), read("GPUType"), r
 const SPOT_SPEC: &[Field] = &[read("SpotStrategy"), read("SpotDiscountLimit"), read("SpotPriceLimit")];
 
 const ASSIGN_NODE_SPEC: &[Field] = &[
-    off("EnableAssignNode", NO_NODES),
-    refused("NodeNames", NO_NODES),
-    refused("AntiAffinityNodeNames", NO_NODES),
+    read("EnableAssignNode"),
+    read("NodeNames"),
+    read("AntiAffinityNodeNames"),
     refused("HyperNodes", NO_TOPOLOGY),
     refused("AntiAffinityHyperNodes", NO_TOPOLOGY),
 ];
@@ -156,7 +155,7 @@ pub(crate) const LIST_JOBS: &[Field] = &[
     read("PageNumber"),
     read("PageSize"),
     refused("DisplayNameSearchMode", "DisplayName is looked for anywhere in a name, whatever the case"),
-    refused("EnableAssignNode", "no job is assigned to nodes here"),
+    read("EnableAssignNode"),
     refused("NumericRangeField", "a list has no numbers to choose by"),
     refused("NumericRangeMax", "a list has no numbers to choose by"),
     refused("NumericRangeMin", "a list has no numbers to choose by"),

@@ -13,12 +13,11 @@ const NO_BIDS: &str = "only training jobs bid on the spot market; name a quota a
 const OWNER: &str = "an instance belongs to who has created it";
 const NO_SECRETS: &str = "secrets of registries are not kept here; whoever runs the pods has them";
 const NO_MIGRATION: &str = "an instance that is preempted waits in its queue and starts anew";
-const NODES: &str = "nodes are chosen by the placement alone; cordon a node to keep every job away from it";
 const REPLACE: &str = "a field is replaced by sending another value of it";
 const NO_RANGES: &str = "an instance is told with what it asks for; a list has no ranges of it";
 const NO_TOKENS: &str = "an instance is opened by whoever runs the pods";
 
-const ASSIGN_NODE_SPEC: &[Field] = &[refused("NodeNames", NODES), refused("AntiAffinityNodeNames", NODES)];
+const ASSIGN_NODE_SPEC: &[Field] = &[read("NodeNames"), read("AntiAffinityNodeNames")];
 
 const RESOURCE: &[Field] = &[read("CPU"), read("GPU"), read("GPUType"), read("Memory"), kept("SharedMemory")];
 
@@ -59,7 +58,7 @@ pub(crate) const UPDATE: &[Field] = &[
     refused("EcsSpec", KEEPS),
     refused("RequestedResource", KEEPS),
     refused("OversoldType", KEEPS),
-    refused("AssignNodeSpec", NODES),
+    refused("AssignNodeSpec", "an instance keeps the nodes that it was created with; delete it and create another one"),
     refused("ImageAuth", NO_SECRETS),
     refused("MigrationOptions", NO_MIGRATION),
     refused("SpotSpec", NO_BIDS),

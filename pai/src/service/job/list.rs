@@ -103,8 +103,15 @@ fn is_asked_for(visit: &Visit, asked: &ListJobs, quotas: Option<&[QuotaNo]>, job
         && asked.users.iter().all(is_by)
         && (!asked.own || is_own(&visit.sender.user))
         && asked.idle.is_none_or(|(idle, runs)| is_idle(job, idle, runs))
+        && asked.chooses_nodes.is_none_or(|wanted| names_nodes(job) == wanted)
         && asked.payment.is_none_or(|payment| payment == paid_with(job))
         && created.has(job.submitted)
+}
+
+/// Whether a job has chosen nodes by name.
+fn names_nodes(job: &Job) -> bool {
+    let choice = job.spec.shape.nodes();
+    !choice.only.is_empty() || !choice.without.is_empty()
 }
 
 fn paid_with(job: &Job) -> Payment {

@@ -4,7 +4,6 @@ use engine::market::bid::Framework;
 use engine::market::bid::SpotStrategy;
 use engine::message::command::AmountByName;
 use engine::message::command::Command;
-use engine::message::command::NodesByName;
 use engine::message::command::PodGroup;
 use engine::message::command::SpotRequest;
 use engine::message::command::SubmitJob;
@@ -42,6 +41,8 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Proble
         let amount = if spot.is_some() { AmountByName::new() } else { amount::of_pod(state, &role.need, quota)? };
         Ok(PodGroup { count: role.count, amount })
     };
+    let needs = job.roles.iter().filter(|_| spot.is_none()).map(|role| &role.need);
+    let nodes = amount::chosen_nodes(state, needs, &job.nodes)?;
     let submit = SubmitJob {
         job: run::name::<JobId>(&name)?,
         quota: job.quota.as_deref().map(run::quota).transpose()?,
@@ -53,7 +54,7 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Proble
         module: Module::Dlc,
         priority: job.priority,
         min_pods: None,
-        nodes: NodesByName::default(),
+        nodes,
         idle: job.idle,
         fault_tolerance: job.fault_tolerance,
         duration_ms: job.minutes_max.map(|minutes| Millis(minutes * Millis::MINUTE.0)),
