@@ -46,7 +46,8 @@ impl OpenRound<'_> {
     /// would be lent.
     pub(in crate::schedule) fn lend_to_who_blocks(&mut self) {
         for no in self.blocking.clone() {
-            let spec = &self.state.jobs[no].spec;
+            let (spec, class) = (&self.state.jobs[no].spec, self.state.jobs[no].class);
+            class.map(|class| self.serve_ahead(class));
             if spec.idle != IdlePolicy::Off
                 && !self.trial.is_served(no)
                 && let Ok(offer) = source::offer(Source::Idle, &self.trial, spec)
