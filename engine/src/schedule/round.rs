@@ -58,9 +58,9 @@ fn conclude<'s>(state: &'s State, now: Timestamp, mut scope: Scope<'s>) -> Vec<D
         let mut round = OpenRound::begin(state, now, &firm, &precedence);
         match hold(&mut round, &scope) {
             Ok(()) => return round.conclude(),
-            Err(Anew::WithFirm(insisting)) => firm.extend(insisting),
-            Err(Anew::WithAhead(ahead)) => precedence.put(ahead),
-            Err(Anew::WithEverybody) => scope = Scope::complete(state),
+            Err(Anew::Insist(insisting)) => firm.extend(insisting),
+            Err(Anew::Ahead(ahead)) => precedence.put(ahead),
+            Err(Anew::Everybody) => scope = Scope::complete(state),
         }
     }
 }
@@ -68,12 +68,12 @@ fn conclude<'s>(state: &'s State, now: Timestamp, mut scope: Scope<'s>) -> Vec<D
 /// Why a round is held anew.
 enum Anew {
     /// Too little is idle for these, who were put off.
-    WithFirm(Vec<JobNo>),
+    Insist(Vec<JobNo>),
     /// This one has to be asked before those who start before it.
-    WithAhead(Ahead),
+    Ahead(Ahead),
     /// Something would be lent that may be left over from those who gave way, in this round or in one since the last
     /// scheduled round, and not everybody with a right was asked.
-    WithEverybody,
+    Everybody,
 }
 
 /// Goes through the steps of a round; ends early if it has to be held anew.
@@ -81,10 +81,10 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
     let mut has_left_over = false;
     round.end_uncovered_loans();
     loop {
-        let is_left_over = round.serve_by_right(scope).map_err(Anew::WithAhead)?;
+        let is_left_over = round.serve_by_right(scope).map_err(Anew::Ahead)?;
         has_left_over |= is_left_over;
         round.grow_within_quotas();
-        round.lend_to_who_was_put_off().map_err(Anew::WithFirm)?;
+        round.lend_to_who_was_put_off().map_err(Anew::Insist)?;
         round.lend_to_who_blocks();
         if !is_left_over && !round.is_unblocked() {
             break;
@@ -94,7 +94,7 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
     round.lend(scope);
     round.grow_on_idle();
     let may_be_owed = has_left_over || round.is_stale();
-    if may_be_owed && !scope.is_complete && round.has_lent() { Err(Anew::WithEverybody) } else { Ok(()) }
+    if may_be_owed && !scope.is_complete && round.has_lent() { Err(Anew::Everybody) } else { Ok(()) }
 }
 
 /// Whose judgement may differ from the last.

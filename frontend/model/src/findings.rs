@@ -28,7 +28,9 @@ pub fn of_settings(state: &State, no: QuotaNo, settings: QuotaSettings, now: Tim
     let update = Command::UpdateQuota(UpdateQuota { quota: quota.clone(), settings });
     let Ok(events) = transition::decide(state, &update, now) else { return Vec::new() };
     let mut after = state.clone();
-    events.iter().for_each(|event| transition::apply(&mut after, event));
+    for event in &events {
+        transition::apply(&mut after, event);
+    }
     check::of_quota(&after, &quota).iter().map(|finding| text(&after, finding)).collect()
 }
 
