@@ -1,6 +1,7 @@
 // Requests as the vendor's SDKs send them, signed with ACS3-HMAC-SHA256, byte by byte as they are stated here.
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { request } from "node:http";
+import { gunzipSync } from "node:zlib";
 
 const ALGORITHM = "ACS3-HMAC-SHA256";
 /** How long the SDKs wait for an answer. */
@@ -56,8 +57,9 @@ export function send(url, { method, target, headers, body = "" }) {
       incoming.on("data", (part) => parts.push(part));
       incoming.on("error", failed);
       incoming.on("end", () => {
-        const text = Buffer.concat(parts).toString("utf8");
-        answered({ status: incoming.statusCode, headers: incoming.headers, body: JSON.parse(text) });
+        const bytes = Buffer.concat(parts);
+        const text = incoming.headers["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes;
+        answered({ status: incoming.statusCode, headers: incoming.headers, body: JSON.parse(text.toString("utf8")) });
       });
     });
     outgoing.on("timeout", () => outgoing.destroy(new Error("no answer in ten seconds")));

@@ -5,7 +5,11 @@
 const KEY = { key: "testid", secret: "testsecret" };
 const SECURITY_TOKEN = "teststs";
 
-const isSigned = (name) => /^x-acs-|^(accept|authorization|content-type|host|user-agent)$/i.test(name);
+/** The headers that a request's signature covers, and the one that holds it. */
+function signed(request) {
+  const names = /SignedHeaders=([^,]+)/.exec(header(request, "authorization"))?.[1].split(";") ?? [];
+  return new Set([...names, "authorization"]);
+}
 
 /** A request from the bytes of the wire: names and values of headers as they came, a byte of them a character. */
 export function read(bytes) {
@@ -40,8 +44,9 @@ function* flips(text) {
 /** Every request that differs from a signed one in one place which the signature covers, each with what was changed. */
 export function* changes(request) {
   const { method, target, headers, body } = request;
+  const covered = signed(request);
   for (const [at, [name, value]] of headers.entries()) {
-    if (!isSigned(name)) continue;
+    if (!covered.has(name.toLowerCase())) continue;
     const put = (...entries) => ({ ...request, headers: headers.toSpliced(at, 1, ...entries) });
     for (const flipped of flips(value)) yield [`${name}: ${flipped}`, put([name, flipped])];
     yield [`${name} emptied`, put([name, ""])];
