@@ -50,6 +50,9 @@ impl Ahead {
     pub(super) fn of(trial: &Trial<'_>, no: JobNo) -> Option<Self> {
         let state = trial.state;
         let job = &state.jobs[no];
+        if !trial.has_lent && !rule::may_take_any(state, &job.spec, trial.starting) {
+            return None;
+        }
         let mut taken = trial.started().filter(|(other, placed)| may_take_back(state, no, *other, placed.charge));
         let first = taken.next()?;
         let mut of = Vec::new();

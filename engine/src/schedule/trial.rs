@@ -25,6 +25,7 @@ use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Map;
 use crate::unit::ordered::Set;
+use crate::unit::priority::PrioritySet;
 use crate::unit::slots::Draft;
 use crate::unit::slots::Slots;
 use crate::unit::time::Timestamp;
@@ -64,6 +65,10 @@ pub struct Trial<'s> {
     promoted: Set<JobNo>,
     /// Jobs that self-level preemption serves in this round, with their quotas.
     preemptors: Vec<(QuotaNo, JobNo)>,
+    /// The priorities of whom was served in this round.
+    pub starting: PrioritySet,
+    /// Whether anybody was served with idle amounts.
+    pub has_lent: bool,
     /// Nodes reserved for jobs that have waited too long, sorted.
     pub forbidden: Vec<NodeNo>,
     /// Whether only those may be taken who stop at once.
@@ -87,6 +92,8 @@ impl<'s> Trial<'s> {
             taken: Map::new(),
             promoted: Set::new(),
             preemptors: Vec::new(),
+            starting: PrioritySet::default(),
+            has_lent: false,
             forbidden: Vec::new(),
             only_at_once: false,
         }
@@ -108,6 +115,8 @@ impl<'s> Trial<'s> {
             taken: Map::new(),
             promoted: Set::new(),
             preemptors: self.preemptors.clone(),
+            starting: self.starting,
+            has_lent: self.has_lent,
             forbidden: self.forbidden.clone(),
             only_at_once: self.only_at_once,
         }
@@ -211,6 +220,8 @@ impl<'s> Trial<'s> {
         let is_at_once = offer.victims.iter().all(|victim| self.takes_time(victim).is_none());
         self.served.insert(job, is_at_once.then(|| offer.placed.clone()));
         let spec = &self.state.jobs[job].spec;
+        self.starting.insert(spec.priority);
+        self.has_lent |= offer.placed.charge == Charge::Idle;
         for promoted in &offer.promoted {
             self.promote(*promoted);
         }

@@ -84,6 +84,17 @@ impl PrioritySet {
         self.0 & (1 << priority.0) != 0
     }
 
+    /// Whether a priority belongs to both.
+    #[must_use]
+    pub fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Adds a priority.
+    pub fn insert(&mut self, priority: Priority) {
+        self.0 |= 1 << priority.0;
+    }
+
     /// Its members, lowest first.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = Priority> {
         (1..=9).map(Priority).filter(move |priority| self.contains(*priority))

@@ -54,13 +54,24 @@ impl Rule<'_> {
     }
 }
 
+/// Whether a policy of a job's quota names any of these priorities.
+#[must_use]
+pub fn may_take_any(state: &State, job: &JobSpec, priorities: PrioritySet) -> bool {
+    let settings = &state.quotas[job.quota.at()].settings;
+    settings.child_level.as_ref().is_some_and(|policy| policy.preemptible.meets(priorities))
+        || settings.self_level.as_ref().is_some_and(|policy| policy.low.meets(priorities) && is_high(state, job))
+}
+
 /// Whether a policy of a job's quota lets it take a running job of this description.
 #[must_use]
 pub fn may_take(state: &State, job: &JobSpec, victim: &JobSpec) -> bool {
-    let settings = &state.quotas[job.quota.at()].settings;
-    let is_high = settings.self_level.as_ref().is_some_and(|policy| policy.high.contains(job.priority));
     child_level_names(state, job.quota, victim)
-        || (is_high && victim.priority < job.priority && self_level_names(state, job.quota, victim))
+        || (victim.priority < job.priority && is_high(state, job) && self_level_names(state, job.quota, victim))
+}
+
+fn is_high(state: &State, job: &JobSpec) -> bool {
+    let policy = state.quotas[job.quota.at()].settings.self_level.as_ref();
+    policy.is_some_and(|policy| policy.high.contains(job.priority))
 }
 
 fn child_level_names(state: &State, quota: QuotaNo, victim: &JobSpec) -> bool {
