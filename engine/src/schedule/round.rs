@@ -47,6 +47,8 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
     if scope.is_empty() && !is_complete {
         return Vec::new();
     }
+    // Whoever lends between two scheduled rounds has to ask everybody; most are asked already.
+    let scope = if state.queue.is_stale && scope.is_most(state) { Scope::complete(state) } else { scope };
     conclude(state, now, scope)
 }
 
@@ -139,6 +141,11 @@ impl<'s> Scope<'s> {
 
     fn is_empty(&self) -> bool {
         self.quotas.is_empty() && self.classes.is_empty()
+    }
+
+    /// Whether those in it that stand alone are more than half of all who wait.
+    fn is_most(&self, state: &State) -> bool {
+        self.classes.len() > state.queue.patience.len() / 2
     }
 
     /// The classes in it that are judged in this half and whose reasons do not plainly hold still.
