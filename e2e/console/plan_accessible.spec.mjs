@@ -10,6 +10,8 @@ for (const colorScheme of ["light", "dark"]) {
     await cluster.loadExample();
     const terms = { original_price: 1_000_000 };
     await cluster.send({ create_offer: { offer: "gn8", resource_type: "lingjun", instance: { gpu: 8000 }, inventory: 4, price: 300_000, terms } });
+    // The planner begins with what has been published.
+    await cluster.post("flush");
     await cluster.open("planner");
     const kinds = page.getByLabel("Add a change");
     await expect(kinds.getByRole("option")).toHaveCount(9, { timeout: 20_000 });
