@@ -77,3 +77,16 @@ fn instances_that_are_kept_for_a_higher_bid_are_not_free_for_a_lower_one() {
     send(&mut state, 182_000, r#"{"cancel_job":{"job":"higher"}}"#);
     assert!(state.jobs[lower].is_running());
 }
+
+#[test]
+fn a_price_is_published_within_a_minute_of_its_time() {
+    let state = leaving();
+    let published = |at: i64| {
+        let command = format!(r#"{{"publish_price":{{"offer":"gn7","price":16000,"at":{at}}}}}"#);
+        let command: Command = message::read(command.as_bytes()).unwrap();
+        authority::step(&mut state.clone(), &command, Timestamp(200_000)).err().map(|refused| refused.to_string())
+    };
+    assert_eq!((published(140_000), published(260_000)), (None, None));
+    let (early, late) = (published(139_999).unwrap(), published(260_001).unwrap());
+    assert!(early.contains("gn7") && late.contains("gn7") && early != late, "{early}\n{late}");
+}
