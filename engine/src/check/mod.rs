@@ -28,6 +28,7 @@ pub use play::play;
 
 use crate::check::finding::Finding;
 use crate::check::ground::Ground;
+use crate::message::command::Command;
 use crate::state::world::State;
 use crate::unit::id::QuotaId;
 
@@ -41,7 +42,19 @@ pub fn check(state: &State) -> Vec<Finding> {
 #[must_use]
 pub fn of_quota(state: &State, quota: &QuotaId) -> Vec<Finding> {
     let Some(no) = state.quota_no(quota) else { return Vec::new() };
-    let mut findings = find(&Ground::around(state, no));
+    about(quota, &Ground::around(state, no))
+}
+
+/// The same as it would be after a change, with the quotas after it; nothing if the change is refused.
+#[must_use]
+pub fn of_quota_after(state: &State, quota: &QuotaId, change: &Command) -> Option<(State, Vec<Finding>)> {
+    let ground = Ground::around(state, state.quota_no(quota)?).after(change)?;
+    let findings = about(quota, &ground);
+    Some((ground.state, findings))
+}
+
+fn about(quota: &QuotaId, ground: &Ground) -> Vec<Finding> {
+    let mut findings = find(ground);
     findings.retain(|finding| finding.flaw.quotas().contains(&quota));
     findings
 }

@@ -125,9 +125,10 @@ impl Reservations {
             |quota: QuotaNo| quota == claim.spec.quota || (!is_pool && state.domains.of_quota(quota) == domain);
         let behind = self.behind;
         let is_behind = |holder: JobNo| behind.is_some() && state.jobs[holder].class == behind;
-        let here = holders.iter().filter(|(quota, holder)| concerns(**quota) && !is_behind(**holder));
-        let here = here.map(|(_, holder)| *holder);
-        let later: Vec<JobNo> = here.filter(|holder| is_later(trial, claim, *holder)).collect();
+        let binds =
+            |quota: QuotaNo, holder: JobNo| concerns(quota) && !is_behind(holder) && is_later(trial, claim, holder);
+        let later = holders.iter().filter(|(quota, holder)| binds(**quota, **holder));
+        let later: Vec<JobNo> = later.map(|(_, holder)| *holder).collect();
         let end = end(trial, claim);
         let unknown = later.iter().copied().filter(|holder| !self.known.contains_key(holder)).collect();
         for reservation in Reservation::of_each(trial, unknown) {

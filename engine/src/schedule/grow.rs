@@ -158,6 +158,7 @@ fn take(trial: &mut Trial<'_>, growing: &Growing, offer: Offer) -> Decision {
         trial.evict(victim);
     }
     let amount = growing.pod.shape.gang_amount();
+    trial.has_lent |= offer.placed.charge == Charge::Idle;
     trial.book(growing.pod.quota, growing.home, offer.placed.charge, amount, Sign::Add);
     trial.occupy(growing.home, pod, amount, Sign::Add);
     Decision::Grow {

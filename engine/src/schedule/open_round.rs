@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
-use crate::job::phase::Charge;
 use crate::job::phase::Placed;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
@@ -321,11 +320,7 @@ impl<'s> OpenRound<'s> {
 
     /// Whether anything has been lent.
     pub(super) fn has_lent(&self) -> bool {
-        self.decisions.iter().any(|decision| match decision {
-            Decision::Serve { offer, .. } => offer.placed.charge == Charge::Idle,
-            Decision::Grow { charge, .. } => *charge == Charge::Idle,
-            Decision::Release { .. } | Decision::Price { .. } | Decision::Wait { .. } | Decision::Hold { .. } => false,
-        })
+        self.trial.has_lent
     }
 
     /// Whether the reasons of a class plainly hold still in this half of the judgement.

@@ -28,7 +28,6 @@ use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Map;
 use crate::unit::slots::Slots;
 use crate::unit::sort;
-use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// What a job keeps from those whom it binds.
@@ -64,7 +63,7 @@ impl Reservation {
             }
             leave(&mut later, no, &mut touched);
             holders.retain(|holder| {
-                let places = after_declared_ends(&mut later, &state.jobs[*holder].spec, &mut touched);
+                let places = place_by_right(&mut later, &state.jobs[*holder].spec, &mut touched);
                 let start = Some(at.max(trial.now));
                 reservations.extend(places.as_deref().map(|pods| Self::beside(&later, *holder, start, pods)));
                 places.is_none()
@@ -127,13 +126,12 @@ impl Reservation {
 /// When a running job ends, if it says so.
 pub(super) fn declared_end(job: &Job) -> Option<Timestamp> {
     let Phase::Running { started, .. } = &job.phase else { return None };
-    job.spec.duration.map(|duration| *started + Millis(duration.get().0 - job.progress.saved_ms.0))
+    job.left().map(|left| *started + left)
 }
 
 /// When a job ends that starts now, if it says so.
 pub(super) fn end_of_start(trial: &Trial<'_>, no: JobNo) -> Option<Timestamp> {
-    let job = &trial.state.jobs[no];
-    job.spec.duration.map(|duration| trial.now + Millis(duration.get().0 - job.progress.saved_ms.0))
+    trial.state.jobs[no].left().map(|left| trial.now + left)
 }
 
 fn pods_of(shape: &Shape, offer: &Offer) -> impl Iterator<Item = (NodeNo, Amount)> {
@@ -156,8 +154,8 @@ fn lend_nothing(later: &mut Trial<'_>, domain: DomainNo) {
     }
 }
 
-/// Where a job runs once enough of what runs has ended.
-fn after_declared_ends(later: &mut Trial<'_>, spec: &JobSpec, touched: &mut Vec<NodeNo>) -> Option<Box<[PodAt]>> {
+/// Where a job runs, if it has its amount and its machines.
+fn place_by_right(later: &mut Trial<'_>, spec: &JobSpec, touched: &mut Vec<NodeNo>) -> Option<Box<[PodAt]>> {
     fits_by_right(later, spec).then(|| room(later, spec, touched)).flatten()
 }
 

@@ -47,7 +47,7 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
     if scope.is_empty() && !is_complete {
         return Vec::new();
     }
-    // Whoever lends between two scheduled rounds has to ask everybody; most are asked already.
+    // To lend between two scheduled rounds, everybody has to be asked; most are asked already.
     let scope = if state.queue.is_stale && scope.is_most(state) { Scope::complete(state) } else { scope };
     conclude(state, now, scope)
 }

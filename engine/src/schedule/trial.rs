@@ -57,7 +57,7 @@ pub struct Trial<'s> {
     pub pools: Draft<'s, Amount>,
     /// Waiting jobs served in this round, with where they run; nothing while somebody has to stop first.
     served: Map<JobNo, Option<Placed>>,
-    /// Jobs evicted in this round, and those that were served and would not have been.
+    /// Jobs evicted in this round, and served ones that were withdrawn.
     gone: Set<JobNo>,
     /// Extra pods taken in this round.
     taken: Map<JobNo, Set<u32>>,
@@ -67,7 +67,7 @@ pub struct Trial<'s> {
     preemptors: Vec<(QuotaNo, JobNo)>,
     /// The priorities of whom was served in this round.
     pub starting: PrioritySet,
-    /// Whether anybody was served with idle amounts.
+    /// Whether anything was lent in this round.
     pub has_lent: bool,
     /// Nodes reserved for jobs that have waited too long, sorted.
     pub forbidden: Vec<NodeNo>,
@@ -233,7 +233,7 @@ impl<'s> Trial<'s> {
         if offer.placed.source == Source::SelfLevel {
             self.preemptors.push((spec.quota, job));
         }
-        self.occupy_offer(&spec.shape, home, offer, Sign::Add);
+        self.occupy_offer(&spec.shape, home, offer);
     }
 
     /// Takes back what a job was given that starts at once in this round.
@@ -252,17 +252,17 @@ impl<'s> Trial<'s> {
         }
     }
 
-    /// Takes or gives back the machines of an offer. Victims with a grace period keep theirs until they have stopped;
+    /// Takes the machines of an offer. Victims with a grace period keep theirs until they have stopped;
     /// on nodes the job takes its place on top of them, in a pool it takes what they do not hold.
-    fn occupy_offer(&mut self, shape: &Shape, home: DomainNo, offer: &Offer, sign: Sign) {
+    fn occupy_offer(&mut self, shape: &Shape, home: DomainNo, offer: &Offer) {
         if offer.placed.pods.is_empty() {
             let leaving = offer.victims.iter().filter_map(|victim| self.takes_time(victim));
             let held = leaving.fold(Amount::ZERO, |sum, no| sum.plus(&self.state.held_by(no)));
-            self.occupy(home, None, shape.gang_amount().minus(&held).positive(), sign);
+            self.occupy(home, None, shape.gang_amount().minus(&held).positive(), Sign::Add);
             return;
         }
         for (place, amount) in Self::gang_pods(shape, &offer.placed) {
-            self.occupy(home, place, amount, sign);
+            self.occupy(home, place, amount, Sign::Add);
         }
     }
 

@@ -19,6 +19,7 @@ use crate::unit::id::JobNo;
 use crate::unit::id::Spelling;
 use crate::unit::limit;
 use crate::unit::ordered::Set;
+use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// A waiting job's place among others of its class: since when it waits, then by name.
@@ -78,6 +79,12 @@ impl Job {
     #[must_use]
     pub fn is_running(&self) -> bool {
         matches!(self.phase, Phase::Running { .. })
+    }
+
+    /// How long it runs yet after a start, as far as it says so.
+    #[must_use]
+    pub fn left(&self) -> Option<Millis> {
+        self.spec.duration.map(|duration| Millis(duration.get().0 - self.progress.saved_ms.0))
     }
 
     /// Whether it has ended.

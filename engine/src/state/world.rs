@@ -352,9 +352,7 @@ impl State {
         match &job.phase {
             Phase::Queued { not_before } => *not_before,
             Phase::Running { started, .. } if self.cluster.execution == crate::state::cluster::Execution::Simulated => {
-                job.spec
-                    .duration
-                    .map(|duration| *started + crate::unit::time::Millis(duration.get().0 - job.progress.saved_ms.0))
+                job.left().map(|left| *started + left)
             }
             Phase::Stopping(stopping) => Some(stopping.until),
             Phase::Running { .. } | Phase::Starting { .. } | Phase::Ended { .. } => None,

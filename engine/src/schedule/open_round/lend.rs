@@ -47,7 +47,9 @@ impl OpenRound<'_> {
     pub(in crate::schedule) fn lend_to_who_blocks(&mut self) {
         for no in self.blocking.clone() {
             let (spec, class) = (&self.state.jobs[no].spec, self.state.jobs[no].class);
-            class.map(|class| self.serve_ahead(class));
+            if let Some(class) = class {
+                self.serve_ahead(class);
+            }
             if spec.idle != IdlePolicy::Off
                 && !self.trial.is_served(no)
                 && let Ok(offer) = source::offer(Source::Idle, &self.trial, spec)
@@ -59,9 +61,10 @@ impl OpenRound<'_> {
 
     /// Keeps for those who wait for others to leave what is theirs then: they would take it back.
     pub(in crate::schedule) fn keep_for_who_awaits(&mut self) {
-        let awaiting = std::mem::take(&mut self.awaiting).into_iter();
-        for (no, placed) in awaiting.filter(|(no, _)| !self.trial.is_served(*no)).collect::<Vec<_>>() {
-            self.trial.book_gang(no, &placed, Sign::Add);
+        for (no, placed) in std::mem::take(&mut self.awaiting) {
+            if !self.trial.is_served(no) {
+                self.trial.book_gang(no, &placed, Sign::Add);
+            }
         }
     }
 
