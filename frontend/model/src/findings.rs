@@ -6,9 +6,7 @@ use engine::message::command::Command;
 use engine::message::command::UpdateQuota;
 use engine::quota::settings::QuotaSettings;
 use engine::state::world::State;
-use engine::transition;
 use engine::unit::id::QuotaNo;
-use engine::unit::time::Timestamp;
 
 use crate::explained::sentence;
 
@@ -23,15 +21,11 @@ pub struct FindingText {
 
 /// What would be found of a quota with these settings, the worst first; nothing while they would be refused.
 #[must_use]
-pub fn of_settings(state: &State, no: QuotaNo, settings: QuotaSettings, now: Timestamp) -> Vec<FindingText> {
+pub fn of_settings(state: &State, no: QuotaNo, settings: QuotaSettings) -> Vec<FindingText> {
     let quota = state.quotas[no.at()].id.clone();
     let update = Command::UpdateQuota(UpdateQuota { quota: quota.clone(), settings });
-    let Ok(events) = transition::decide(state, &update, now) else { return Vec::new() };
-    let mut after = state.clone();
-    for event in &events {
-        transition::apply(&mut after, event);
-    }
-    check::of_quota(&after, &quota).iter().map(|finding| text(&after, finding)).collect()
+    let Some((after, findings)) = check::of_quota_after(state, &quota, &update) else { return Vec::new() };
+    findings.iter().map(|finding| text(&after, finding)).collect()
 }
 
 fn text(state: &State, finding: &check::finding::Finding) -> FindingText {
@@ -63,8 +57,8 @@ mod tests {
             scope: Scope::Own,
         };
         let with_policy = QuotaSettings { self_level: Some(policy), ..settings.clone() };
-        let before = of_settings(&state, no, settings.clone(), example::START);
-        let after = of_settings(&state, no, with_policy, example::START);
+        let before = of_settings(&state, no, settings.clone());
+        let after = of_settings(&state, no, with_policy);
         let news: Vec<_> = after.iter().filter(|finding| !before.contains(finding)).collect();
         assert_eq!(news.len(), 1, "{news:?}");
         assert!(news[0].says.contains("1 to 3"), "{news:?}");

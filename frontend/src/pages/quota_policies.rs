@@ -6,7 +6,6 @@ use engine::state::world::State;
 use engine::unit::id::QuotaNo;
 use leptos::prelude::*;
 
-use crate::api::browser;
 use crate::pages::ask_first::Proposal;
 use crate::pages::ask_first::ask_first;
 use crate::session::Session;
@@ -35,12 +34,15 @@ pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
         now
     });
     let (child_text, self_text) = texts(session, no, draft);
+    // Jobs come and go all the time; what is found depends on quotas alone.
+    let quotas = Memo::new(move |_| session.ask(|state| state.quotas.clone()));
     let findings = Memo::new(move |_| {
         let draft = draft.get();
-        let of_draft = |state: &State| {
-            findings::of_settings(state, no, draft.apply(&state.quotas[no.at()].settings), browser::now())
-        };
-        session.ask(of_draft).unwrap_or_default()
+        if quotas.with(Option::is_none) {
+            return Vec::new();
+        }
+        let of_draft = |state: &State| findings::of_settings(state, no, draft.apply(&state.quotas[no.at()].settings));
+        session.ask_once(of_draft).unwrap_or_default()
     });
     let is_changed = Signal::derive(move || current.get().is_some_and(|current| draft.with(|draft| *draft != current)));
     let command = move || {
