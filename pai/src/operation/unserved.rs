@@ -108,7 +108,7 @@ pub const UNSERVED: [(Product, &str, &str); 25] = [
         Product::Dlc,
         "CreateRayHistoryServer DeleteRayHistoryServer GetRayHistoryServer ListRayHistoryServers \
          StartRayHistoryServer StopRayHistoryServer",
-        "what jobs leave behind is read by whoever keeps it, not by the scheduler",
+        "the scheduler does not store the output of jobs",
     ),
     (
         Product::Workspace,
@@ -169,6 +169,6 @@ pub const UNSERVED: [(Product, &str, &str); 25] = [
          GetMetrics GetSanityCheckTask GetTempFile GetTempFileTask GetUserCommand GetUserConfig \
          ListInstanceSnapshot ListSystemLogs ListTempFiles UpdateInstanceLabels UpdateTempFile \
          UpdateTempFileTask",
-        "what runs inside of instances, and when it is switched off, is up to whoever runs them",
+        "the scheduler does not control what runs inside instances, or when they are switched off",
     ),
 ];

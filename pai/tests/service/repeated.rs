@@ -1,4 +1,4 @@
-//! What is kept of a request for whoever runs the pods is told again as it was sent.
+//! What is kept of a request for the operator of the machines is repeated as it was sent.
 
 use pai::operation::sent::Field;
 use pai::operation::sent::Sent;

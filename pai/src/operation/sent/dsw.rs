@@ -11,11 +11,11 @@ use crate::operation::sent::refused;
 const KEEPS: &str = "an instance keeps its size; delete it and create another one";
 const NO_BIDS: &str = "only training jobs bid on the spot market; name a quota as ResourceId";
 const OWNER: &str = "an instance belongs to who has created it";
-const NO_SECRETS: &str = "secrets of registries are not kept here; whoever runs the pods has them";
+const NO_SECRETS: &str = "registry secrets are not stored here; the operator of the machines has them";
 const NO_MIGRATION: &str = "an instance that is preempted waits in its queue and starts anew";
 const REPLACE: &str = "a field is replaced by sending another value of it";
 const NO_RANGES: &str = "an instance is told with what it asks for; a list has no ranges of it";
-const NO_TOKENS: &str = "an instance is opened by whoever runs the pods";
+const NO_TOKENS: &str = "access to an instance is given by the operator of the machines";
 
 const ASSIGN_NODE_SPEC: &[Field] = &[read("NodeNames"), read("AntiAffinityNodeNames")];
 
@@ -124,7 +124,7 @@ pub(crate) const LIST: &[Field] = &[
     refused("MinMemory", NO_RANGES),
 ];
 
-pub(crate) const STOP: &[Field] = &[off("SaveImage", "images are kept by whoever runs the pods")];
+pub(crate) const STOP: &[Field] = &[off("SaveImage", "images are stored by the operator of the machines")];
 
 pub(crate) const EVENTS: &[Field] = &[
     read("StartTime"),

@@ -5,7 +5,7 @@ use crate::operation::sent::off;
 use crate::operation::sent::read;
 use crate::operation::sent::refused;
 
-const NO_TRAFFIC: &str = "what runs inside of pods, and what reaches them, is known to whoever runs them";
+const NO_TRAFFIC: &str = "the scheduler does not see what runs inside pods, or what reaches them";
 const NO_GROUPS: &str = "services are not grouped here";
 const ALL_IN_QUOTAS: &str = "every service here runs in a quota, see QuotaId";
 

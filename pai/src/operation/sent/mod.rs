@@ -31,7 +31,7 @@ pub enum Use {
     Read,
     /// An object, or a list of objects, of these fields.
     Inside(&'static [Field]),
-    /// Noted for whoever runs the pods: answers repeat it as it was sent.
+    /// Kept for the operator of the machines: answers repeat it as it was sent.
     Kept,
     /// It asks for what every answer has, for this reason.
     Always(&'static str),

@@ -71,7 +71,7 @@ pub(crate) const UPDATE: &[Field] = &[
     kept("QuotaName"),
     kept("Description"),
     kept("Labels"),
-    off("PropagateDefaultGPUDriver", "what runs on machines is known to whoever runs them"),
+    off("PropagateDefaultGPUDriver", "GPU drivers are installed by the operator of the machines"),
 ];
 
 pub(crate) const SCALE: &[Field] =
