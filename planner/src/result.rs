@@ -97,6 +97,8 @@ fn label(command: &Command, language: Language) -> String {
         ("cancel $", "取消 $", cancel.job.as_str())
     } else if let Command::SetPriority(set) = command {
         ("another priority for $", "调整优先级：$", set.job.as_str())
+    } else if let Command::ResizeJob(resize) = command {
+        ("another number of pods for $", "调整 Pod 数：$", resize.job.as_str())
     } else if let Command::UpdateQuota(update) = command {
         ("other settings for $", "调整设置：$", update.quota.as_str())
     } else {

@@ -10,6 +10,7 @@ use engine::message::command::CreateCluster;
 use engine::message::command::Observation;
 use engine::message::command::PutGroup;
 use engine::message::command::Report;
+use engine::message::command::ResizeJob;
 use engine::message::command::ScaleMode;
 use engine::message::command::ScaleQuotas;
 use engine::message::command::ScaleTarget;
@@ -156,6 +157,7 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
             let (job, priority) = (words.job()?, words::priority(words.need("a priority")?)?);
             Line::Act(Command::SetPriority(SetPriority { job, priority }))
         }
+        "resize" => Line::Act(Command::ResizeJob(resize(words)?)),
         "finish" => Line::Act(Command::Report(Report { job: words.job()?, observed: Observation::Finished })),
         "report" => Line::Act(Command::Report(Report { job: words.job()?, observed: observed(words)? })),
         "cordon" => Line::Cordon(words.node()?, NodeStatus::Cordoned),
@@ -172,6 +174,18 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
         "bills" => Line::Ask(Question::Bills, words.job()?),
         other => return Err(about(other, "is not known; a line begins with a verb such as quota, run or submit")),
     })
+}
+
+fn resize(words: &mut Words<'_>) -> Result<ResizeJob, String> {
+    let number = |word: &str| word.parse().map_err(|_| about(word, "is no number of pods"));
+    let mut resize = ResizeJob { job: words.job()?, pods: number(words.need("a number of pods")?)?, min_pods: None };
+    while let Some(word) = words.take() {
+        match word {
+            "min" => resize.min_pods = Some(number(words.need("a number of pods")?)?),
+            other => return Err(about(other, "is not known here; write min")),
+        }
+    }
+    Ok(resize)
 }
 
 fn cluster(words: &mut Words<'_>) -> CreateCluster {

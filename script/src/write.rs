@@ -53,6 +53,10 @@ pub fn acts(command: &Command) -> Result<Vec<String>, String> {
         Command::SetPriority(set) => {
             words.extend(["priority".to_owned(), name(set.job.as_str())?, set.priority.to_string()]);
         }
+        Command::ResizeJob(resize) => {
+            words.extend(["resize".to_owned(), name(resize.job.as_str())?, resize.pods.to_string()]);
+            words.extend(resize.min_pods.map(|pods| format!("min {pods}")));
+        }
         Command::UpdateQuota(update) => {
             words.extend(["update".to_owned(), name(update.quota.as_str())?]);
             words.extend(settings(&update.settings)?);

@@ -192,6 +192,7 @@ pub fn choosers(command: &Command) -> Vec<Chooser> {
         }
         Subject::Policies(update) => vec![Chooser::of("Quota", List::Quotas, update.quota.as_str())],
         Subject::Priority(set) => vec![Chooser::of("Job", List::Jobs, set.job.as_str())],
+        Subject::Size(resize) => vec![Chooser::of("Job", List::Jobs, resize.job.as_str())],
         Subject::Cancel(cancel) => vec![Chooser::of("Job", List::Jobs, cancel.job.as_str())],
         Subject::Job(job) => of_job(job),
         Subject::Price(publish) => vec![Chooser::of("Offer", List::Offers, publish.offer.as_str())],
@@ -269,6 +270,7 @@ pub fn chosen(command: &Command, facts: &Facts, chooser: usize, value: &str) -> 
             update.settings = facts.quota(&update.quota).map(|known| known.settings.clone()).unwrap_or_default();
         }
         (Command::SetPriority(set), _) => set.job = job_named(value)?,
+        (Command::ResizeJob(resize), _) => resize.job = job_named(value)?,
         (Command::CancelJob(cancel), _) => cancel.job = job_named(value)?,
         (Command::SubmitJob(job), _) => choose_of_job(job, facts, chooser, value)?,
         (Command::PublishPrice(publish), _) => {

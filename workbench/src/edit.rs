@@ -9,6 +9,7 @@ use engine::message::command::Command;
 use engine::message::command::PodGroup;
 use engine::message::command::PutGroup;
 use engine::message::command::PutNode;
+use engine::message::command::ResizeJob;
 use engine::message::command::ScaleMode;
 use engine::message::command::ScaleQuotas;
 use engine::message::command::SetPriority;
@@ -39,6 +40,8 @@ pub enum Subject<'a> {
     Job(&'a SubmitJob),
     /// A job's priority.
     Priority(&'a SetPriority),
+    /// A service's pods.
+    Size(&'a ResizeJob),
     /// The end of a job.
     Cancel(&'a CancelJob),
     /// A price.
@@ -62,6 +65,7 @@ impl<'a> Subject<'a> {
             Command::UpdateQuota(update) => Self::Policies(update),
             Command::SubmitJob(job) => Self::Job(job),
             Command::SetPriority(set) => Self::Priority(set),
+            Command::ResizeJob(resize) => Self::Size(resize),
             Command::CancelJob(cancel) => Self::Cancel(cancel),
             Command::PublishPrice(publish) => Self::Price(publish),
             Command::SetInventory(set) => Self::Inventory(set),
@@ -308,6 +312,10 @@ pub fn line(command: &Command, facts: &Facts) -> String {
                 facts.jobs.iter().find(|known| known.job == set.job).map(|known| format!("{} → ", known.priority));
             format!("{} gets priority {}{}", set.job, was.unwrap_or_default(), set.priority.get())
         }
+        Subject::Size(resize) => match resize.min_pods {
+            Some(min) => format!("{} gets {min} to {} pods", resize.job, resize.pods),
+            None => format!("{} gets {} pods", resize.job, resize.pods),
+        },
         Subject::Cancel(cancel) => format!("{} is cancelled", cancel.job),
         Subject::Price(publish) => {
             let was = facts.offer(&publish.offer).map_or(0, |known| known.price);

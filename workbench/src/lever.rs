@@ -2,6 +2,7 @@
 //! and gives a command back in which that part is different.
 
 use engine::message::command::Command;
+use engine::message::command::ResizeJob;
 use engine::message::command::ScaleQuotas;
 use engine::message::command::SetPriority;
 use engine::message::command::SubmitJob;
@@ -80,6 +81,10 @@ pub fn levers(command: &Command, facts: &Facts) -> Vec<Lever> {
     match Subject::of(command) {
         Subject::Amounts(scale) => amounts(scale, facts),
         Subject::Priority(set) => vec![Lever::of("Priority", "", set.priority.get().into(), (1, 9, 1))],
+        Subject::Size(resize) => {
+            let least = resize.min_pods.unwrap_or(1).into();
+            vec![Lever::of("Pods", "", resize.pods.into(), (least, 64, 1))]
+        }
         Subject::Job(job) => {
             let mut levers = Vec::new();
             if let Some(pods) = job.pods.first() {
@@ -176,6 +181,9 @@ pub fn pulled(command: &Command, facts: &Facts, lever: usize, value: i64) -> Com
         }
         Subject::Priority(set) => {
             Command::SetPriority(SetPriority { priority: Priority::new(value).unwrap_or(set.priority), ..set.clone() })
+        }
+        Subject::Size(resize) => {
+            Command::ResizeJob(ResizeJob { pods: u32::try_from(value).unwrap_or(resize.pods), ..resize.clone() })
         }
         Subject::Job(job) => Command::SubmitJob(pulled_job(job, lever, value)),
         Subject::Price(publish) => Command::PublishPrice(PublishPrice { price: value, ..publish.clone() }),

@@ -43,6 +43,7 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
                 (*job, true)
             }
             Event::Shrunk { job, .. } => (*job, true),
+            Event::Resized { job, resize, .. } => (*job, resize.leaving() > 0),
             Event::Started { job, .. } | Event::Granted { job, .. } => {
                 consequences.started.extend(id(*job));
                 (*job, false)

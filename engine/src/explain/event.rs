@@ -14,6 +14,7 @@ use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
 use crate::job::phase::Placed;
 use crate::job::phase::Source;
+use crate::job::resize::Resize;
 use crate::job::story::Episode;
 use crate::market::offer::SpotOffer;
 use crate::message::event::Event;
@@ -90,6 +91,7 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::Checkpointed { job, .. } => format!("{} wrote a checkpoint", name(state, *job)),
         Event::Ended { job, outcome: how, .. } => format!("{} {}", name(state, *job), outcome(how)),
         Event::PriorityChanged { job, priority, .. } => format!("{} has priority {priority} now", name(state, *job)),
+        Event::Resized { job, resize, .. } => format!("{} {}", name(state, *job), resized(resize)),
         Event::Held { job, at, jobs, hold } => {
             let others = jobs.saturating_sub(1);
             let who = if others == 0 {
@@ -112,6 +114,18 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::Veiled | Event::Forgotten { .. } | Event::Rounded { .. } => return None,
     };
     Some(sentence)
+}
+
+fn resized(resize: &Resize) -> String {
+    let pods = |number: u32| count(u64::from(number), "pod", "pods");
+    let owed = match resize.shape.extra_pods() {
+        0 => pods(resize.owed),
+        above => format!("{} to {}", resize.owed, pods(resize.owed.saturating_add(above))),
+    };
+    match resize.leaving() {
+        0 => format!("has {owed} now"),
+        gone => format!("has {owed} now and gave up {}", pods(gone)),
+    }
 }
 
 fn started(state: &State, no: JobNo, placed: &Placed) -> String {
@@ -192,6 +206,7 @@ pub fn episode(episode: &Episode) -> String {
         }
         Episode::Requeued => "Queued again".to_owned(),
         Episode::PriorityChanged => "Priority changed".to_owned(),
+        Episode::Resized { pods } => format!("Resized to {}", count(u64::from(*pods), "pod", "pods")),
         Episode::Ended(how) => capitalised(&outcome(how)),
     }
 }

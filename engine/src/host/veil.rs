@@ -193,6 +193,7 @@ impl<'a> Veil<'a> {
             Command::SubmitJob(command) => self.sees(command.workspace.as_ref()),
             Command::CancelJob(command) => sees_job(&command.job),
             Command::SetPriority(command) => sees_job(&command.job),
+            Command::ResizeJob(command) => sees_job(&command.job),
             Command::Report(command) => sees_job(&command.job),
             Command::PutWorkspace(command) => self.sees(Some(&command.workspace)),
             Command::DeleteWorkspace(command) => self.sees(Some(&command.workspace)),
@@ -253,6 +254,7 @@ impl<'a> Veil<'a> {
             | Event::InventorySet { .. }
             | Event::Priced { .. }
             | Event::PriorityChanged { .. }
+            | Event::Resized { .. }
             | Event::Promoted { .. }
             | Event::Granted { .. }
             | Event::Started { .. }
@@ -290,7 +292,8 @@ impl<'a> Veil<'a> {
                 | Episode::Promoted
                 | Episode::Grown { .. }
                 | Episode::Requeued
-                | Episode::PriorityChanged => {}
+                | Episode::PriorityChanged
+                | Episode::Resized { .. } => {}
             }
         }
     }

@@ -5,6 +5,7 @@ pub mod never;
 pub mod nodes;
 pub mod phase;
 mod reach;
+pub mod resize;
 pub mod shape;
 pub mod spec;
 pub mod story;

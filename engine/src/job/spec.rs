@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::job::shape::Shape;
 use crate::market::bid::SpotSpec;
 use crate::unit::id::JobId;
+use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
@@ -83,4 +84,7 @@ pub struct JobSpec {
     /// Its bid on the spot market, instead of a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spot: Option<Box<SpotSpec>>,
+    /// The service whose missing pods these are; none for a job of its own (rules 1.6).
+    #[serde(default = "JobNo::none", skip_serializing_if = "JobNo::is_none")]
+    pub part_of: JobNo,
 }

@@ -139,6 +139,11 @@ pub enum Episode {
     Requeued,
     /// Its priority was changed.
     PriorityChanged,
+    /// It has another number of pods.
+    Resized {
+        /// How many are owed to it now.
+        pods: u32,
+    },
     /// It ended.
     Ended(Outcome),
 }

@@ -1,9 +1,18 @@
 //! What senders ask for. Amounts are maps from dimension name to value, in the dimension's unit (GPUs in thousandths).
 
+mod job;
 pub mod market;
 mod nodes;
 pub mod people;
 
+pub use job::CancelJob;
+pub use job::Observation;
+pub use job::PodGroup;
+pub use job::Report;
+pub use job::ResizeJob;
+pub use job::SetPriority;
+pub use job::SubmitJob;
+pub use market::SpotRequest;
 pub use nodes::NodesByName;
 
 use std::sync::Arc;
@@ -11,11 +20,6 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::job::spec::FaultTolerance;
-use crate::job::spec::IdlePolicy;
-use crate::market::bid::Framework;
-use crate::market::bid::Network;
-use crate::market::bid::SpotStrategy;
 use crate::message::command::market::CreateOffer;
 use crate::message::command::market::DeleteOffer;
 use crate::message::command::market::PublishPrice;
@@ -35,17 +39,10 @@ use crate::state::cluster::Execution;
 use crate::state::cluster::NodeStatus;
 use crate::unit::amount::Dimension;
 use crate::unit::id::GroupId;
-use crate::unit::id::JobId;
 use crate::unit::id::NodeId;
-use crate::unit::id::OfferId;
 use crate::unit::id::QuotaId;
-use crate::unit::id::UserId;
-use crate::unit::id::WorkspaceId;
 use crate::unit::ordered::Map;
-use crate::unit::priority::Module;
-use crate::unit::priority::Priority;
 use crate::unit::resource::ResourceType;
-use crate::unit::time::Millis;
 
 /// An amount by dimension names, such as `{"gpu": 16000}` for 16 GPUs.
 pub type AmountByName = Map<String, i64>;
@@ -84,6 +81,8 @@ pub enum Command {
     CancelJob(CancelJob),
     /// Changes the declared priority of a job.
     SetPriority(SetPriority),
+    /// Changes the number of pods of a service; what runs stays (rules 1.6).
+    ResizeJob(ResizeJob),
     /// Tells what whoever runs the jobs has seen (rules 7.1).
     Report(Report),
     /// Adds a workspace, or changes what people read of it (rules 9.1).
@@ -222,162 +221,6 @@ pub struct ScaleQuotas {
 pub struct DeleteQuota {
     /// The quota.
     pub quota: QuotaId,
-}
-
-/// A bid on the spot market.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SpotRequest {
-    /// The offer; each pod takes one of its instances.
-    pub offer: OfferId,
-    /// Whether the job names the most that it pays.
-    #[serde(default)]
-    pub strategy: SpotStrategy,
-    /// The most that it pays on Lingjun, in percent of the original price: 10 to 90 in steps of 10.
-    #[serde(default)]
-    pub discount_percent: Option<i64>,
-    /// The most that it pays on general computing, in micro-units of currency for an instance-minute.
-    #[serde(default)]
-    pub price_limit: Option<i64>,
-    /// What it is written in.
-    #[serde(default)]
-    pub framework: Framework,
-    /// Where its instances are connected; Lingjun needs all of it.
-    #[serde(default)]
-    pub network: Network,
-}
-
-/// Pods of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PodGroup {
-    /// How many.
-    #[serde(default = "one")]
-    pub count: u32,
-    /// What each of them needs.
-    pub amount: AmountByName,
-}
-
-fn one() -> u32 {
-    1
-}
-
-/// Submits a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SubmitJob {
-    /// Its name, chosen by the sender; a second submission under this name must be equal.
-    pub job: JobId,
-    /// The quota it is submitted to; none for a job with a bid.
-    #[serde(default)]
-    pub quota: Option<QuotaId>,
-    /// Its bid on the spot market, instead of a quota.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spot: Option<SpotRequest>,
-    /// The workspace it belongs to.
-    #[serde(default)]
-    pub workspace: Option<WorkspaceId>,
-    /// Who submits it.
-    #[serde(default)]
-    pub user: Option<UserId>,
-    /// A name for people.
-    #[serde(default)]
-    pub name: Option<Arc<str>>,
-    /// Its module.
-    #[serde(default)]
-    pub module: Module,
-    /// 1 to 9, default 1.
-    #[serde(default)]
-    pub priority: Priority,
-    /// Its pods; all start together or none does. With a bid, an empty amount stands for a whole instance.
-    pub pods: Vec<PodGroup>,
-    /// Of an elastic job: how many pods are the gang. Such a job has one kind of pods.
-    #[serde(default)]
-    pub min_pods: Option<u32>,
-    /// The nodes that it may run on; all unless something is chosen.
-    #[serde(default, skip_serializing_if = "NodesByName::is_any")]
-    pub nodes: NodesByName,
-    /// Its use of idle amounts.
-    #[serde(default)]
-    pub idle: IdlePolicy,
-    /// Automatic fault tolerance, if switched on.
-    #[serde(default)]
-    pub fault_tolerance: Option<FaultTolerance>,
-    /// How long it runs, if declared; in simulated clusters it then ends by itself.
-    #[serde(default)]
-    pub duration_ms: Option<Millis>,
-    /// How often it writes a checkpoint, if it does.
-    #[serde(default)]
-    pub checkpoint_ms: Option<Millis>,
-}
-
-impl SubmitJob {
-    /// A submission that leaves out whatever may be left out.
-    #[must_use]
-    pub fn new(job: JobId, pods: Vec<PodGroup>) -> Self {
-        Self {
-            job,
-            quota: None,
-            spot: None,
-            workspace: None,
-            user: None,
-            name: None,
-            module: Module::default(),
-            priority: Priority::default(),
-            pods,
-            min_pods: None,
-            nodes: NodesByName::default(),
-            idle: IdlePolicy::default(),
-            fault_tolerance: None,
-            duration_ms: None,
-            checkpoint_ms: None,
-        }
-    }
-}
-
-/// Ends a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CancelJob {
-    /// The job.
-    pub job: JobId,
-}
-
-/// Changes a job's declared priority.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SetPriority {
-    /// The job.
-    pub job: JobId,
-    /// The new priority.
-    pub priority: Priority,
-}
-
-/// What can be reported of a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Observation {
-    /// A running job has written a checkpoint.
-    Checkpointed,
-    /// A stopping job has stopped.
-    Stopped,
-    /// A running job has done its work.
-    Finished,
-    /// A running job has failed.
-    Failed {
-        /// Why.
-        reason: String,
-    },
-}
-
-/// Tells what has been seen of a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Report {
-    /// The job.
-    pub job: JobId,
-    /// What has been seen.
-    pub observed: Observation,
 }
 
 /// Applies commands one after the other as a single step: all of them or none, and one round at once after the last.

@@ -11,6 +11,7 @@ use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
+use crate::job::resize::Resize;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::market::bill::Bill;
@@ -103,6 +104,15 @@ pub enum Event {
         at: Timestamp,
         /// The priority now.
         priority: Priority,
+    },
+    /// A service has another number of pods; what runs of them stays.
+    Resized {
+        /// The service, or a part of it.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// What becomes of its pods.
+        resize: Box<Resize>,
     },
     /// A job's charge went from idle to in quota.
     Promoted {

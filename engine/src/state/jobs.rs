@@ -140,6 +140,13 @@ impl Jobs {
         self.free.last().copied().unwrap_or(self.end)
     }
 
+    /// The number that a job gets after so many others.
+    #[must_use]
+    pub fn no_after(&self, others: usize) -> JobNo {
+        let of_free = self.free.len().checked_sub(others + 1).map(|at| self.free[at]);
+        of_free.unwrap_or_else(|| JobNo::from_index(self.end.at() + others - self.free.len()))
+    }
+
     /// Free numbers, the next one last.
     #[must_use]
     pub fn free(&self) -> &[JobNo] {

@@ -133,6 +133,7 @@ mod tests {
                 duration: None,
                 checkpoint: None,
                 spot: None,
+                part_of: JobNo::NONE,
             },
             submitted: Timestamp(since),
             waiting_since: Timestamp(since),

@@ -6,6 +6,7 @@ pub mod domain;
 pub mod jobs;
 pub mod line;
 pub mod market;
+mod parts;
 pub mod queue;
 pub mod roster;
 pub mod world;

@@ -93,6 +93,8 @@ pub struct State {
     pub entitled: Entitled,
     /// Kept: running elastic jobs that could have more pods.
     pub growing: Set<JobNo>,
+    /// Kept: services with each of their parts that has not ended.
+    pub(super) parts: Set<(JobNo, JobNo)>,
     /// Kept: ended jobs, the earliest first.
     pub ended: Set<(Timestamp, JobNo)>,
     /// Kept: jobs that have been told to stop.
@@ -245,8 +247,10 @@ impl State {
         self.timers.clear();
         self.returning.clear();
         self.ended.clear();
+        self.parts.clear();
         let numbers: Vec<JobNo> = self.jobs.iter().map(|(no, _)| no).collect();
         for no in numbers {
+            self.join_service(no);
             self.index(no);
         }
         self.queue.open.everybody = true;

@@ -1,5 +1,7 @@
 //! From an event to the state after it. No judgement: whatever is to happen stands in the event.
 
+use std::sync::Arc;
+
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
 use crate::job::phase::ExtraPod;
@@ -83,6 +85,7 @@ fn apply_change(state: &mut State, event: &Event) {
                 class: None,
             };
             state.jobs.insert(*no, job);
+            state.join_service(*no);
             state.enter_queue(*no);
         }
         Event::OfferCreated { .. }
@@ -117,6 +120,7 @@ fn apply_change(state: &mut State, event: &Event) {
         }
         Event::KeyForgotten { key } => forget_key(state, key),
         Event::PriorityChanged { .. }
+        | Event::Resized { .. }
         | Event::Promoted { .. }
         | Event::Evicted { .. }
         | Event::Shrunk { .. }
@@ -170,6 +174,11 @@ fn apply_to_job(state: &mut State, event: &Event) {
         Event::PriorityChanged { job, at, priority } => change(state, *job, |job| {
             job.spec.priority = *priority;
             job.tell(*at, Episode::PriorityChanged);
+        }),
+        Event::Resized { job, at, resize } => change(state, *job, |job| {
+            resize.apply(&mut job.phase);
+            job.spec.shape = Arc::clone(&resize.shape);
+            job.tell(*at, Episode::Resized { pods: resize.owed });
         }),
         Event::Promoted { job, at } => change(state, *job, |job| {
             if let Phase::Running { placed, .. } = &mut job.phase {
@@ -345,5 +354,6 @@ fn end(state: &mut State, no: JobNo, at: Timestamp, outcome: &Outcome) {
         job.phase = Phase::Ended { at, outcome: outcome.clone() };
         job.tell(at, Episode::Ended(outcome.clone()));
     });
+    state.leave_service(no);
     state.ended.insert((at, no));
 }

@@ -60,6 +60,7 @@ pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<()
         Command::SubmitJob(command) => visitor.submit(command),
         Command::CancelJob(command) => visitor.on_job(&command.job, Operation::CancelJob),
         Command::SetPriority(command) => visitor.on_job(&command.job, Operation::SetPriority),
+        Command::ResizeJob(command) => visitor.on_job(&command.job, Operation::ResizeJob),
         Command::Report(command) => visitor.on_job(&command.job, Operation::ReportJob),
         Command::UpdateQuota(command) => visitor.on_quota(Some(&command.quota), Operation::UpdateQuota),
         Command::CreateQuota(command) => visitor.on_quota(command.parent.as_ref(), Operation::ShapeQuota),

@@ -14,6 +14,7 @@ use crate::transition::machines;
 use crate::transition::market;
 use crate::transition::plan;
 use crate::transition::quota;
+use crate::transition::resize;
 use crate::transition::round;
 use crate::transition::scale;
 use crate::transition::workspace;
@@ -61,6 +62,7 @@ fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>,
         Command::SubmitJob(command) => job::submit(state, command, now),
         Command::CancelJob(command) => job::cancel(state, command, now),
         Command::SetPriority(command) => job::set_priority(state, command, now),
+        Command::ResizeJob(command) => resize::resize(state, command, now),
         Command::Report(command) => execution::report(state, command, now),
         Command::PutWorkspace(command) => workspace::put(state, command, now),
         Command::DeleteWorkspace(command) => workspace::delete(state, command),

@@ -42,14 +42,21 @@ pub fn is_due(state: &State, now: Timestamp) -> bool {
 /// What the timers of this time, which are the first, come to.
 fn due(state: &State, at: Timestamp) -> Vec<Event> {
     let mut events = Vec::new();
-    let mut stopped = Vec::new();
+    let (mut ended, mut stopped) = (Vec::new(), Vec::new());
     for (_, no) in state.timers.iter().copied().take_while(|(due, _)| *due == at) {
         match &state.jobs[no].phase {
-            Phase::Running { .. } => events.push(Event::Ended { job: no, at, outcome: Outcome::Succeeded }),
+            Phase::Running { .. } => ended.push(no),
             Phase::Stopping { .. } => stopped.push(no),
             Phase::Queued { .. } => events.push(Event::Returned { job: no, at }),
             Phase::Starting { .. } | Phase::Ended { .. } => {}
         }
+    }
+    for no in ended {
+        events.push(Event::Ended { job: no, at, outcome: Outcome::Succeeded });
+        // Nothing is left of a service that has ended.
+        let parts: Vec<JobNo> = state.parts_of(no).collect();
+        stopped.retain(|no| !parts.contains(no));
+        events.extend(cancelled(state, &parts, at));
     }
     events.extend(stops(state, &stopped, at));
     events
@@ -58,11 +65,22 @@ fn due(state: &State, at: Timestamp) -> Vec<Event> {
 /// Jobs have stopped: they are queued again or end, and who waited for the last of its victims starts.
 fn stops(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
     let mut events = Vec::new();
-    let mut heirs = Vec::new();
     for no in stopped {
         let job = &state.jobs[*no];
         if let Phase::Stopping(stopping) = &job.phase {
             events.push(self::stopped(job, *no, now, &stopping.then, job.progress.evictions));
+        }
+    }
+    events.extend(heirs(state, stopped, now));
+    events
+}
+
+/// Who starts because the last of its victims is among those that have stopped.
+fn heirs(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut heirs = Vec::new();
+    for no in stopped {
+        if let Phase::Stopping(stopping) = &state.jobs[*no].phase {
             heirs.extend(stopping.evicted_for.filter(|heir| !heirs.contains(heir)));
         }
     }
@@ -95,11 +113,9 @@ pub(super) fn report(state: &State, command: &Report, now: Timestamp) -> Result<
     match (&command.observed, &job.phase) {
         (Observation::Checkpointed, Phase::Running { .. }) => Ok(vec![Event::Checkpointed { job: no, at: now }]),
         (Observation::Stopped, Phase::Stopping { .. }) => Ok(stops(state, &[no], now)),
-        (Observation::Finished, Phase::Running { .. }) => {
-            Ok(vec![Event::Ended { job: no, at: now, outcome: Outcome::Succeeded }])
-        }
+        (Observation::Finished, Phase::Running { .. }) => Ok(ended(state, no, Outcome::Succeeded, now)),
         (Observation::Failed { reason }, Phase::Running { .. }) => {
-            Ok(vec![Event::Ended { job: no, at: now, outcome: Outcome::Failed { reason: reason.clone() } }])
+            Ok(ended(state, no, Outcome::Failed { reason: reason.clone() }, now))
         }
         (Observation::Stopped, _) => Err(wrong("has not been told to stop; report finished or failed instead")),
         (Observation::Checkpointed | Observation::Finished | Observation::Failed { .. }, _) => {
@@ -108,11 +124,16 @@ pub(super) fn report(state: &State, command: &Report, now: Timestamp) -> Result<
     }
 }
 
-/// A job is cancelled. One that was stopping for another makes room for it at once.
-pub(super) fn cancelled(state: &State, no: JobNo, now: Timestamp) -> Vec<Event> {
-    let mut events = vec![Event::Ended { job: no, at: now, outcome: Outcome::Cancelled }];
-    if matches!(state.jobs[no].phase, Phase::Stopping { .. }) {
-        events.extend(stops(state, &[no], now).into_iter().filter(|event| matches!(event, Event::Started { .. })));
-    }
+/// A job ends, and its parts with it.
+fn ended(state: &State, no: JobNo, outcome: Outcome, now: Timestamp) -> Vec<Event> {
+    let parts: Vec<JobNo> = state.parts_of(no).collect();
+    let mut events = vec![Event::Ended { job: no, at: now, outcome }];
+    events.extend(cancelled(state, &parts, now));
     events
+}
+
+/// Jobs are cancelled. Those that were stopping for another make room for it at once.
+pub(super) fn cancelled(state: &State, jobs: &[JobNo], now: Timestamp) -> Vec<Event> {
+    let ends = jobs.iter().map(|job| Event::Ended { job: *job, at: now, outcome: Outcome::Cancelled });
+    ends.chain(heirs(state, jobs, now)).collect()
 }

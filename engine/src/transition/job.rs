@@ -20,9 +20,11 @@ use crate::state::world::State;
 use crate::transition::bid;
 use crate::transition::execution;
 use crate::transition::names;
+use crate::transition::resize;
 use crate::transition::workspace;
 use crate::unit::amount::Amount;
 use crate::unit::amount::GPU;
+use crate::unit::id::JobNo;
 use crate::unit::id::NodeId;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
@@ -116,6 +118,7 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
         duration: duration_ms.and_then(Period::new),
         checkpoint: checkpoint_ms.and_then(Period::new),
         spot: spot.map(Box::new),
+        part_of: JobNo::NONE,
     })
 }
 
@@ -194,7 +197,10 @@ pub(super) fn cancel(state: &State, command: &CancelJob, now: Timestamp) -> Resu
     if state.jobs[no].is_ended() {
         return Ok(Vec::new());
     }
-    Ok(execution::cancelled(state, no, now))
+    let gone: Vec<JobNo> = [no].into_iter().chain(state.parts_of(no)).collect();
+    let mut events = execution::cancelled(state, &gone, now);
+    events.extend(resize::given_up(state, no, now));
+    Ok(events)
 }
 
 pub(super) fn set_priority(state: &State, command: &SetPriority, now: Timestamp) -> Result<Vec<Event>, Rejection> {
@@ -204,8 +210,14 @@ pub(super) fn set_priority(state: &State, command: &SetPriority, now: Timestamp)
         let reason = "has ended; its priority cannot be changed".to_owned();
         return Err(Rejection::NotNow { noun: Noun::Job, name: command.job.to_string(), reason });
     }
+    if let Some(service) = state.jobs.get(job.spec.part_of) {
+        let service = &service.spec.id;
+        let reason = format!("is a part of service {service} and has its priority; change that of {service}");
+        return Err(Rejection::NotNow { noun: Noun::Job, name: command.job.to_string(), reason });
+    }
     if job.spec.priority == command.priority {
         return Ok(Vec::new());
     }
-    Ok(vec![Event::PriorityChanged { job: no, at: now, priority: command.priority }])
+    let members = [no].into_iter().chain(state.parts_of(no));
+    Ok(members.map(|job| Event::PriorityChanged { job, at: now, priority: command.priority }).collect())
 }

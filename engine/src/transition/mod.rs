@@ -13,6 +13,7 @@ mod market;
 mod names;
 mod plan;
 mod quota;
+mod resize;
 mod round;
 mod scale;
 mod workspace;

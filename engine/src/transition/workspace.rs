@@ -182,6 +182,7 @@ pub(super) fn apply(state: &mut State, event: &Event) {
         | Event::Ended { .. }
         | Event::Held { .. }
         | Event::Forgotten { .. }
+        | Event::Resized { .. }
         | Event::Rounded { .. } => {}
     }
 }

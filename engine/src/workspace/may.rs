@@ -25,6 +25,8 @@ pub enum Operation {
     CancelJob,
     /// Change a job's priority.
     SetPriority,
+    /// Change the number of a service's pods.
+    ResizeJob,
     /// Tell what has been seen of a job.
     ReportJob,
     /// Leave a workspace, or send somebody away.
@@ -53,13 +55,14 @@ pub enum Operation {
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::SeeAmounts,
         Self::SeeJob,
         Self::SeeWorkspace,
         Self::SubmitJob,
         Self::CancelJob,
         Self::SetPriority,
+        Self::ResizeJob,
         Self::ReportJob,
         Self::RemoveMember,
         Self::PutMember,
@@ -127,7 +130,7 @@ fn reaches(operation: Operation) -> &'static [(Role, Relation)] {
         Operation::SubmitJob => {
             &[(Developer, Workspace), (Operator, Workspace), (Administrator, Workspace), (Owner, Workspace)]
         }
-        Operation::CancelJob | Operation::SetPriority => {
+        Operation::CancelJob | Operation::SetPriority | Operation::ResizeJob => {
             &[(Developer, Own), (Operator, Workspace), (Administrator, Workspace), (Owner, Workspace)]
         }
         Operation::RemoveMember => {
@@ -248,6 +251,7 @@ fn deed(operation: Operation, relation: Relation) -> String {
         Operation::SubmitJob => format!("submit to {quota}"),
         Operation::CancelJob => format!("cancel {job}"),
         Operation::SetPriority => format!("change the priority of {job}"),
+        Operation::ResizeJob => format!("change the number of pods of {job}"),
         Operation::ReportJob => format!("report on {job}"),
         Operation::RemoveMember if relation == Relation::Own => format!("leave {workspace}"),
         Operation::RemoveMember => format!("remove a member of {workspace}"),

@@ -91,7 +91,11 @@ fn another_workspace_does_not_exist() {
 
 #[test]
 fn ones_own_job_and_those_of_others() {
-    for text in [r#"{"cancel_job":{"job":"JOB"}}"#, r#"{"set_priority":{"job":"JOB","priority":9}}"#] {
+    for text in [
+        r#"{"cancel_job":{"job":"JOB"}}"#,
+        r#"{"set_priority":{"job":"JOB","priority":9}}"#,
+        r#"{"resize_job":{"job":"JOB","pods":9}}"#,
+    ] {
         let on = |job: &str, expected| check(&text.replace("JOB", job), expected);
         on("USER-job", "-++++?+");
         on("guest-job", "--+++?+");

@@ -18,6 +18,7 @@ see_workspace      workspace  workspace  workspace  workspace     workspace  els
 submit_job         -          workspace  workspace  workspace     workspace  elsewhere
 cancel_job         -          own        workspace  workspace     workspace  elsewhere
 set_priority       -          own        workspace  workspace     workspace  elsewhere
+resize_job         -          own        workspace  workspace     workspace  elsewhere
 report_job         -          -          -          -             -          elsewhere
 remove_member      own        own        own        workspace     workspace  elsewhere
 put_member         -          -          -          workspace     workspace  elsewhere

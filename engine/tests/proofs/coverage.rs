@@ -97,6 +97,7 @@ impl All {
             | Event::Veiled
             | Event::JobSubmitted { .. }
             | Event::PriorityChanged { .. }
+            | Event::Resized { .. }
             | Event::Promoted { .. }
             | Event::Granted { .. }
             | Event::Started { .. }

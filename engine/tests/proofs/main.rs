@@ -23,6 +23,7 @@ mod plans;
 mod policy;
 mod random;
 mod reasons;
+mod resized;
 mod rounds;
 mod run;
 mod scale;

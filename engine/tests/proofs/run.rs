@@ -129,6 +129,8 @@ impl Run {
         match self.random.below(100) {
             0..46 => self.submit(),
             46..53 => Command::CancelJob(CancelJob { job: self.a_job() }),
+            // A third of the runs have services that change their size.
+            53..55 if self.seed.is_multiple_of(3) => self.resize(),
             53..58 => {
                 let priority = self.priority();
                 Command::SetPriority(SetPriority { job: self.a_job(), priority })
@@ -172,6 +174,21 @@ impl Run {
     fn scheduled_round(&mut self) -> Command {
         self.slot = (self.now.0 / 60_000).max(self.slot + self.random.between(0, 1));
         Command::Round(Round { slot: Some(self.slot) })
+    }
+
+    /// A service gets more pods or fewer; now and then something else is named, which is refused.
+    fn resize(&mut self) -> Command {
+        let mut job = self.a_job();
+        for _ in 0..8 {
+            let known = self.state.jobs.find(&job).map(|no| &self.state.jobs[no]);
+            if known.is_some_and(|job| job.spec.module == Module::Eas && !job.is_ended()) {
+                break;
+            }
+            job = self.a_job();
+        }
+        let pods = u32::try_from(self.random.between(1, 6)).unwrap();
+        let min_pods = self.random.chance(30).then(|| u32::try_from(self.random.between(1, i64::from(pods))).unwrap());
+        Command::ResizeJob(ResizeJob { job, pods, min_pods })
     }
 
     fn priority(&mut self) -> Priority {

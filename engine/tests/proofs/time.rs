@@ -73,6 +73,7 @@ fn bytes(state: &State) -> Vec<u8> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     Succeeded,
+    Cancelled,
     Stopped { back_at: Option<i64> },
     Started,
     Returned,
@@ -85,6 +86,7 @@ type Note = (i64, JobNo, Fate);
 fn note_of(event: &Event) -> Option<Note> {
     Some(match event {
         Event::Ended { job, at, outcome: Outcome::Succeeded } => (at.0, *job, Fate::Succeeded),
+        Event::Ended { job, at, outcome: Outcome::Cancelled } => (at.0, *job, Fate::Cancelled),
         Event::Stopped { job, at, not_before } => (at.0, *job, Fate::Stopped { back_at: not_before.map(|at| at.0) }),
         Event::Started { job, at, .. } => (at.0, *job, Fate::Started),
         Event::Returned { job, at } => (at.0, *job, Fate::Returned),
@@ -137,6 +139,20 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
     while let Some(now) = lives.values().filter_map(due).min().filter(|at| *at <= until) {
         let those: Vec<JobNo> = lives.iter().filter(|(_, life)| due(life) == Some(now)).map(|(no, _)| *no).collect();
         let mut stopped = BTreeSet::new();
+        // A service that ends takes its parts along, whatever they were about to do.
+        let ends = |no: &&JobNo| matches!(lives.get(*no), Some(Life::Runs(_)));
+        let ending: BTreeSet<JobNo> = those.iter().filter(ends).copied().collect();
+        for (no, part) in state.jobs.iter().filter(|(_, job)| ending.contains(&job.spec.part_of)) {
+            notes.push((now, no, Fate::Cancelled));
+            match lives.remove(&no) {
+                Some(Life::Pauses(at)) if at == now => notes.push((now, no, Fate::Returned)),
+                Some(Life::Runs(_) | Life::Stops(..) | Life::Inherits(_) | Life::Pauses(_)) | None => {}
+            }
+            if matches!(part.phase, Phase::Stopping(_)) && !gone.contains_key(&no) {
+                stopped.insert(no);
+            }
+            gone.insert(no, now);
+        }
         for no in those {
             let job = &state.jobs[no];
             match lives.remove(&no) {

@@ -140,6 +140,7 @@ pub fn title(entry: &Entry<Deed>) -> &'static str {
         Some("submit_job") => "Job submitted",
         Some("cancel_job") => "Job cancelled",
         Some("set_priority") => "Priority changed",
+        Some("resize_job") => "Service resized",
         Some("report") => "Report",
         Some("put_workspace") => "Workspace",
         Some("delete_workspace") => "Workspace deleted",

@@ -234,6 +234,7 @@ fn policies_of(change: &Change) -> Option<UpdateQuota> {
         Subject::Amounts(_)
         | Subject::Job(_)
         | Subject::Priority(_)
+        | Subject::Size(_)
         | Subject::Cancel(_)
         | Subject::Price(_)
         | Subject::Inventory(_)

@@ -11,7 +11,8 @@
 //! 4. idle resources *Acceptable*, submitted anew;
 //! 5. lending, switched on in one quota;
 //! 6. more for its quota, out of what a sibling, or the parent for itself, leaves unused; likewise for an ancestor;
-//! 7. fewer pods of one kind (of an elastic job: a smaller minimum), submitted anew, as many as possible;
+//! 7. fewer pods of one kind (of an elastic job: a smaller minimum), submitted anew, as many as possible; a service in
+//!    parts is resized instead, and is neither given idle resources nor smaller pods;
 //! 8. fewer GPUs in each pod of one kind, submitted anew, as many as possible;
 //! 9. of a bid: a higher one, or fewer instances, submitted anew.
 //!

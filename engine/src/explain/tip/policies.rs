@@ -24,12 +24,15 @@ use crate::unit::sort;
 /// Another priority: the lowest above its own that works, or else the highest below it.
 pub(super) fn priority(search: &mut Search<'_>) -> Option<Help> {
     let spec = search.spec();
+    // A part of a service has the priority of its service.
+    let service = &search.state.jobs[search.state.service_of(search.no)].spec.id;
+    let whom = if *service == spec.id { "it".to_owned() } else { service.to_string() };
     let all = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST);
     let above = all.iter().filter(|priority| *priority > spec.priority);
     let below = all.iter().rev().filter(|priority| *priority < spec.priority);
     above.chain(below).find_map(|priority| {
-        let command = Command::SetPriority(SetPriority { job: spec.id.clone(), priority });
-        search.try_out(Proposal::send(format!("Give it priority {priority}"), command), by_policy)
+        let command = Command::SetPriority(SetPriority { job: service.clone(), priority });
+        search.try_out(Proposal::send(format!("Give {whom} priority {priority}"), command), by_policy)
     })
 }
 

@@ -11,6 +11,8 @@ use crate::job::hold::Blocker;
 use crate::job::phase::Source;
 use crate::job::shape::Role;
 use crate::job::spec::IdlePolicy;
+use crate::message::command::Command;
+use crate::message::command::ResizeJob;
 use crate::message::command::SubmitJob;
 use crate::state::world::State;
 use crate::unit::amount::GPU;
@@ -37,6 +39,9 @@ fn starts_now(_: Source) -> &'static str {
 
 /// The job with fewer pods of one kind; of an elastic job, with a smaller minimum.
 pub(in crate::explain) fn fewer_pods(search: &mut Search<'_>) -> Option<Help> {
+    if search.state.is_in_parts(search.no) {
+        return smaller_service(search);
+    }
     let shape = &search.spec().shape;
     if let (Some(min_pods), [role]) = (shape.min_pods(), shape.roles()) {
         let fewer = candidates(search, u64::from(min_pods), role);
@@ -48,6 +53,23 @@ pub(in crate::explain) fn fewer_pods(search: &mut Search<'_>) -> Option<Help> {
     }
     let smaller = |role: &Role, fewer: u64| Some(Role { count: u32::try_from(fewer).ok()?, ..role.clone() });
     each_role(search, |role| u64::from(role.count), smaller)
+}
+
+/// A service in parts, with fewer pods: those that wait are the first that it gives up.
+fn smaller_service(search: &mut Search<'_>) -> Option<Help> {
+    let state = search.state;
+    let service = state.service_of(search.no);
+    let (job, above) = (&state.jobs[service].spec.id, state.jobs[service].spec.shape.extra_pods());
+    let role = search.spec().shape.only_role()?;
+    let owed = state.owed(service);
+    candidates(search, u64::from(role.count), &role).into_iter().find_map(|left| {
+        let fewer = owed - role.count + u32::try_from(left).ok()?;
+        let (pods, min_pods) = (fewer.saturating_add(above), (above > 0).then_some(fewer));
+        let command = Command::ResizeJob(ResizeJob { job: job.clone(), pods, min_pods });
+        let least = if above > 0 { "at least " } else { "" };
+        let words = format!("Give {job} {least}{} instead of {owed}", count(u64::from(fewer), "pod", "pods"));
+        search.try_out(Proposal::send(words, command), |_| ": then these would start now.")
+    })
 }
 
 /// The job with fewer GPUs in each pod of one kind.

@@ -17,8 +17,11 @@ use crate::unit::id::NAME_BYTES_MAX;
 use crate::unit::id::NodeNo;
 use crate::unit::time::Period;
 
-/// The submission of a job as it is, under a name that nobody has.
+/// The submission of a job as it is, under a name that nobody has; none of a service in parts.
 pub(in crate::explain) fn submission(state: &State, no: JobNo) -> Option<SubmitJob> {
+    if state.is_in_parts(no) {
+        return None;
+    }
     let spec = &state.jobs[no].spec;
     let quota = spec.spot.is_none().then(|| state.quotas[spec.quota.at()].id.clone());
     let spot = spec.spot.as_ref().map(|spot| SpotRequest {

@@ -185,6 +185,14 @@ impl Tally {
             Event::Grown { job, at, pods, .. } => self.change(*job, *at, |record, held| {
                 held.gpus = held.gpus.saturating_add(record.extra_gpus.saturating_mul(count(pods.len())));
             }),
+            Event::Resized { job, at, resize } => {
+                let without = i64::from(resize.without());
+                self.change(*job, *at, |record, held| {
+                    held.gpus = held.gpus.saturating_sub(record.extra_gpus.saturating_mul(without));
+                });
+                let Some(at) = self.find(*job) else { return };
+                self.records[at].gang_gpus = state.cluster.gpus(&resize.shape.gang_amount());
+            }
             Event::Shrunk { job, at, pods, .. } => self.change(*job, *at, |record, held| {
                 held.gpus = held.gpus.saturating_sub(record.extra_gpus.saturating_mul(count(pods.len())));
             }),

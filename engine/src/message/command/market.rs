@@ -3,6 +3,9 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::market::bid::Framework;
+use crate::market::bid::Network;
+use crate::market::bid::SpotStrategy;
 use crate::market::offer::OfferTerms;
 use crate::message::command::AmountByName;
 use crate::unit::id::OfferId;
@@ -68,4 +71,27 @@ pub struct SetInventory {
     pub offer: OfferId,
     /// Instances, held ones included.
     pub inventory: i64,
+}
+
+/// A bid on the spot market.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpotRequest {
+    /// The offer; each pod takes one of its instances.
+    pub offer: OfferId,
+    /// Whether the job names the most that it pays.
+    #[serde(default)]
+    pub strategy: SpotStrategy,
+    /// The most that it pays on Lingjun, in percent of the original price: 10 to 90 in steps of 10.
+    #[serde(default)]
+    pub discount_percent: Option<i64>,
+    /// The most that it pays on general computing, in micro-units of currency for an instance-minute.
+    #[serde(default)]
+    pub price_limit: Option<i64>,
+    /// What it is written in.
+    #[serde(default)]
+    pub framework: Framework,
+    /// Where its instances are connected; Lingjun needs all of it.
+    #[serde(default)]
+    pub network: Network,
 }

@@ -12,6 +12,7 @@ use engine::quota::policy::ChildLevelPreemption;
 use engine::quota::policy::Scope;
 use engine::quota::policy::SelfLevelPreemption;
 use engine::quota::settings::QuotaSettings;
+use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::JobId;
@@ -40,6 +41,10 @@ pub(crate) fn acts(state: &State, no: JobNo) -> BTreeMap<Kind, Vec<Act>> {
     acts.insert(Kind::SelfLevel, self_level(state, no));
     acts.insert(Kind::Lending, lending(state));
     acts.insert(Kind::Amounts, amounts(state, no));
+    if let Some(resizings) = resizings(state, no) {
+        acts.insert(Kind::FewerPods, resizings);
+        return acts;
+    }
     let idle = SubmitJob { idle: IdlePolicy::Acceptable, ..anew(state, no) };
     if state.jobs[no].spec.idle != IdlePolicy::Acceptable {
         acts.insert(Kind::Idle, vec![Act::Anew(Box::new(idle))]);
@@ -49,8 +54,32 @@ pub(crate) fn acts(state: &State, no: JobNo) -> BTreeMap<Kind, Vec<Act>> {
     acts
 }
 
+/// A part of a service, or a service that has parts, is not submitted anew: the service gets every smaller size.
+fn resizings(state: &State, no: JobNo) -> Option<Vec<Act>> {
+    let is_part = |service: JobNo| move |job: &&Job| job.spec.part_of == service;
+    let others = |service: JobNo| state.jobs.iter().map(|(_, job)| job).filter(is_part(service)).count();
+    if state.jobs[no].spec.part_of.is_none() && others(no) == 0 {
+        return None;
+    }
+    let service = service(state, no);
+    let spec = &state.jobs[service].spec;
+    let pods = |job: &Job| job.spec.shape.min_pods().unwrap_or(job.spec.shape.roles()[0].count);
+    let parts = state.jobs.iter().map(|(_, job)| job).filter(is_part(service));
+    let owed = parts.map(pods).sum::<u32>() + pods(&state.jobs[service]);
+    let above = spec.shape.roles()[0].count - pods(&state.jobs[service]);
+    let least = owed - pods(&state.jobs[no]) + 1;
+    let to =
+        |fewer: u32| ResizeJob { job: spec.id.clone(), pods: fewer + above, min_pods: (above > 0).then_some(fewer) };
+    Some((least..owed).map(|fewer| Act::Send(Box::new(Command::ResizeJob(to(fewer))))).collect())
+}
+
+fn service(state: &State, no: JobNo) -> JobNo {
+    let service = state.jobs[no].spec.part_of;
+    if service.is_none() { no } else { service }
+}
+
 fn set_priority(state: &State, no: JobNo, priority: i64) -> Act {
-    let (job, priority) = (state.jobs[no].spec.id.clone(), Priority::new(priority).unwrap());
+    let (job, priority) = (state.jobs[service(state, no)].spec.id.clone(), Priority::new(priority).unwrap());
     Act::Send(Box::new(Command::SetPriority(SetPriority { job, priority })))
 }
 

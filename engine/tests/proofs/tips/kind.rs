@@ -46,6 +46,7 @@ impl Kind {
     fn of_command(state: &State, command: &Command) -> Self {
         match command {
             Command::SetPriority(_) => Self::Priority,
+            Command::ResizeJob(_) => Self::FewerPods,
             Command::ScaleQuotas(_) => Self::Amounts,
             Command::UpdateQuota(update) => {
                 let before = &state.quotas[state.quota_no(&update.quota).unwrap().at()].settings;

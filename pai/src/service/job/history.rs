@@ -96,6 +96,7 @@ fn is_evicted(episode: &Episode) -> Option<bool> {
         | Episode::Shrunk { .. }
         | Episode::Grown { .. }
         | Episode::PriorityChanged
+        | Episode::Resized { .. }
         | Episode::Ended(_) => Some(false),
     }
 }
@@ -111,6 +112,7 @@ pub(crate) fn last_charge(job: &Job) -> Option<Charge> {
         | Episode::Grown { .. }
         | Episode::Requeued
         | Episode::PriorityChanged
+        | Episode::Resized { .. }
         | Episode::Ended(_) => None,
     })
 }
@@ -126,6 +128,7 @@ pub(crate) fn last_eviction(job: &Job) -> (String, String) {
         | Episode::Grown { .. }
         | Episode::Requeued
         | Episode::PriorityChanged
+        | Episode::Resized { .. }
         | Episode::Ended(_) => None,
     });
     eviction.unwrap_or_else(|| ("JobPreempted".to_owned(), "the job was preempted".to_owned()))
@@ -166,7 +169,11 @@ pub(crate) fn stretches(job: &Job, stopped_by: Option<&str>) -> Vec<Stretch> {
             }
             Episode::Requeued => enter(*at, waiting(job), plain()),
             Episode::Ended(outcome) => enter(*at, ended(outcome), end(job, outcome, stopped_by)),
-            Episode::Promoted | Episode::Shrunk { .. } | Episode::Grown { .. } | Episode::PriorityChanged => {}
+            Episode::Promoted
+            | Episode::Shrunk { .. }
+            | Episode::Grown { .. }
+            | Episode::PriorityChanged
+            | Episode::Resized { .. } => {}
         }
     }
     list
