@@ -1,4 +1,8 @@
-//! Inference services (EAS). A service is a document with a job of module EAS for each time that it was started.
+//! Inference services (EAS). A service is a document with a job of module EAS for each time that it was started, and
+//! with the parts of that job: instances that were asked for later.
+
+mod change;
+mod members;
 
 use engine::job::phase::Phase;
 use engine::message::command::CancelJob;
@@ -37,6 +41,7 @@ use crate::service::visit::word_of;
 /// The field of the document that holds the description.
 const CONFIG: &str = "Config";
 const ID: &str = "ServiceId";
+const CREATED: &str = "CreateTime";
 const UPDATED: &str = "UpdateTime";
 const WORKSPACE: &str = "WorkspaceId";
 const LABELS: &str = "Labels";
@@ -51,7 +56,10 @@ pub(super) fn serve(visit: &mut Visit, operation: ServiceOperation) -> Result<Va
             told(visit, &service, &document)
         }
         ServiceOperation::List(asked) => list(visit, &asked),
-        ServiceOperation::Update { service, config, is_whole } => update(visit, &service, config, is_whole),
+        ServiceOperation::Update { service, config, is_whole } => {
+            change::update(visit, &service, config, is_whole)?;
+            Ok(done(&service, "updated"))
+        }
         ServiceOperation::Stop { service } => {
             let document = find(visit, &service)?;
             job::cancel(visit, &run::job(&document), &[])?;
@@ -68,7 +76,7 @@ pub(super) fn serve(visit: &mut Visit, operation: ServiceOperation) -> Result<Va
         }
         ServiceOperation::Restart { service } => {
             let document = find(visit, &service)?;
-            replace(visit, &service, document)?;
+            change::replace(visit, &service, document)?;
             Ok(done(&service, "restarting"))
         }
         ServiceOperation::Delete { service } => {
@@ -127,7 +135,9 @@ fn create(visit: &mut Visit, service: &Service) -> Result<Value, Problem> {
     document.insert(WORKSPACE.to_owned(), Value::from(service.workspace.clone()));
     let labels = service.labels.iter().map(|(key, value)| json!({ "Key": key, "Value": value }));
     document.insert(LABELS.to_owned(), labels.collect());
-    document.insert(UPDATED.to_owned(), Value::from(calendar::written(visit.now)));
+    for field in [CREATED, UPDATED] {
+        document.insert(field.to_owned(), Value::from(calendar::written(visit.now)));
+    }
     start(visit, &service.name, document)?;
     let document = find(visit, &service.name)?;
     told(visit, &service.name, &document)
@@ -161,51 +171,6 @@ fn described(document: &Document) -> Result<Service, Problem> {
     Ok(Service::read(&config, workspace)?)
 }
 
-/// Another run in the place of the one that there is: nobody takes what is between them.
-fn replace(visit: &mut Visit, name: &str, mut document: Document) -> Result<(), Problem> {
-    let (_, before) = visit.job(&run::job(&document))?;
-    let stop = (!before.is_ended()).then(|| Command::CancelJob(CancelJob { job: before.spec.id.clone() }));
-    let next = command(visit, &mut document)?;
-    let commands = stop.into_iter().chain([next]).collect();
-    visit.send_all(commands, &[Change::put(Kind::Service, name, &document)])
-}
-
-/// What concerns scheduling makes another run; everything else is only noted.
-fn update(visit: &mut Visit, name: &str, config: Document, is_whole: bool) -> Result<Value, Problem> {
-    let mut document = find(visit, name)?;
-    let before = described(&document)?;
-    let mut after = if is_whole { Document::new() } else { before.config.clone() };
-    merge(&mut after, config);
-    document.insert(CONFIG.to_owned(), Value::Object(after));
-    document.insert(UPDATED.to_owned(), Value::from(calendar::written(visit.now)));
-    let now = described(&document)?;
-    if now.name != name {
-        let message = format!("the name is {:?}; a service keeps its name, {name}", now.name);
-        return Err(Problem::new(400, "InvalidParameter", message));
-    }
-    let schedules = |service: &Service| Service { config: Document::new(), ..service.clone() };
-    let is_stopped = visit.job(&run::job(&document))?.1.is_ended();
-    if schedules(&before) == schedules(&now) || is_stopped {
-        let job = visit.job(&run::job(&document))?.1.spec.id.clone();
-        // Who may stop a service may describe it anew.
-        visit.try_out(Command::CancelJob(CancelJob { job }))?;
-        visit.keep(&[Change::put(Kind::Service, name, &document)])?;
-    } else {
-        replace(visit, name, document)?;
-    }
-    Ok(done(name, "updated"))
-}
-
-/// Objects are merged field by field; everything else is replaced.
-fn merge(into: &mut Document, from: Document) {
-    for (field, value) in from {
-        match (into.get_mut(&field), value) {
-            (Some(Value::Object(kept)), Value::Object(sent)) => merge(kept, sent),
-            (_, value) => drop(into.insert(field, value)),
-        }
-    }
-}
-
 fn delete(visit: &mut Visit, name: &str, document: &Document) -> Result<(), Problem> {
     let change = [Change::drop(Kind::Service, name)];
     let job = run::job(document);
@@ -233,10 +198,13 @@ fn told(visit: &Visit, name: &str, document: &Document) -> Result<Value, Problem
     let (state, id) = (visit.state()?, run::job(document));
     let (no, job) = visit.told(&id)?;
     let service = described(document)?;
-    let pods = job.spec.shape.roles().iter().map(|role| role.count).sum::<u32>();
-    let running = if job.is_running() { pods } else { 0 };
+    let members = members::of(state, no);
+    let (all, running) = (members.instances(), members.running());
     let each = job.spec.shape.extra_amount();
-    let (code, message) = view::reason(visit, no, &job)?;
+    let (code, message) = match members.waiting() {
+        Some((part, waiting)) if part != no => view::reason(visit, part, waiting)?,
+        Some(_) | None => view::reason(visit, no, &job)?,
+    };
     let runs = document.get("Run").and_then(Value::as_i64);
     Ok(json!({
         "ServiceName": name,
@@ -251,14 +219,14 @@ fn told(visit: &Visit, name: &str, document: &Document) -> Result<Value, Problem
         "Cpu": amount::whole(state, &each, DimensionKind::Cpu),
         "Gpu": amount::whole(state, &each, DimensionKind::Gpu),
         "Memory": amount::in_units(state, &each, DimensionKind::Memory),
-        "TotalInstance": pods,
+        "TotalInstance": all,
         "RunningInstance": running,
-        "PendingInstance": if job.is_ended() { 0 } else { pods - running },
+        "PendingInstance": if job.is_ended() { 0 } else { all.saturating_sub(running) },
         "Labels": document.get(LABELS).map(label_list),
         "ServiceConfig": Value::Object(service.config).to_string(),
         "CurrentVersion": runs,
         "LatestVersion": runs,
-        "CreateTime": calendar::written(job.submitted),
+        "CreateTime": document.get(CREATED).cloned().unwrap_or_else(|| calendar::written(job.submitted).into()),
         "UpdateTime": document.get(UPDATED),
     }))
 }
@@ -299,20 +267,24 @@ fn list(visit: &Visit, asked: &ListServices) -> Result<Value, Problem> {
 }
 
 fn instances(visit: &Visit, document: &Document) -> Result<Vec<Value>, Problem> {
-    let (_, job) = visit.job(&run::job(document))?;
-    let status = if job.is_running() { "Running" } else { "Pending" };
-    let started = job::times(job, visit.now).get("GmtRunningTime").cloned();
-    let one = |name: String| {
-        json!({
-            "InstanceName": name,
-            "Status": status,
-            "StartTime": started,
-            "RestartCount": job.progress.evictions,
-            "IsSpot": false,
-        })
+    let (no, service) = visit.job(&run::job(document))?;
+    let now = visit.now;
+    let of_member = |job: &Job| -> Vec<Value> {
+        let started = job::times(job, now).get("GmtRunningTime").cloned();
+        let running = members::running_of(job);
+        let one = |(at, name): (usize, String)| {
+            json!({
+                "InstanceName": name,
+                "Status": if at < running { "Running" } else { "Pending" },
+                "StartTime": started,
+                "RestartCount": job.progress.evictions,
+                "IsSpot": false,
+            })
+        };
+        pods::names(job, &Document::new()).enumerate().map(one).collect()
     };
-    let none = Document::new();
-    Ok(pods::names(job, &none).filter(|_| !job.is_ended()).map(one).collect())
+    let members = members::of(visit.state()?, no);
+    Ok(members.jobs().filter(|_| !service.is_ended()).flat_map(of_member).collect())
 }
 
 fn events(visit: &Visit, document: &Document, span: Span) -> Result<Vec<Value>, Problem> {

@@ -94,7 +94,12 @@ impl<'a> Visit<'a> {
 
     /// Whether a command would be accepted.
     pub(crate) fn try_out(&mut self, command: Command) -> Result<(), Problem> {
-        self.hand_in(command, &[], true).map(drop)
+        self.foresee(command).map(drop)
+    }
+
+    /// What a command would come to.
+    pub(crate) fn foresee(&mut self, command: Command) -> Result<Receipt, Problem> {
+        self.hand_in(command, &[], true)
     }
 
     fn hand_in(&mut self, command: Command, changes: &[Change], dry_run: bool) -> Result<Receipt, Problem> {

@@ -13,6 +13,7 @@ mod names;
 mod office;
 mod refusals;
 mod repeated;
+mod resized;
 mod restarts;
 mod services;
 mod switches;
