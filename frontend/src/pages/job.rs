@@ -15,6 +15,7 @@ use crate::api::browser::clock;
 use crate::pages::app::parameter;
 use crate::pages::app::title;
 use crate::pages::job_remedy::JobRemedy;
+use crate::pages::job_size::JobSize;
 use crate::session::Session;
 use crate::session::send::as_curl;
 use crate::widgets::copy_button::CopyButton;
@@ -30,6 +31,7 @@ use console_model::explained::WhyText;
 use console_model::job_state::JobState;
 use console_model::offers::money_and_share;
 use console_model::path;
+use console_model::size_draft;
 
 /// All that the page shows of the job.
 #[derive(Clone, PartialEq)]
@@ -46,6 +48,10 @@ struct JobText {
     why: Option<WhyText>,
     taken: Option<String>,
     moments: Vec<Moment>,
+    /// Whether it is a part of a service.
+    is_part: bool,
+    /// The service, or else the parts, each with what is to be said of it.
+    related: Vec<(String, String)>,
 }
 
 /// The page.
@@ -60,16 +66,24 @@ pub(crate) fn JobPage() -> impl IntoView {
         let id = JobId::new(&name.get()).ok()?;
         session.ask(|state| state.jobs.find(&id).map(|no| describe(state, no, &state.jobs[no], session))).flatten()
     });
-    move || {
+    let told = move || {
         match text.get() {
         Some(text) => job_view(session, text).into_any(),
         None => view! { <section class="state-page"><h1>{move || format!("There is no job {}", name.get())}</h1><p>"It may have ended long ago and been forgotten. "<a href=path::jobs(&session.name())>"To all jobs"</a></p></section> }.into_any(),
     }
-    }
+    };
+    // What is typed there outlives every change of what is told above.
+    view! { {told}<JobSize name=name /> }
 }
 
 fn job_view(session: Session, text: JobText) -> impl IntoView {
-    let JobText { id, state, position, source, market, restarts, losses, facts, why, taken, moments } = text;
+    let JobText { id, state, position, source, market, restarts, losses, facts, why, taken, moments, .. } = text;
+    let is_part = text.is_part;
+    let related = text.related.into_iter().map(|(name, pods)| {
+        let address = path::job(&session.name(), &name);
+        view! { <li><a href=address>{name}</a>{pods}</li> }
+    });
+    let related: Vec<_> = related.collect();
     let (source, source_name, address) = source;
     let n_market = market.len();
     let market = market.into_iter().map(|(label, value)| view! { <div><dt>{label}</dt><dd>{value}</dd></div> });
@@ -109,6 +123,12 @@ fn job_view(session: Session, text: JobText) -> impl IntoView {
                 <section class="card" aria-labelledby="market-title">
                     <h2 id="market-title">"Bid and cost"</h2>
                     <dl class="facts">{market.collect_view()}</dl>
+                </section>
+            })}
+            {(!related.is_empty()).then(|| view! {
+                <section class="card" aria-labelledby="related-title">
+                    <h2 id="related-title">{if is_part { "Part of" } else { "Parts" }}</h2>
+                    <ul class="plain">{related}</ul>
                 </section>
             })}
             {(!restarts.is_empty()).then(|| view! {
@@ -155,7 +175,23 @@ fn describe(state: &State, no: JobNo, job: &Job, session: Session) -> JobText {
         why: explained::why(state, no, now),
         taken,
         moments,
+        is_part: !spec.part_of.is_none(),
+        related: related(state, no),
     }
+}
+
+/// The service that a job is a part of, or its parts with their sizes and states.
+fn related(state: &State, no: JobNo) -> Vec<(String, String)> {
+    let service = state.service_of(no);
+    if service != no {
+        return vec![(state.jobs[service].spec.id.to_string(), String::new())];
+    }
+    let of_part = |(part, pods): (JobNo, u32)| {
+        let job = &state.jobs[part];
+        let plural = if pods == 1 { "" } else { "s" };
+        (job.spec.id.to_string(), format!(": {pods} pod{plural}, {}", explain::status(job).as_str().to_lowercase()))
+    };
+    size_draft::parts(state, no).into_iter().map(of_part).collect()
 }
 
 fn source(state: &State, job: &Job, session: Session) -> (&'static str, String, String) {

@@ -8,6 +8,7 @@ pub(crate) mod cluster;
 pub(crate) mod header;
 pub(crate) mod job;
 pub(crate) mod job_remedy;
+mod job_size;
 pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod later;
