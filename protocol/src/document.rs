@@ -12,6 +12,7 @@ pub const FORMAT: u32 = 1;
 
 /// Where a snapshot is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SnapshotRef {
     /// The last entry that it contains.
@@ -29,6 +30,7 @@ pub struct SnapshotRef {
 
 /// Where a segment is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SegmentRef {
     /// Its first entry.
@@ -43,6 +45,7 @@ pub struct SegmentRef {
 
 /// Where an earlier part of the history ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Milestone {
     /// Its last entry.
@@ -57,6 +60,7 @@ pub struct Milestone {
 
 /// What there is: the newest snapshot and all segments since it, in order and without gaps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     /// The format.
@@ -99,6 +103,7 @@ impl Head {
 
 /// A page of history: the entries between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Page {
     /// The format.
@@ -116,6 +121,7 @@ pub struct Page {
 
 /// Entries, as they are published.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Segment {
     /// The format.

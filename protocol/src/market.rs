@@ -31,6 +31,7 @@ const BIDS_SHOWN: usize = 100;
 
 /// A bid. Money is in micro-units of currency for an instance-minute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BidShown {
     /// The job.
     pub job: JobId,
@@ -44,6 +45,7 @@ pub struct BidShown {
 
 /// An offer as it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfferShown {
     /// Its name.
     pub offer: OfferId,

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::job::considered::Considered;
 use crate::job::never::Never;
 use crate::job::phase::Source;
 use crate::job::reach;
@@ -15,25 +16,10 @@ use crate::unit::sort;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
-/// How many running jobs were looked at as victims, and why the others are safe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Considered {
-    /// Jobs that the rule allows to take.
-    pub eligible: u32,
-    /// Safe by priority.
-    pub by_priority: u32,
-    /// Safe by module.
-    pub by_module: u32,
-    /// Safe by their quota's minimum run time.
-    pub by_min_runtime: u32,
-    /// Stopping already.
-    pub stopping: u32,
-}
-
 /// A reason why one source does not serve. Amounts are in the unit of the dimension that is named by its position
 /// in the cluster's list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Blocker {
     /// The job is larger than its quota will ever allow.
@@ -244,6 +230,7 @@ pub enum Blocker {
 
 /// A source that was tried, and what blocked it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Attempt {
     /// The source.
@@ -305,6 +292,7 @@ pub enum Lasting {
 
 /// Why a job waits: the binding reason first, all others after it in the order of the sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Hold {
     /// The attempts; never empty.

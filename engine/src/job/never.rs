@@ -10,6 +10,7 @@ use crate::unit::id::QuotaId;
 
 /// A proof that a job can never start. Only other machines, quotas or settings can make it untrue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Never {
     /// It asks for more than a parent keeps for its own jobs, while its children's amounts are out of reach.

@@ -9,6 +9,7 @@ use crate::unit::id::NodeNo;
 
 /// The nodes that a job may run on: all, unless something is chosen. Everything that is chosen holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NodeChoice {
     /// Only nodes with GPUs of this type.

@@ -13,6 +13,7 @@ use crate::unit::time::Timestamp;
 
 /// The ways to get GPUs, from least to most disruptive; they are tried in this order (rules 3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Free amount of its own quota.
@@ -31,6 +32,7 @@ pub enum Source {
 
 /// What a running pod counts against (rules 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Charge {
     /// Idle amounts of lenders.
@@ -43,6 +45,7 @@ pub enum Charge {
 
 /// Where one pod runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PodAt {
     /// The node.
@@ -53,6 +56,7 @@ pub struct PodAt {
 
 /// A pod of an elastic job above its minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExtraPod {
     /// What it counts against.
@@ -65,6 +69,7 @@ pub struct ExtraPod {
 
 /// What a job holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Placed {
     /// The source that gave it.
@@ -88,6 +93,7 @@ impl Placed {
 
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It did its work.
@@ -105,6 +111,7 @@ pub enum Outcome {
 
 /// What happens to a job once it has stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AfterStop {
     /// It is queued again.
@@ -115,6 +122,7 @@ pub enum AfterStop {
 
 /// The phases of a job. Most jobs wait or have ended, so what few others have is kept apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// It waits.
@@ -153,6 +161,7 @@ pub enum Phase {
 
 /// A job that has been told to stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stopping {
     /// What it still occupies.
     pub placed: Placed,
@@ -170,6 +179,7 @@ pub struct Stopping {
 
 /// A job's progress in simulated work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
     /// Work that survives an eviction.

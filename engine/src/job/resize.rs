@@ -12,6 +12,7 @@ use crate::job::shape::Shape;
 
 /// A job keeps running with more or fewer pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Resize {
     /// What it asks for from now on.

@@ -8,6 +8,7 @@ use crate::unit::amount::Amount;
 
 /// Pods of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PodsOfGang"))]
 #[serde(deny_unknown_fields)]
 pub struct Role {
     /// How many pods.
@@ -18,6 +19,7 @@ pub struct Role {
 
 /// A gang: all its pods start together or none does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Written", into = "Written")]
 pub struct Shape {
     roles: Vec<Role>,
@@ -29,6 +31,7 @@ pub struct Shape {
 
 /// A shape as it is written.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Written {
     roles: Vec<Role>,

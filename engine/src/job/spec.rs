@@ -18,6 +18,7 @@ use crate::unit::time::Period;
 
 /// Whether a job uses what others leave idle (rules 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum IdlePolicy {
     /// Never: a regular job.
@@ -31,6 +32,7 @@ pub enum IdlePolicy {
 
 /// Automatic fault tolerance: an evicted job is queued again (rules 7.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FaultTolerance {
     /// How often at most.
@@ -52,6 +54,7 @@ impl Default for FaultTolerance {
 
 /// A job as it was accepted: names resolved, amounts in the cluster's dimensions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JobSpec {
     /// Its name, chosen by the sender.

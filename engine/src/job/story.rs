@@ -15,6 +15,7 @@ use crate::unit::time::Timestamp;
 
 /// Why a job was evicted: the rule, and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// A lender's job took back what was lent (rules 4.3).
@@ -104,6 +105,7 @@ pub enum Cause {
 
 /// One entry of a job's timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Episode {
     /// It was given amounts that others still held.

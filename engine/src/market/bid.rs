@@ -17,6 +17,7 @@ use crate::unit::resource::ResourceType;
 
 /// Whether a job names the most that it pays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SpotStrategy {
     /// It does, by a discount or by a price.
@@ -28,6 +29,7 @@ pub enum SpotStrategy {
 
 /// What a job is written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Framework {
     /// `PyTorch`.
@@ -53,6 +55,7 @@ impl Framework {
 
 /// Where a job's instances are connected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Network {
     /// The virtual private cloud.
@@ -82,6 +85,7 @@ impl Network {
 
 /// A network setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkPart {
     /// The virtual private cloud.
@@ -104,6 +108,7 @@ impl NetworkPart {
 
 /// The most that a job pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bid {
     /// So many percent of the original price; 10 to 90 in steps of 10.
@@ -128,6 +133,7 @@ impl Bid {
 
 /// What a job asks of the spot market, as it was accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SpotSpec {
     /// The offer that it bids on; each of its pods takes one instance.
@@ -144,6 +150,7 @@ pub struct SpotSpec {
 
 /// Why an offer does not take a bid: one variant for each documented restriction (seed: preemptible-jobs).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BidFault {
     /// A job runs on a quota or on the market, not on both.

@@ -45,6 +45,7 @@ pub fn begin_of(day: i64) -> Timestamp {
 
 /// Minutes and what they cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Charges {
     /// Started minutes.
@@ -63,6 +64,7 @@ impl Charges {
 
 /// What a job owes for a day, or for a part of it: bills of one job and day add up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Bill {
     /// The job.
@@ -81,6 +83,7 @@ pub struct Bill {
 
 /// Instances in the hands of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
     /// Since when.
@@ -151,6 +154,7 @@ impl Grant {
 
 /// What a job with a bid holds and has paid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Account {
     /// What it holds.

@@ -11,6 +11,7 @@ use crate::unit::time::Timestamp;
 
 /// What an instance-minute cost from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PricePoint {
     /// The time.
@@ -31,6 +32,7 @@ impl PricePoint {
 
 /// How an offer's price and inventory went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct History {
     /// The offer.

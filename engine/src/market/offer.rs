@@ -16,6 +16,7 @@ use crate::unit::time::Timestamp;
 
 /// Where an offer's price comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PriceSource {
     /// Prices arrive as commands.
@@ -27,6 +28,7 @@ pub enum PriceSource {
 
 /// The terms of an offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OfferTerms {
     /// What an instance-minute costs without the market, in micro-units of currency.
@@ -55,6 +57,7 @@ fn half_a_minute() -> Millis {
 
 /// What the market may ask for an instance-minute, in micro-units: a tenth of the original price to all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MarketRange {
     /// The least.
@@ -82,6 +85,7 @@ impl OfferTerms {
 
 /// An offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SpotOffer {
     /// Its name: that of the instance type.
@@ -103,6 +107,7 @@ pub struct SpotOffer {
 
 /// What is wrong with an offer, or with what is said of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OfferFault {
     /// A price outside what the market may ask.

@@ -42,6 +42,7 @@ impl Average {
 
 /// How a price was in one hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PriceHour {
     /// Hours since the epoch.
@@ -66,6 +67,7 @@ impl PriceHour {
 
 /// A price, now and before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Steps", into = "Steps")]
 pub struct PriceCourse {
     price: i64,
@@ -80,6 +82,7 @@ pub struct PriceCourse {
 
 /// A course as it is written.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Steps {
     price: i64,

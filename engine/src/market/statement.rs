@@ -47,6 +47,7 @@ impl FromStr for By {
 
 /// What a line is for; what it does not tell apart is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Item {
     /// The day, such as `2026-11-21`, in universal time.
@@ -61,6 +62,7 @@ pub struct Item {
 
 /// A line of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// What it is for.
@@ -73,6 +75,7 @@ pub struct Line {
 
 /// Where a statement breaks off, because its reader did not look further back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Earlier {
     /// Bills written before this time are not among them.
@@ -83,6 +86,7 @@ pub struct Earlier {
 
 /// What has been billed, and what is owed and not billed yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
     /// Nothing if there are no earlier bills.

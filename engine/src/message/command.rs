@@ -4,6 +4,7 @@ mod job;
 pub mod market;
 mod nodes;
 pub mod people;
+mod quotas;
 
 pub use job::CancelJob;
 pub use job::Observation;
@@ -14,6 +15,12 @@ pub use job::SetPriority;
 pub use job::SubmitJob;
 pub use market::SpotRequest;
 pub use nodes::NodesByName;
+pub use quotas::CreateQuota;
+pub use quotas::DeleteQuota;
+pub use quotas::ScaleMode;
+pub use quotas::ScaleQuotas;
+pub use quotas::ScaleTarget;
+pub use quotas::UpdateQuota;
 
 use std::sync::Arc;
 
@@ -34,13 +41,11 @@ use crate::message::command::people::PutWorkspace;
 use crate::message::command::people::RemoveMember;
 use crate::message::command::people::RevokeKey;
 use crate::message::command::people::RotateKey;
-use crate::quota::settings::QuotaSettings;
 use crate::state::cluster::Execution;
 use crate::state::cluster::NodeStatus;
 use crate::unit::amount::Dimension;
 use crate::unit::id::GroupId;
 use crate::unit::id::NodeId;
-use crate::unit::id::QuotaId;
 use crate::unit::ordered::Map;
 use crate::unit::resource::ResourceType;
 
@@ -49,6 +54,7 @@ pub type AmountByName = Map<String, i64>;
 
 /// A change that somebody asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Declares the cluster; the first command of all.
@@ -111,6 +117,7 @@ pub enum Command {
 
 /// Declares the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateCluster {
     /// 1 to 8 dimensions.
@@ -122,6 +129,7 @@ pub struct CreateCluster {
 
 /// Adds a resource group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PutGroup {
     /// Its name.
@@ -135,6 +143,7 @@ pub struct PutGroup {
 
 /// Adds or changes a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PutNode {
     /// Its name.
@@ -154,77 +163,9 @@ pub struct PutNode {
     pub status: NodeStatus,
 }
 
-/// Adds a quota.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CreateQuota {
-    /// Its name.
-    pub quota: QuotaId,
-    /// Its parent; none for a root.
-    #[serde(default)]
-    pub parent: Option<QuotaId>,
-    /// What a root draws on; empty below the root.
-    #[serde(default)]
-    pub groups: Vec<GroupId>,
-    /// What it is guaranteed. A dimension that is left out is not constrained.
-    pub min: AmountByName,
-    /// Its settings.
-    #[serde(default)]
-    pub settings: QuotaSettings,
-}
-
-/// Replaces a quota's settings.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UpdateQuota {
-    /// The quota.
-    pub quota: QuotaId,
-    /// All its settings; what is left out gets its default.
-    pub settings: QuotaSettings,
-}
-
-/// What happens to jobs that a smaller quota no longer covers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScaleMode {
-    /// They stay; nothing starts until the quota's use is below its amount.
-    #[default]
-    Drain,
-    /// The cheapest set that covers the excess goes after its grace period.
-    Evict,
-}
-
-/// A quota's new amount.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ScaleTarget {
-    /// The quota.
-    pub quota: QuotaId,
-    /// The target, not a difference.
-    pub min: AmountByName,
-}
-
-/// Changes amounts together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ScaleQuotas {
-    /// The targets.
-    pub targets: Vec<ScaleTarget>,
-    /// What happens to jobs that are no longer covered.
-    #[serde(default)]
-    pub mode: ScaleMode,
-}
-
-/// Removes an empty quota.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DeleteQuota {
-    /// The quota.
-    pub quota: QuotaId,
-}
-
 /// Applies commands one after the other as a single step: all of them or none, and one round at once after the last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ApplyPlan {
     /// The commands; neither rounds nor plans, and not the declaration of the cluster.
@@ -233,6 +174,7 @@ pub struct ApplyPlan {
 
 /// Runs a scheduling round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Round {
     /// The scheduled minute (minutes since the epoch); none for a round at once after a command. A slot that has

@@ -17,9 +17,10 @@ use crate::unit::id::CommandId;
 use crate::unit::id::UserId;
 use crate::unit::time::Timestamp;
 
-/// A command with its name, its sender and the state it was made for. `C` is the command as far as it is known: as sent,
-/// or unread by who only watches, or none where it may not be seen.
+/// A command with its name, its sender and the state it was made for.
+// `C` is the command as far as it is known: as sent, or unread by who only watches, or none where it may not be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Envelope<C = Command> {
     /// The message format.
@@ -41,6 +42,7 @@ pub struct Envelope<C = Command> {
 
 /// The answer to an accepted command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// The command's name.
@@ -55,6 +57,7 @@ pub struct Receipt {
 
 /// An accepted command or round in the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Entry<C = Command> {
     /// The message format.

@@ -40,6 +40,7 @@ use crate::workspace::role::RoleSet;
 
 /// A fact. There are many of them in a round, so what is larger than most is boxed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// The cluster was declared.

@@ -15,6 +15,7 @@ use crate::workspace::may::Denied;
 
 /// Which kind of thing a name should name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Noun {
     /// The cluster.
@@ -61,6 +62,7 @@ impl Noun {
 
 /// A refused command. `Display` is the sentence that people read: what, where, the numbers, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
     /// The message cannot be read.

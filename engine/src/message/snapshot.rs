@@ -28,6 +28,7 @@ use crate::workspace::space::Workspace;
 
 /// A state on its way. Equal states have equal snapshots, and these equal bytes, on every target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
     /// The message format.
@@ -70,6 +71,7 @@ pub struct Snapshot {
 
 /// The ground facts of the spot market.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MarketFacts {
     /// Offers by number, removed ones included.

@@ -12,6 +12,7 @@ use crate::unit::priority::PrioritySet;
 
 /// Whose jobs self-level preemption may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// Jobs of the quota itself and of its siblings.
@@ -25,6 +26,7 @@ pub enum Scope {
 
 /// High-priority jobs of the quota may take amounts of low-priority jobs at the same level.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SelfLevelPreemption {
     /// Priorities that may preempt.
@@ -40,6 +42,7 @@ pub struct SelfLevelPreemption {
 
 /// Jobs submitted to the quota may take amounts of its descendants' jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChildLevelPreemption {
     /// Priorities that may be preempted, whatever the preemptor's own.
@@ -50,6 +53,7 @@ pub struct ChildLevelPreemption {
 
 /// What is wrong with a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyFault {
     /// No priority is high.

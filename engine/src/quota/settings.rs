@@ -9,6 +9,7 @@ use crate::unit::time::Millis;
 
 /// How a quota orders its own queue (rules 3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueStrategy {
     /// Priority with ageing; who cannot start is passed over.
@@ -24,6 +25,7 @@ pub enum QueueStrategy {
 
 /// The settings of a quota; a field that is left out has its default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct QuotaSettings {
     /// How its queue is ordered.

@@ -11,6 +11,7 @@ use crate::unit::id::QuotaNo;
 
 /// A node of the quota tree (rules 2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Quota {
     /// Its name.

@@ -15,6 +15,7 @@ use crate::unit::resource::ResourceType;
 
 /// Who tells what jobs do (rules 7.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Execution {
     /// A job that declares a duration ends by itself after that much work.
@@ -26,6 +27,7 @@ pub enum Execution {
 
 /// Whether new pods may start on a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NodeStatus {
     /// They may.
@@ -37,6 +39,7 @@ pub enum NodeStatus {
 
 /// A resource group: nodes, or a pool of which any split fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// Its name.
@@ -49,6 +52,7 @@ pub struct Group {
 
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Its name.
@@ -67,6 +71,7 @@ pub struct Node {
 
 /// What a cluster declares of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Its dimensions; empty until the cluster is declared.

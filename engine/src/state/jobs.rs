@@ -27,6 +27,7 @@ pub type Place<'a> = (Timestamp, Spelling<'a>);
 
 /// A job: what it asks for and what has become of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     /// What it asks for; the priority is the one declared last.

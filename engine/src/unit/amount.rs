@@ -18,6 +18,7 @@ pub const GPU: i64 = 1000;
 
 /// What a dimension counts, and in which unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DimensionKind {
     /// GPUs (of any type, or of one), in thousandths of a GPU.
@@ -32,6 +33,7 @@ pub enum DimensionKind {
 
 /// A dimension that the cluster declares, such as `gpu`, `h100` or `cpu`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Dimension {
     /// Its name on the wire.
@@ -187,6 +189,7 @@ impl<'de> Deserialize<'de> for Amount {
 
 /// A guaranteed amount: some dimensions are stated, the others are not constrained by it (rules 1.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Guarantee {
     /// The amount in the stated dimensions, zero elsewhere.

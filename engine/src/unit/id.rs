@@ -33,6 +33,8 @@ macro_rules! names {
     ($($(#[$doc:meta])* $name:ident($text:ty))*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = NAME_BYTES_MAX)))]
         #[serde(try_from = "String", into = "String")]
         pub struct $name($text);
 
@@ -149,6 +151,7 @@ macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(pub u32);
 

@@ -9,6 +9,8 @@ pub mod ordered;
 pub mod priority;
 pub mod quantity;
 pub mod resource;
+#[cfg(feature = "schema")]
+mod schema;
 mod short;
 pub mod slots;
 pub mod sort;

@@ -7,6 +7,8 @@ use serde::Serialize;
 
 /// 1 to 9, larger is more important, 1 if not stated (rules 1.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 9)))]
 #[serde(try_from = "i64", into = "i64")]
 pub struct Priority(u8);
 
@@ -68,6 +70,7 @@ impl fmt::Display for BadPriority {
 
 /// A set of priorities. Serialised as the list of its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Vec<Priority>", into = "Vec<Priority>")]
 pub struct PrioritySet(u16);
 
@@ -150,6 +153,7 @@ impl fmt::Display for PrioritySet {
 
 /// The product module of a job (rules 1.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Module {
     /// Deep Learning Containers: training jobs.
@@ -184,6 +188,7 @@ impl fmt::Display for Module {
 
 /// A set of modules. Serialised as the list of its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Vec<Module>", into = "Vec<Module>")]
 pub struct ModuleSet(u8);
 

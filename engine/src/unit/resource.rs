@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The kind of machines; what is idle on one kind is never lent to jobs of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ResourceType {
     /// Lingjun AI computing.

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// A period, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Millis(pub i64);
 
@@ -31,6 +32,7 @@ impl Millis {
 
 /// A period of at least a millisecond. Not to have one takes no more room than to have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "i64", extend("minimum" = 1)))]
 #[serde(transparent)]
 pub struct Period(NonZeroI64);
 
@@ -50,6 +52,7 @@ impl Period {
 
 /// A point in time, in milliseconds since the sender's epoch (Unix time in the worker).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 

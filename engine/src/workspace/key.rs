@@ -16,6 +16,8 @@ pub const KEY_ID_CHARS_MAX: usize = 96;
 
 /// The name of an access key: letters, digits, `.`, `_` and `-`, so that it needs no escape in any header.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("pattern" = "^[A-Za-z0-9._-]{1,96}$")))]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyId(Arc<str>);
 
@@ -61,6 +63,7 @@ impl fmt::Display for KeyId {
 
 /// What is kept of an access key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AccessKey {
     /// Whose it is: what it signs counts as theirs.

@@ -11,6 +11,7 @@ use crate::workspace::role::RoleSet;
 
 /// What somebody wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// See what quotas and machines there are, and how much of them is in use.
@@ -81,6 +82,7 @@ impl Operation {
 /// How the thing that an operation is about relates to the workspace by which somebody has a role, the nearest first.
 /// Who reaches as far as one of these reaches everything before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
     /// It is their own job, or themselves.
@@ -181,6 +183,7 @@ pub fn may_change(own: RoleSet, before: RoleSet, after: RoleSet) -> Result<(), D
 
 /// Why something is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Denied {
     /// None of the roles allows it.

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// What somebody is allowed to be, from the least to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Reads.
@@ -50,6 +51,7 @@ impl fmt::Display for Role {
 
 /// A set of roles. Serialised as the list of its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Vec<Role>", into = "Vec<Role>")]
 pub struct RoleSet(u8);
 

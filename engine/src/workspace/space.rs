@@ -14,6 +14,7 @@ use crate::workspace::role::RoleSet;
 
 /// A workspace. Its jobs run in the quotas that are attached to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Workspace {
     /// When it was created.
@@ -30,6 +31,7 @@ pub struct Workspace {
 
 /// Somebody in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Member {
     /// Since when.

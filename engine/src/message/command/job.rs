@@ -20,6 +20,7 @@ use crate::unit::time::Millis;
 
 /// Pods of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PodGroup {
     /// How many.
@@ -35,6 +36,7 @@ fn one() -> u32 {
 
 /// Submits a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SubmitJob {
     /// Its name, chosen by the sender; a second submission under this name must be equal.
@@ -108,6 +110,7 @@ impl SubmitJob {
 
 /// Ends a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CancelJob {
     /// The job.
@@ -116,6 +119,7 @@ pub struct CancelJob {
 
 /// Changes a job's declared priority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetPriority {
     /// The job.
@@ -126,6 +130,7 @@ pub struct SetPriority {
 
 /// Changes the number of pods of a service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResizeJob {
     /// The service.
@@ -139,6 +144,7 @@ pub struct ResizeJob {
 
 /// What can be reported of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Observation {
     /// A running job has written a checkpoint.
@@ -156,6 +162,7 @@ pub enum Observation {
 
 /// Tells what has been seen of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Report {
     /// The job.

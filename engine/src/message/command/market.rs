@@ -14,6 +14,7 @@ use crate::unit::time::Timestamp;
 
 /// Adds an offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateOffer {
     /// Its name: that of the instance type.
@@ -34,6 +35,7 @@ pub struct CreateOffer {
 
 /// Replaces an offer's terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UpdateOffer {
     /// The offer.
@@ -44,6 +46,7 @@ pub struct UpdateOffer {
 
 /// Removes an offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DeleteOffer {
     /// The offer.
@@ -52,6 +55,7 @@ pub struct DeleteOffer {
 
 /// Says what an instance-minute costs from now on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PublishPrice {
     /// The offer.
@@ -65,6 +69,7 @@ pub struct PublishPrice {
 
 /// Says how many instances there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetInventory {
     /// The offer.
@@ -75,6 +80,7 @@ pub struct SetInventory {
 
 /// A bid on the spot market.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SpotRequest {
     /// The offer; each pod takes one of its instances.

@@ -9,6 +9,7 @@ use crate::unit::id::NodeId;
 
 /// The nodes that a job may run on, by their names. Everything that is chosen holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NodesByName {
     /// Only nodes with GPUs of this type.

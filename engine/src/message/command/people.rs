@@ -15,6 +15,7 @@ use crate::workspace::role::RoleSet;
 
 /// Adds or changes a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PutWorkspace {
     /// Its name, chosen by the sender.
@@ -29,6 +30,7 @@ pub struct PutWorkspace {
 
 /// Removes a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DeleteWorkspace {
     /// The workspace.
@@ -37,6 +39,7 @@ pub struct DeleteWorkspace {
 
 /// Attaches a quota to a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AttachQuota {
     /// The workspace.
@@ -47,6 +50,7 @@ pub struct AttachQuota {
 
 /// Detaches a quota from a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DetachQuota {
     /// The workspace.
@@ -57,6 +61,7 @@ pub struct DetachQuota {
 
 /// Adds or changes a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PutMember {
     /// The workspace.
@@ -69,6 +74,7 @@ pub struct PutMember {
 
 /// Removes a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RemoveMember {
     /// The workspace.
@@ -79,6 +85,7 @@ pub struct RemoveMember {
 
 /// Creates an access key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateKey {
     /// Its name, chosen by the sender; no key has it again.
@@ -95,6 +102,7 @@ pub struct CreateKey {
 
 /// Gives an access key a new secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RotateKey {
     /// The key.
@@ -106,6 +114,7 @@ pub struct RotateKey {
 
 /// Ends an access key for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RevokeKey {
     /// The key.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::job::hold::Considered;
+use crate::job::considered::Considered;
 use crate::job::phase::Charge;
 use crate::job::phase::Phase;
 use crate::job::phase::PodAt;
