@@ -24,6 +24,8 @@ use engine::transition::apply;
 use engine::transition::authorise;
 use engine::unit::id::CommandId;
 use engine::unit::time::Timestamp;
+use serde::Deserialize;
+use serde::Serialize;
 
 use crate::digest;
 use crate::document::Head;
@@ -91,7 +93,9 @@ pub struct Done {
 }
 
 /// Where a cluster is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Position {
     /// The last entry.
     pub seq: u64,

@@ -14,6 +14,7 @@
 //! All memory can be rebuilt from the log at any moment, and is after every fault.
 #![warn(missing_docs)]
 
+pub mod answer;
 pub mod digest;
 pub mod fault;
 pub mod name;
@@ -34,3 +35,4 @@ pub mod market;
 pub mod past;
 pub mod ready;
 pub mod restore;
+pub mod route;

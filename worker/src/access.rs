@@ -10,11 +10,10 @@ use engine::unit::id::JobId;
 use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
-use engine::workspace::may::Operation;
+use protocol::route::Who;
 
 use crate::answer::Problem;
 use crate::proof::Proof;
-use crate::routes::Call;
 
 /// The name of whoever knows `ADMIN_KEY`, in the log.
 const ROOT: &str = "administrator";
@@ -61,29 +60,18 @@ pub(crate) fn of_key(state: &State, id: &KeyId) -> Result<Principal, Problem> {
     Ok(Principal { sender, key: Some(id.clone()) })
 }
 
-/// Whether they may make a call. What a command may is judged where it is decided.
-pub(crate) fn admit(state: &State, sender: &Sender, call: &Call) -> Result<(), Problem> {
-    let operation = match call {
+/// Whether they may ask for something; of a job, by its name.
+pub(crate) fn admit(state: &State, sender: &Sender, who: Who, name: &str) -> Result<(), Problem> {
+    match who {
         // Everybody may know who they are and which keys they have, and hear why a command of theirs is refused.
-        Call::Me | Call::Keys | Call::Command => return Ok(()),
-        Call::Why(job) => {
-            let unknown = || Rejection::Unknown { noun: Noun::Job, name: job.clone() };
-            let id = JobId::new(job).map_err(|_| unknown())?;
-            return Ok(may_see(state, sender, &id)?);
+        Who::Known => Ok(()),
+        Who::SeesJob => {
+            let unknown = || Rejection::Unknown { noun: Noun::Job, name: name.to_owned() };
+            let id = JobId::new(name).map_err(|_| unknown())?;
+            Ok(may_see(state, sender, &id)?)
         }
-        Call::Snapshot
-        | Call::Entries
-        | Call::Audit
-        | Call::Rounds
-        | Call::RoundAt(_)
-        | Call::Market(_)
-        | Call::Metrics
-        | Call::Events => Operation::SeeAmounts,
-        // Who was in which workspace then, nobody who sees only some of them can be told safely.
-        Call::Head | Call::Hash | Call::Past => Operation::SeeLog,
-        Call::Restore | Call::Flush => Operation::RunCluster,
+        Who::May(operation) => Ok(may_on_cluster(state, sender, operation)?),
         // The clock does not come this way, and a session is opened before anybody is known.
-        Call::Slot(_) | Call::Session => return Err(Problem::NoRoute),
-    };
-    Ok(may_on_cluster(state, sender, operation)?)
+        Who::Anybody | Who::Clock => Err(Problem::NoRoute),
+    }
 }

@@ -5,11 +5,11 @@
 
 use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
+use protocol::answer::Refusal;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
-use serde::Serialize;
+use protocol::route::Verb;
 use worker::Headers;
-use worker::Method;
 use worker::Response;
 use worker::ResponseBuilder;
 use worker::console_error;
@@ -28,7 +28,7 @@ pub(crate) enum Problem {
     /// Nothing has this path.
     NoRoute,
     /// The path has another method.
-    WrongMethod(Method),
+    WrongMethod(Verb),
     /// No cluster can have this name.
     BadCluster,
     /// A query parameter cannot be read.
@@ -93,7 +93,7 @@ impl Problem {
             }
             Self::TooMany(wait) => (429, "too_many", format!("too many requests; wait {} ms", wait.0)),
             Self::NoRoute => (404, "no_route", "nothing is here; see /v1/clusters/{cluster}/...".to_owned()),
-            Self::WrongMethod(allowed) => (405, "wrong_method", format!("this path only knows {}", allowed.as_ref())),
+            Self::WrongMethod(allowed) => (405, "wrong_method", format!("this path only knows {}", allowed.as_str())),
             Self::BadCluster => {
                 (400, "bad_cluster", "a cluster's name has 1 to 63 lower-case letters, digits and hyphens".to_owned())
             }
@@ -161,20 +161,13 @@ pub(crate) fn finish(reply: Reply) -> worker::Result<Response> {
         console_error!("{reason}");
     }
     let (status, code, message) = problem.describe();
-    let rejection = if let Problem::Rejected(rejection) = &problem { Some(rejection) } else { None };
     let headers = Headers::new();
     if let Problem::TooMany(wait) = &problem {
         headers.set("retry-after", &(wait.0 / 1_000 + 1).to_string())?;
     }
-    ResponseBuilder::new().with_headers(headers).with_status(status).from_json(&Refusal { code, message, rejection })
-}
-
-/// What a refusal says. The rejection is there for programs.
-#[derive(Serialize)]
-struct Refusal<'a> {
-    code: &'a str,
-    message: String,
-    rejection: Option<&'a Rejection>,
+    let rejection = if let Problem::Rejected(rejection) = problem { Some(rejection) } else { None };
+    let refusal = Refusal { code: code.into(), message, rejection };
+    ResponseBuilder::new().with_headers(headers).with_status(status).from_json(&refusal)
 }
 
 /// Where an answer's data comes from, and how old it is.

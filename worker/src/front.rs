@@ -8,6 +8,8 @@ use engine::host::veil::Veil;
 use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
 use engine::unit::time::Timestamp;
+use protocol::answer::Health;
+use protocol::answer::HealthStatus;
 use protocol::document::Head;
 use protocol::fault::Fault;
 use protocol::history;
@@ -17,6 +19,10 @@ use protocol::past;
 use protocol::past::Kept;
 use protocol::past::Moment;
 use protocol::past::Search;
+use protocol::route::Call;
+use protocol::route::MarketCall;
+use protocol::route::Place;
+use protocol::route::Who;
 use worker::Env;
 use worker::Headers;
 use worker::Method;
@@ -41,10 +47,7 @@ use crate::proof::Proof;
 use crate::query::Query;
 use crate::ready;
 use crate::registry;
-use crate::routes;
-use crate::routes::Call;
-use crate::routes::MarketCall;
-use crate::routes::Route;
+use crate::routes::Asked;
 
 /// How many rounds are listed, if nothing is asked for.
 pub(crate) const ROUNDS_SHOWN: usize = 20;
@@ -57,21 +60,19 @@ const PORTION_MAX: usize = 1000;
 
 /// Answers a request.
 pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
-    let route = routes::route(&request.method(), &request.path())?;
-    let cluster = match &route {
-        Route::Health => return Ok(Response::from_json(&serde_json::json!({ "status": "ok" }))?),
-        // Only the clock, which does not come through here.
-        Route::Cluster(_, Call::Slot(_)) => return Err(Problem::NoRoute),
+    let asked = Asked::read(&request.method(), &request.path())?;
+    match (asked.route.who, &asked.cluster) {
+        (Who::Clock, _) => return Err(Problem::NoRoute),
+        (Who::Anybody, None) => return Ok(Response::from_json(&Health { status: HealthStatus::Ok })?),
         // Whoever asks for a session is not known yet.
-        Route::Cluster(cluster, Call::Session) => return hand_on(request, env, cluster, None).await,
-        Route::Clusters => None,
-        Route::Cluster(cluster, call) => Some((cluster, call)),
-    };
-    let proof = gate::prove(&request, &route, env).await?;
-    let Some((cluster, call)) = cluster else { return clusters(env, &proof).await };
+        (Who::Anybody, Some(cluster)) => return hand_on(request, env, cluster, None).await,
+        (Who::Known | Who::SeesJob | Who::May(_), _) => {}
+    }
+    let proof = gate::prove(&request, &asked, env).await?;
+    let Some(cluster) = &asked.cluster else { return clusters(env, &proof).await };
     let sees_all = matches!(proof, Proof::Root | Proof::Access { administers: true, .. });
-    if sees_all {
-        match published(env, cluster, call, &Query::of(&request)?).await {
+    if sees_all && asked.route.place == Place::Published {
+        match published(env, cluster, &asked, &Query::of(&request, asked.route)?).await {
             Ok(Some(response)) => return Ok(response),
             Ok(None) | Err(Problem::Unavailable(_)) => {}
             Err(problem) => return Err(problem),
@@ -118,14 +119,12 @@ async fn hand_on(mut request: Request, env: &Env, cluster: &ClusterName, proof: 
 }
 
 /// The answer from KV; none if only the object can answer.
-async fn published(env: &Env, cluster: &ClusterName, call: &Call, query: &Query) -> Result<Option<Response>, Problem> {
-    let is_kept = matches!(
-        call,
-        Call::Snapshot | Call::Head | Call::Entries | Call::Past | Call::Rounds | Call::RoundAt(_) | Call::Market(_)
-    );
-    if !is_kept {
-        return Ok(None);
-    }
+async fn published(
+    env: &Env,
+    cluster: &ClusterName,
+    asked: &Asked,
+    query: &Query,
+) -> Result<Option<Response>, Problem> {
     let kv = Kv::of(env)?;
     let Some(head) = history::head(&kv, cluster).await? else { return Ok(None) };
     let wanted: u64 = query.value("min_revision")?.unwrap_or_default();
@@ -133,11 +132,11 @@ async fn published(env: &Env, cluster: &ClusterName, call: &Call, query: &Query)
     if head.revision < wanted.max(before) {
         return Ok(None);
     }
-    if let Call::Market(call) = call {
-        let market::Answer { text, content_type } = market(&kv, cluster, &head, call, query).await?;
+    if let Call::Market(call) = asked.route.call {
+        let market::Answer { text, content_type } = market(&kv, cluster, &head, call, asked, query).await?;
         return answer::typed(text, content_type, origin(&head, bindings::now())).map(Some);
     }
-    let Some(text) = text(&kv, cluster, &head, call, query).await? else { return Ok(None) };
+    let Some(text) = text(&kv, cluster, &head, asked, query).await? else { return Ok(None) };
     answer::json_text(text, origin(&head, bindings::now())).map(Some)
 }
 
@@ -145,30 +144,32 @@ async fn market(
     kv: &Kv,
     cluster: &ClusterName,
     head: &Head,
-    call: &MarketCall,
+    call: MarketCall,
+    asked: &Asked,
     query: &Query,
 ) -> Result<market::Answer, Problem> {
     let folded = ready::folded(kv, cluster, head).await?;
     let (entries, is_whole) = match call {
         MarketCall::Offers => Default::default(),
-        MarketCall::History(_) | MarketCall::Bills => {
+        MarketCall::History | MarketCall::Bills => {
             let before: u64 = query.value("before")?.unwrap_or(head.revision);
             at_hand(past::newest(kv, head, before, market::PAGES_MAX).await?)?
         }
     };
     let entries: Vec<_> = entries.into_iter().map(|(_, entry)| entry).collect();
     let everybody = access::root()?;
-    market::answer(Veil::new(&folded.state, &everybody), &entries, is_whole, call, query, bindings::now())
+    let seen = Veil::new(&folded.state, &everybody);
+    market::answer(seen, &entries, is_whole, call, asked.name(), query, bindings::now())
 }
 
 async fn text(
     kv: &Kv,
     cluster: &ClusterName,
     head: &Head,
-    call: &Call,
+    asked: &Asked,
     query: &Query,
 ) -> Result<Option<String>, Problem> {
-    Ok(match call {
+    Ok(match asked.route.call {
         Call::Snapshot => Some(ready::snapshot(kv, cluster, head).await?),
         Call::Head => Some(encode(head)?),
         Call::Entries => {
@@ -190,24 +191,29 @@ async fn text(
             at_hand(past::find(kv, head, u64::MAX, 1, &mut rounds).await?)?;
             Some(encode(&rounds.found())?)
         }
-        Call::RoundAt(revision) if *revision > head.revision => None,
-        Call::RoundAt(revision) => {
-            let entry = at_hand(past::entry_at(kv, head, *revision).await?)?;
+        Call::RoundAt => {
+            let revision: u64 = asked.number()?;
+            if revision > head.revision {
+                return Ok(None);
+            }
+            let entry = at_hand(past::entry_at(kv, head, revision).await?)?;
             Some(encode(&entry.ok_or(Problem::Gone)?)?)
         }
-        Call::Command
+        Call::Health
+        | Call::Clusters
+        | Call::Command
         | Call::Session
         | Call::Me
         | Call::Keys
         | Call::Audit
-        | Call::Why(_)
+        | Call::Why
         | Call::Market(_)
         | Call::Metrics
         | Call::Hash
         | Call::Events
         | Call::Restore
         | Call::Flush
-        | Call::Slot(_) => None,
+        | Call::Slot => None,
     })
 }
 

@@ -17,6 +17,8 @@ use pai::session::Session;
 use protocol::digest::sha256;
 use protocol::name::ClusterName;
 use protocol::rate;
+use protocol::route::Call;
+use protocol::route::Route;
 use worker::Env;
 use worker::Request;
 
@@ -24,8 +26,7 @@ use crate::answer::Problem;
 use crate::bindings;
 use crate::proof::Proof;
 use crate::query::Query;
-use crate::routes::Call;
-use crate::routes::Route;
+use crate::routes::Asked;
 use crate::team;
 
 /// The subprotocol that is chosen when a client offers any.
@@ -41,13 +42,14 @@ const ADDRESS_HEADER: &str = "cf-connecting-ip";
 const ACCESS_HEADER: &str = "cf-access-jwt-assertion";
 
 /// What a request proves.
-pub(crate) async fn prove(request: &Request, route: &Route, env: &Env) -> Result<Proof, Problem> {
-    let offered = match route {
-        Route::Cluster(_, Call::Events) => socket_tokens(request)?,
-        Route::Health | Route::Clusters | Route::Cluster(..) => bearer(request)?.into_iter().collect(),
+pub(crate) async fn prove(request: &Request, asked: &Asked, env: &Env) -> Result<Proof, Problem> {
+    let offered = if asked.route.call == Call::Events {
+        socket_tokens(request, asked.route)?
+    } else {
+        bearer(request)?.into_iter().collect()
     };
     for token in &offered {
-        if let Some(proof) = token_proof(token, env)?.filter(|proof| concerns(proof, route)) {
+        if let Some(proof) = token_proof(token, env)?.filter(|proof| concerns(proof, asked)) {
             return Ok(proof);
         }
     }
@@ -68,9 +70,9 @@ fn token_proof(token: &str, env: &Env) -> Result<Option<Proof>, Problem> {
 }
 
 /// A key belongs to one cluster, and so do its sessions: a copy of that cluster has its keys in its state as well.
-fn concerns(proof: &Proof, route: &Route) -> bool {
-    match (proof, route) {
-        (Proof::Session { key, .. }, Route::Cluster(cluster, _)) => is_of(key, cluster),
+fn concerns(proof: &Proof, asked: &Asked) -> bool {
+    match (proof, &asked.cluster) {
+        (Proof::Session { key, .. }, Some(cluster)) => is_of(key, cluster),
         (Proof::Root | Proof::Session { .. } | Proof::Access { .. }, _) => true,
     }
 }
@@ -108,9 +110,9 @@ fn bearer(request: &Request) -> Result<Option<String>, Problem> {
     Ok(header.and_then(|value| value.strip_prefix("Bearer ").map(|key| key.trim().to_owned())))
 }
 
-fn socket_tokens(request: &Request) -> Result<Vec<String>, Problem> {
+fn socket_tokens(request: &Request, route: &Route) -> Result<Vec<String>, Problem> {
     let mut tokens: Vec<String> = bearer(request)?.into_iter().collect();
-    tokens.extend(Query::of(request)?.text("key"));
+    tokens.extend(Query::of(request, route)?.text("key"));
     let protocols = request.headers().get("sec-websocket-protocol")?.unwrap_or_default();
     tokens.extend(
         protocols.split(',').map(str::trim).map(|word| word.strip_prefix("bearer.").unwrap_or(word).to_owned()),

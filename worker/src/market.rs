@@ -13,10 +13,10 @@ use engine::unit::time::Timestamp;
 use protocol::log::encode;
 use protocol::market;
 use protocol::market::Reach;
+use protocol::route::MarketCall;
 
 use crate::answer::Problem;
 use crate::query::Query;
-use crate::routes::MarketCall;
 
 /// How far back in pages a read of the market goes: at a round a minute and a page for a thousand, a week. Who wants
 /// earlier bills asks for those before the first one that was read.
@@ -28,19 +28,20 @@ pub(crate) struct Answer {
     pub(crate) content_type: &'static str,
 }
 
-/// Answers a call for the market; `is_whole` tells whether the entries are all that there are.
+/// Answers a call for the market, or for the offer of a name; `is_whole` tells whether the entries are all that there are.
 pub(crate) fn answer(
     veil: Veil,
     entries: &[Entry],
     is_whole: bool,
-    call: &MarketCall,
+    call: MarketCall,
+    name: &str,
     query: &Query,
     now: Timestamp,
 ) -> Result<Answer, Problem> {
     let state = veil.state();
     let text = match call {
         MarketCall::Offers => encode(&market::offers(veil, now))?,
-        MarketCall::History(name) => encode(&course(state, entries, name, now)?)?,
+        MarketCall::History => encode(&course(state, entries, name, now)?)?,
         MarketCall::Bills => {
             let by: By = query.value("by")?.unwrap_or_default();
             let before: Option<u64> = query.value("before")?;

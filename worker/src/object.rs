@@ -36,6 +36,8 @@ use protocol::publish::Occasion;
 use protocol::rate::Buckets;
 use protocol::rate::FAILURES;
 use protocol::rate::REQUESTS;
+use protocol::route;
+use protocol::route::Call;
 use worker::DurableObject;
 use worker::Env;
 use worker::Request;
@@ -56,7 +58,6 @@ use crate::bindings::Kv;
 use crate::pai::PATH;
 use crate::proof::Proof;
 use crate::registry;
-use crate::routes::Call;
 use crate::storage::SqlLog;
 
 mod calls;
@@ -111,7 +112,7 @@ struct Core {
 /// Who watches through the socket with this tag, if they still may.
 fn watcher(state: &EngineState, tag: &str) -> Option<Sender> {
     let sender = access::principal(state, &Proof::read(tag)?, bindings::now()).ok()?.sender;
-    access::admit(state, &sender, &Call::Events).ok()?;
+    access::admit(state, &sender, route::who_may(Call::Events), "").ok()?;
     Some(sender)
 }
 

@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use protocol::route::Route;
 use worker::Request;
 
 use crate::answer::Problem;
 
-/// A request's parameters; of equal names the last one counts.
+/// Those of a request's parameters that its route has; of equal names the last one counts.
 pub(crate) struct Query(BTreeMap<String, String>);
 
 impl Query {
-    pub(crate) fn of(request: &Request) -> Result<Self, Problem> {
+    pub(crate) fn of(request: &Request, route: &Route) -> Result<Self, Problem> {
         let url = request.url()?;
-        Ok(Self(url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
+        let known = url.query_pairs().filter(|(name, _)| route.query.contains(&name.as_ref()));
+        Ok(Self(known.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<String> {

@@ -5,6 +5,9 @@ use std::time::Duration;
 use engine::host::veil::Veil;
 use engine::message;
 use engine::message::envelope::Envelope;
+use protocol::answer::Flushed;
+use protocol::answer::RestoreOutcome;
+use protocol::answer::Restored;
 use protocol::cluster::Cluster;
 use protocol::history;
 use protocol::log::encode;
@@ -14,6 +17,7 @@ use protocol::publish::Due;
 use protocol::publish::Occasion;
 use protocol::restore;
 use protocol::restore::Adopted;
+use protocol::route::Call;
 use serde_json::json;
 use worker::Delay;
 use worker::Request;
@@ -36,9 +40,7 @@ use crate::object::reads::unknown_cluster;
 use crate::proof::PROOF_HEADER;
 use crate::proof::Proof;
 use crate::query::Query;
-use crate::routes;
-use crate::routes::Call;
-use crate::routes::Route;
+use crate::routes::Asked;
 use crate::storage::SqlLog;
 
 /// How far back in pages of history a restore looks for answered commands.
@@ -52,30 +54,30 @@ const SERVICE_RESTART: u16 = 1012;
 
 /// Answers a call that the front or the clock hands on.
 pub(super) async fn serve(core: &Core, request: Request) -> Reply {
-    let Route::Cluster(cluster, call) = routes::route(&request.method(), &request.path())? else {
-        return Err(Problem::NoRoute);
-    };
+    let asked = Asked::read(&request.method(), &request.path())?;
+    let (call, Some(cluster)) = (asked.route.call, &asked.cluster) else { return Err(Problem::NoRoute) };
     // Nobody is known yet: whoever tries names leaves nothing behind.
     if call == Call::Session && !SqlLog::exists(&core.state.storage())? {
         return Err(Problem::Unauthorised);
     }
-    core.open(&cluster)?;
-    if let Call::Slot(slot) = call {
-        return run_slot(core, slot).await;
+    core.open(cluster)?;
+    if call == Call::Slot {
+        return run_slot(core, asked.number()?).await;
     }
     if call == Call::Session {
-        return keys::open_session(core, &cluster, request).await;
+        return keys::open_session(core, cluster, request).await;
     }
     let proof = request.headers().get(PROOF_HEADER)?.and_then(|text| Proof::read(&text));
     let principal = keys::principal(core, proof.as_ref())?;
-    core.with(|cluster| cluster.with_state(|state| access::admit(state, &principal.sender, &call)))??;
-    let query = Query::of(&request)?;
+    let Principal { sender, .. } = &principal;
+    core.with(|cluster| cluster.with_state(|state| access::admit(state, sender, asked.route.who, asked.name())))??;
+    let query = Query::of(&request, asked.route)?;
     match call {
-        Call::Command => command(core, &cluster, request, &principal).await,
-        Call::Restore => restore(core, &cluster, &query, &principal).await,
+        Call::Command => command(core, cluster, request, &principal).await,
+        Call::Restore => restore(core, cluster, &query, &principal).await,
         Call::Flush => flush(core).await,
         Call::Events => events(core, &request, proof.as_ref()),
-        Call::Me => Ok(Response::from_json(&keys::me(&principal))?),
+        Call::Me => Ok(Response::from_json(&keys::me(principal))?),
         Call::Keys => Ok(Response::from_json(&keys::list(core, &principal)?)?),
         Call::Snapshot
         | Call::Head
@@ -83,12 +85,12 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         | Call::Past
         | Call::Audit
         | Call::Rounds
-        | Call::RoundAt(_)
-        | Call::Why(_)
+        | Call::RoundAt
+        | Call::Why
         | Call::Market(_)
         | Call::Metrics
-        | Call::Hash => reads::answer(core, &cluster, &call, &query, &principal.sender).await,
-        Call::Slot(_) | Call::Session => Err(Problem::NoRoute),
+        | Call::Hash => reads::answer(core, cluster, &asked, &query, sender).await,
+        Call::Health | Call::Clusters | Call::Slot | Call::Session => Err(Problem::NoRoute),
     }
 }
 
@@ -136,7 +138,7 @@ async fn flush(core: &Core) -> Reply {
         let wait_ms = match core.with(|cluster| cluster.due(Occasion::Demand, now))? {
             Due::No => {
                 let head = core.with(Cluster::published)?;
-                return Ok(Response::from_json(&json!({ "published": head.map(|head| head.revision) }))?);
+                return Ok(Response::from_json(&Flushed { published: head.map(|head| head.revision) })?);
             }
             Due::At(time) => (time - now).0,
             // Another publication is under way.
@@ -164,8 +166,8 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &
     core.enter(cluster).await?;
     let shown = history::head(&kv, cluster).await?.map_or(0, |head| head.revision);
     let outcome = match core.with(|cluster| cluster.adopt(&restored, &notes, is_forced, shown))? {
-        Adopted::Yes => "restored",
-        Adopted::Same => "same",
+        Adopted::Yes => RestoreOutcome::Restored,
+        Adopted::Same => RestoreOutcome::Same,
         Adopted::Different(here) => {
             return Err(Problem::HasLog(format!("revision {}, hash {}", here.revision, here.hash)));
         }
@@ -176,9 +178,8 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &
         let _ = socket.close(Some(SERVICE_RESTART), Some("restored"));
     }
     core.follow_up().await?;
-    let here = core.with(Cluster::position)?;
-    let answer = json!({ "outcome": outcome, "from": from.as_str(), "kv": reads::position(&restored.position()), "object": reads::position(&here) });
-    Ok(Response::from_json(&answer)?)
+    let object = core.with(Cluster::position)?;
+    Ok(Response::from_json(&Restored { outcome, from: from.to_string(), kv: restored.position(), object })?)
 }
 
 fn events(core: &Core, request: &Request, proof: Option<&Proof>) -> Reply {

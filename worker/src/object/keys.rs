@@ -13,9 +13,12 @@ use engine::workspace::key::AccessKey;
 use engine::workspace::key::KeyId;
 use pai::key::Secret;
 use pai::session::Session;
+use protocol::answer::Credentials;
+use protocol::answer::KeyShown;
+use protocol::answer::Me;
+use protocol::answer::OpenedSession;
 use protocol::name::ClusterName;
 use serde::Deserialize;
-use serde_json::json;
 use worker::Headers;
 use worker::Request;
 use worker::Response;
@@ -40,12 +43,6 @@ const TOKEN_HEADER: &str = "x-tidegate-security-token";
 const NOTED_EVERY: Millis = Millis::MINUTE;
 
 #[derive(Deserialize)]
-struct Shown {
-    key: String,
-    secret: String,
-}
-
-#[derive(Deserialize)]
 struct UseRow {
     key: String,
     at: i64,
@@ -67,8 +64,8 @@ pub(super) async fn open_session(core: &Core, cluster: &ClusterName, mut request
     opened
 }
 
-fn open(core: &Core, cluster: &ClusterName, shown: Shown, now: Timestamp) -> Reply {
-    let Shown { key, secret } = shown;
+fn open(core: &Core, cluster: &ClusterName, shown: Credentials, now: Timestamp) -> Reply {
+    let Credentials { key, secret } = shown;
     let master = bindings::master(&core.env)?;
     let id = KeyId::new(&key).filter(|id| gate::is_of(id, cluster)).ok_or(Problem::Unauthorised)?;
     let opened = core.with(|cluster| {
@@ -83,30 +80,28 @@ fn open(core: &Core, cluster: &ClusterName, shown: Shown, now: Timestamp) -> Rep
     count(core, &id, now)?;
     note_use(core, &id, now)?;
     let token = session.token(&master);
-    let answer =
-        json!({ "token": token.reveal(), "user": user, "administers": administers, "expires": session.expires });
-    Ok(Response::from_json(&answer)?)
+    let token = token.reveal().to_owned();
+    Ok(Response::from_json(&OpenedSession { token, user, administers, expires: session.expires })?)
 }
 
 /// Who the sender is.
-pub(super) fn me(principal: &Principal) -> serde_json::Value {
+pub(super) fn me(principal: Principal) -> Me {
     let Principal { sender, key } = principal;
-    json!({ "user": sender.user, "administers": sender.administers, "key": key })
+    Me { user: sender.user, administers: sender.administers, key }
 }
 
 /// The sender's keys, or all of them for an administrator.
-pub(super) fn list(core: &Core, principal: &Principal) -> Result<serde_json::Value, Problem> {
+pub(super) fn list(core: &Core, principal: &Principal) -> Result<Vec<KeyShown>, Problem> {
     let rows: Vec<UseRow> = table(core)?.exec("SELECT key, at FROM uses", None)?.to_array()?;
-    let used = |id: &KeyId| rows.iter().find(|row| row.key == id.as_str()).map(|row| row.at);
+    let used = |id: &KeyId| rows.iter().find(|row| row.key == id.as_str()).map(|row| Timestamp(row.at));
     let sender = &principal.sender;
-    let keys = core.with(|cluster| {
+    core.with(|cluster| {
         cluster.with_state(|state| {
             let is_shown = |(_, key): &(&KeyId, &AccessKey)| sender.administers || key.owner == sender.user;
             let shown = state.keys.iter().filter(is_shown);
-            shown.map(|(id, key)| json!({ "key": id, "last_used": used(id), "is_now": key })).collect::<Vec<_>>()
+            shown.map(|(id, key)| KeyShown { key: id.clone(), last_used: used(id), is_now: key.clone() }).collect()
         })
-    })?;
-    Ok(keys.into())
+    })
 }
 
 /// Keys are named after their cluster, so that a request that names none finds its way, and because all clusters share

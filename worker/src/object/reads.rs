@@ -6,12 +6,12 @@ use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::transition::Sender;
 use protocol::cluster::Cluster;
-use protocol::cluster::Position;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
 use protocol::past::Search;
-use serde_json::json;
+use protocol::route::Call;
+use protocol::route::MarketCall;
 
 use crate::answer;
 use crate::answer::Origin;
@@ -25,17 +25,16 @@ use crate::object::Core;
 use crate::object::past;
 use crate::object::why;
 use crate::query::Query;
-use crate::routes::Call;
-use crate::routes::MarketCall;
+use crate::routes::Asked;
 
 /// Answers a read of the state as it is, with what the sender may see of it.
-pub(super) async fn answer(core: &Core, cluster: &ClusterName, call: &Call, query: &Query, sender: &Sender) -> Reply {
+pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, query: &Query, sender: &Sender) -> Reply {
     let mark = core.with(Cluster::mark)?;
     if mark.seq == 0 {
         return Err(unknown_cluster(cluster));
     }
     let origin = Origin::object(mark.revision);
-    let text = match call {
+    let text = match asked.route.call {
         Call::Snapshot => {
             core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).snapshot())))??
         }
@@ -63,12 +62,12 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, call: &Call, quer
             as_seen(core, sender, &past::find(core, rounds).await?)?
         }
         Call::Audit => audit(core, sender, query).await?,
-        Call::RoundAt(revision) => {
-            let entry = past::entry_at(core, *revision).await?;
+        Call::RoundAt => {
+            let entry = past::entry_at(core, asked.number()?).await?;
             core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).entry(&entry))))??
         }
-        Call::Why(job) => why::answer(core, job, sender)?,
-        Call::Hash => position(&core.with(Cluster::position)?).to_string(),
+        Call::Why => why::answer(core, asked.name(), sender)?,
+        Call::Hash => encode(&core.with(Cluster::position)?)?,
         Call::Metrics => {
             let text = core.with(|cluster| cluster.with_state(|state| metrics::text(state, mark.seq)))?;
             return answer::typed(text, metrics::CONTENT_TYPE, origin);
@@ -76,25 +75,28 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, call: &Call, quer
         Call::Market(call) => {
             let (entries, is_whole) = match call {
                 MarketCall::Offers => Default::default(),
-                MarketCall::History(_) | MarketCall::Bills => {
+                MarketCall::History | MarketCall::Bills => {
                     past::newest(core, query.value("before")?.unwrap_or(u64::MAX)).await?
                 }
             };
             let answer = core.with(|cluster| {
                 cluster.with_state(|state| {
-                    market::answer(Veil::new(state, sender), &entries, is_whole, call, query, bindings::now())
+                    let (veil, now) = (Veil::new(state, sender), bindings::now());
+                    market::answer(veil, &entries, is_whole, call, asked.name(), query, now)
                 })
             })??;
             return answer::typed(answer.text, answer.content_type, origin);
         }
-        Call::Command
+        Call::Health
+        | Call::Clusters
+        | Call::Command
         | Call::Session
         | Call::Me
         | Call::Keys
         | Call::Events
         | Call::Restore
         | Call::Flush
-        | Call::Slot(_) => return Err(Problem::NoRoute),
+        | Call::Slot => return Err(Problem::NoRoute),
     };
     answer::json_text(text, origin)
 }
@@ -121,9 +123,4 @@ async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Pr
 
 pub(super) fn unknown_cluster(cluster: &ClusterName) -> Problem {
     Rejection::Unknown { noun: Noun::Cluster, name: cluster.to_string() }.into()
-}
-
-pub(super) fn position(position: &Position) -> serde_json::Value {
-    let Position { seq, revision, hash } = position;
-    json!({ "seq": seq, "revision": revision, "hash": hash })
 }

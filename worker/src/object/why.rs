@@ -3,67 +3,22 @@
 use engine::explain;
 use engine::host::authority;
 use engine::host::veil::Veil;
-use engine::job::hold::Blocker;
-use engine::job::hold::Hold;
-use engine::job::phase::Source;
-use engine::message::command::Command;
-use engine::message::command::SubmitJob;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::transition::Sender;
 use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
+use protocol::answer::JobExplained;
+use protocol::answer::JobHelp;
+use protocol::answer::JobStatus;
+use protocol::answer::JobWaits;
+use protocol::answer::OtherReason;
+use protocol::fault::Fault;
 use protocol::log::encode;
-use serde::Serialize;
 
 use crate::answer::Problem;
 use crate::bindings;
 use crate::object::Core;
-
-/// The answer on one job. It is written straight away: taken to a tree of values first, the engine's types would be in
-/// the bundle twice.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Answer<'a> {
-    /// What is none of that is null.
-    Waits {
-        job: &'a JobId,
-        status: &'a str,
-        reason: &'a str,
-        others: Vec<Other<'a>>,
-        position: Option<usize>,
-        help: Option<Help<'a>>,
-        estimate: Option<Timestamp>,
-        hold: &'a Hold,
-    },
-    DoesNot {
-        job: &'a JobId,
-        status: &'a str,
-    },
-}
-
-#[derive(Serialize)]
-struct Other<'a> {
-    source: Source,
-    reason: &'a str,
-}
-
-#[derive(Serialize)]
-struct Help<'a> {
-    sentence: &'a str,
-    command: Option<&'a Command>,
-    /// What to submit under a new name, once the job has been cancelled.
-    resubmit: Option<&'a SubmitJob>,
-    /// Of the nearest miss: what the job would lack still.
-    lacks: Option<&'a Blocker>,
-}
-
-impl<'a> Help<'a> {
-    fn of(help: &'a explain::Help) -> Self {
-        let explain::Help { sentence, command, resubmit, lacks } = help;
-        Self { sentence, command: command.as_ref(), resubmit: resubmit.as_deref(), lacks: lacks.as_deref() }
-    }
-}
 
 /// Why a job waits; a job that does not has a status only. Sentences name other jobs, so they are made of what the
 /// sender may know.
@@ -77,19 +32,29 @@ pub(super) fn answer(core: &Core, job: &str, sender: &Sender) -> Result<String, 
     Ok(text.ok_or_else(unknown)??)
 }
 
-fn told(veil: &Veil, job: &JobId, now: Timestamp) -> Option<Result<String, protocol::fault::Fault>> {
+fn told(veil: &Veil, job: &JobId, now: Timestamp) -> Option<Result<String, Fault>> {
     let state = veil.state();
     let no = state.jobs.find(job)?;
     let status = explain::status(state.jobs.get(no)?).as_str();
-    let Some(why) = explain::why_seen(veil, no, now) else { return Some(encode(&Answer::DoesNot { job, status })) };
-    Some(encode(&Answer::Waits {
-        job,
-        status,
-        reason: &why.binding,
-        others: why.others.iter().map(|(source, reason)| Other { source: *source, reason }).collect(),
+    let Some(why) = explain::why_seen(veil, no, now) else {
+        let status = JobStatus { job: job.clone(), status: status.into() };
+        return Some(encode(&JobExplained::DoesNot(status)));
+    };
+    // It is written straight away: taken to a tree of values first, the engine's types would be in the bundle twice.
+    let waits = JobWaits {
+        job: job.clone(),
+        status: status.into(),
+        reason: why.binding,
+        others: why.others.into_iter().map(|(source, reason)| OtherReason { source, reason }).collect(),
         position: why.position,
-        help: why.help.as_ref().map(Help::of),
+        help: why.help.map(help),
         estimate: why.estimate,
-        hold: &why.hold,
-    }))
+        hold: why.hold,
+    };
+    Some(encode(&JobExplained::Waits(Box::new(waits))))
+}
+
+fn help(help: explain::Help) -> JobHelp {
+    let explain::Help { sentence, command, resubmit, lacks } = help;
+    JobHelp { sentence, command, resubmit, lacks }
 }

@@ -1,0 +1,216 @@
+//! What the native surface answers, as far as the engine has no type for it. The Worker writes these, and their schemas
+//! are in the document of the surface.
+
+use std::borrow::Cow;
+
+use engine::job::hold::Blocker;
+use engine::job::hold::Hold;
+use engine::job::phase::Source;
+use engine::message::command::Command;
+use engine::message::command::SubmitJob;
+use engine::message::rejection::Rejection;
+use engine::unit::id::JobId;
+use engine::unit::id::UserId;
+use engine::unit::time::Timestamp;
+use engine::workspace::key::AccessKey;
+use engine::workspace::key::KeyId;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cluster::Position;
+
+/// What is nothing is written as null here, and never left out.
+#[cfg(feature = "schema")]
+fn all_required(schema: &mut schemars::Schema) {
+    let names = schema.get("properties").and_then(|properties| properties.as_object());
+    let names: Vec<String> = names.into_iter().flat_map(|properties| properties.keys().cloned()).collect();
+    schema.insert("required".to_owned(), names.into());
+}
+
+/// What was refused, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
+#[serde(deny_unknown_fields)]
+pub struct Refusal {
+    /// What kind of refusal it is, for programs.
+    pub code: Cow<'static, str>,
+    /// A sentence for people, with what to do.
+    pub message: String,
+    /// The engine's own value, if it was the engine that refused.
+    pub rejection: Option<Rejection>,
+}
+
+/// That the Worker runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Health {
+    /// How it does.
+    pub status: HealthStatus,
+}
+
+/// How the Worker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum HealthStatus {
+    /// It runs.
+    Ok,
+}
+
+/// What is shown to open a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Credentials {
+    /// The access key's name.
+    pub key: String,
+    /// Its secret.
+    pub secret: String,
+}
+
+/// A session that has been opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OpenedSession {
+    /// What to send as `Authorization: Bearer TOKEN`.
+    pub token: String,
+    /// Whose it is.
+    pub user: UserId,
+    /// Whether they administer the cluster.
+    pub administers: bool,
+    /// When it ends.
+    pub expires: Timestamp,
+}
+
+/// Who a sender is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
+#[serde(deny_unknown_fields)]
+pub struct Me {
+    /// Their name.
+    pub user: UserId,
+    /// Whether they administer the cluster.
+    pub administers: bool,
+    /// The access key that they came with, if they did.
+    pub key: Option<KeyId>,
+}
+
+/// An access key with its last use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
+#[serde(deny_unknown_fields)]
+pub struct KeyShown {
+    /// Its name.
+    pub key: KeyId,
+    /// When it was last used, to the minute; never, if that is not known.
+    pub last_used: Option<Timestamp>,
+    /// What it is now.
+    pub is_now: AccessKey,
+}
+
+/// What became of a restore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RestoreOutcome {
+    /// The cluster is now as KV had it.
+    Restored,
+    /// It was so already.
+    Same,
+}
+
+/// A cluster that has been rebuilt from KV.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Restored {
+    /// What became of it.
+    pub outcome: RestoreOutcome,
+    /// The cluster that was read.
+    pub from: String,
+    /// Where KV is.
+    pub kv: Position,
+    /// Where the cluster's object is.
+    pub object: Position,
+}
+
+/// What has been published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
+#[serde(deny_unknown_fields)]
+pub struct Flushed {
+    /// The revision that readers now see; none if nothing has happened yet.
+    pub published: Option<u64>,
+}
+
+/// Why a job waits, or that it does not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum JobExplained {
+    /// It waits.
+    Waits(Box<JobWaits>),
+    /// It does not.
+    DoesNot(JobStatus),
+}
+
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
+#[serde(deny_unknown_fields)]
+pub struct JobWaits {
+    /// The job.
+    pub job: JobId,
+    /// Its state in one word.
+    pub status: Cow<'static, str>,
+    /// The binding reason, as a sentence.
+    pub reason: String,
+    /// The reasons of all other sources.
+    pub others: Vec<OtherReason>,
+    /// Its place in the queue of its quota, or among the bids on its offer, from 1; none during a backoff.
+    pub position: Option<usize>,
+    /// The smallest change that would start it now, or the one that comes nearest; none if the next round starts it.
+    pub help: Option<JobHelp>,
+    /// When it would start by itself, if running jobs declare their durations.
+    pub estimate: Option<Timestamp>,
+    /// The reasons as data, the binding one first.
+    pub hold: Hold,
+}
+
+/// What became of a job that does not wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct JobStatus {
+    /// The job.
+    pub job: JobId,
+    /// Its state in one word.
+    pub status: Cow<'static, str>,
+}
+
+/// Why one source does not serve.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OtherReason {
+    /// The source.
+    pub source: Source,
+    /// The reason, as a sentence.
+    pub reason: String,
+}
+
+/// What would help a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
+#[serde(deny_unknown_fields)]
+pub struct JobHelp {
+    /// As a sentence.
+    pub sentence: String,
+    /// As a command, if it is one.
+    pub command: Option<Command>,
+    /// What to submit under a new name, once the job has been cancelled.
+    pub resubmit: Option<Box<SubmitJob>>,
+    /// Of the nearest miss: what the job would lack still.
+    pub lacks: Option<Box<Blocker>>,
+}

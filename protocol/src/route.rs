@@ -1,0 +1,270 @@
+//! Every route of the native surface, in one table. The Worker answers by it, and the document of the surface is made
+//! from it: what has no row here is not there.
+//!
+//! What a route is for, what it answers and how it refuses stands in the document's own crate, which has an arm for each
+//! [`Call`]: words for readers are none of the Worker's business.
+
+use engine::workspace::may::Operation;
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Whether the Worker runs.
+    Health,
+    /// The names of all clusters.
+    Clusters,
+    /// To decide an envelope's command.
+    Command,
+    /// The state.
+    Snapshot,
+    /// What has been published.
+    Head,
+    /// The entries after a revision.
+    Entries,
+    /// The newest published snapshot before a moment.
+    Past,
+    /// The newest entries that contain a round.
+    Rounds,
+    /// The entry that led to a revision.
+    RoundAt,
+    /// Why a job waits.
+    Why,
+    /// Something of the spot market.
+    Market(MarketCall),
+    /// A session's token.
+    Session,
+    /// Who the sender is.
+    Me,
+    /// Access keys.
+    Keys,
+    /// Who sent which command when.
+    Audit,
+    /// Figures for Prometheus.
+    Metrics,
+    /// Sequence, revision and digest of the object's state.
+    Hash,
+    /// A WebSocket on which every new entry is pushed.
+    Events,
+    /// To rebuild the cluster from KV alone.
+    Restore,
+    /// To publish what is committed.
+    Flush,
+    /// The round of a slot.
+    Slot,
+}
+
+/// What a request asks of the spot market.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarketCall {
+    /// The offers as they stand.
+    Offers,
+    /// How an offer's price and inventory went.
+    History,
+    /// Bills.
+    Bills,
+}
+
+/// A request's method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Changes nothing.
+    Get,
+    /// May change something.
+    Post,
+}
+
+impl Verb {
+    /// As it is written in a request.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        }
+    }
+}
+
+/// Who may ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Everybody, and nobody has to be known.
+    Anybody,
+    /// Whoever is known. What a command may is judged where it is decided.
+    Known,
+    /// Whoever may see the job that is asked about.
+    SeesJob,
+    /// Whoever may do this with the cluster.
+    May(Operation),
+    /// The clock alone, which does not come through the front.
+    Clock,
+}
+
+/// Where an answer is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The front knows it.
+    Front,
+    /// For whoever may see everything, what has been published; the cluster's object where that cannot answer.
+    Published,
+    /// The cluster's object.
+    Object,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// What it asks for.
+    pub call: Call,
+    /// Its method.
+    pub verb: Verb,
+    /// Its path, with the names of parts in braces: a cluster, and at most one more.
+    pub path: &'static str,
+    /// Who may ask.
+    pub who: Who,
+    /// Where the answer is read.
+    pub place: Place,
+    /// The parameters after the question mark; others are not looked at.
+    pub query: &'static [&'static str],
+}
+
+const SEE: Who = Who::May(Operation::SeeAmounts);
+/// Who was in which workspace then, nobody who sees only some of them can be told safely.
+const SEE_LOG: Who = Who::May(Operation::SeeLog);
+const RUN: Who = Who::May(Operation::RunCluster);
+
+const fn get(call: Call, path: &'static str, who: Who, place: Place) -> Route {
+    Route { call, verb: Verb::Get, path, who, place, query: &[] }
+}
+
+const fn post(call: Call, path: &'static str, who: Who) -> Route {
+    Route { call, verb: Verb::Post, path, who, place: Place::Object, query: &[] }
+}
+
+impl Route {
+    const fn with(self, query: &'static [&'static str]) -> Self {
+        Self { query, ..self }
+    }
+}
+
+/// All of them.
+pub const ROUTES: [Route; 23] = [
+    get(Call::Health, "/health", Who::Anybody, Place::Front),
+    get(Call::Clusters, "/v1/clusters", Who::Known, Place::Front),
+    post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known),
+    get(Call::Snapshot, "/v1/clusters/{cluster}/snapshot", SEE, Place::Published).with(&["min_revision"]),
+    get(Call::Head, "/v1/clusters/{cluster}/head", SEE_LOG, Place::Published).with(&["min_revision"]),
+    get(Call::Entries, "/v1/clusters/{cluster}/entries", SEE, Place::Published).with(&[
+        "after",
+        "count",
+        "min_revision",
+    ]),
+    get(Call::Past, "/v1/clusters/{cluster}/past", SEE_LOG, Place::Published).with(&[
+        "time",
+        "revision",
+        "min_revision",
+    ]),
+    get(Call::Rounds, "/v1/clusters/{cluster}/rounds", SEE, Place::Published).with(&["count", "min_revision"]),
+    get(Call::RoundAt, "/v1/clusters/{cluster}/rounds/{revision}", SEE, Place::Published).with(&["min_revision"]),
+    get(Call::Why, "/v1/clusters/{cluster}/jobs/{job}/why", Who::SeesJob, Place::Object),
+    get(Call::Market(MarketCall::Offers), "/v1/clusters/{cluster}/offers", SEE, Place::Published)
+        .with(&["min_revision"]),
+    get(Call::Market(MarketCall::History), "/v1/clusters/{cluster}/offers/{offer}/history", SEE, Place::Published)
+        .with(&["before", "min_revision"]),
+    get(Call::Market(MarketCall::Bills), "/v1/clusters/{cluster}/bills", SEE, Place::Published).with(&[
+        "by",
+        "format",
+        "before",
+        "min_revision",
+    ]),
+    post(Call::Session, "/v1/clusters/{cluster}/sessions", Who::Anybody),
+    get(Call::Me, "/v1/clusters/{cluster}/me", Who::Known, Place::Object),
+    get(Call::Keys, "/v1/clusters/{cluster}/keys", Who::Known, Place::Object),
+    get(Call::Audit, "/v1/clusters/{cluster}/audit", SEE, Place::Object).with(&["count", "before"]),
+    get(Call::Metrics, "/v1/clusters/{cluster}/metrics", SEE, Place::Object),
+    get(Call::Hash, "/v1/clusters/{cluster}/hash", SEE_LOG, Place::Object),
+    // Browsers cannot set a header on a WebSocket, so the credential may come as `key`.
+    get(Call::Events, "/v1/clusters/{cluster}/events", SEE, Place::Object).with(&["key"]),
+    post(Call::Restore, "/v1/clusters/{cluster}/restore", RUN).with(&["from", "force"]),
+    post(Call::Flush, "/v1/clusters/{cluster}/flush", RUN),
+    post(Call::Slot, "/v1/clusters/{cluster}/slots/{slot}", Who::Clock),
+];
+
+/// A request's path, held against the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked<'a> {
+    /// The row.
+    pub route: &'static Route,
+    /// The cluster, if the path names one.
+    pub cluster: Option<&'a str>,
+    /// The other part, if the path has one; still escaped.
+    pub part: Option<&'a str>,
+}
+
+/// The row that a path belongs to, whatever the method.
+#[must_use]
+pub fn find(path: &str) -> Option<Asked<'_>> {
+    ROUTES.iter().find_map(|route| asked(route, path.trim_matches('/')))
+}
+
+fn asked<'a>(route: &'static Route, path: &'a str) -> Option<Asked<'a>> {
+    let (mut form, mut sent) = (route.path.trim_start_matches('/').split('/'), path.split('/'));
+    let mut asked = Asked { route, cluster: None, part: None };
+    loop {
+        match (form.next(), sent.next()) {
+            (None, None) => return Some(asked),
+            (Some("{cluster}"), Some(name)) => asked.cluster = Some(name),
+            (Some(form), Some(part)) if form.starts_with('{') => asked.part = Some(part),
+            (Some(form), Some(word)) if form == word => {}
+            (_, _) => return None,
+        }
+    }
+}
+
+/// The row of a call.
+#[must_use]
+pub fn who_may(call: Call) -> Who {
+    // What has no row reaches nobody.
+    ROUTES.iter().find(|route| route.call == call).map_or(Who::Clock, |route| route.who)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Call;
+    use super::ROUTES;
+    use super::Who;
+    use super::find;
+
+    #[test]
+    fn each_row_is_found_by_its_own_path_and_by_no_other() {
+        for route in &ROUTES {
+            let path = route.path.replace("{cluster}", "prod").replace(['{', '}'], "");
+            let asked = find(&path).expect("its path is found");
+            assert_eq!(asked.route, route);
+            assert_eq!(asked.cluster.is_some(), route.path.contains("{cluster}"));
+            assert_eq!(find(&format!("{path}/and/more/words")), None);
+        }
+    }
+
+    #[test]
+    fn parts_come_as_they_were_sent() {
+        let asked = find("/v1/clusters/prod/jobs/a%2Fb/why").expect("it is found");
+        assert_eq!((asked.route.call, asked.cluster, asked.part), (Call::Why, Some("prod"), Some("a%2Fb")));
+        assert_eq!(find("/v1/clusters//jobs/a/why").and_then(|asked| asked.cluster), Some(""));
+        assert_eq!(find("/v2/clusters"), None);
+        assert_eq!(find("/v1"), None);
+    }
+
+    #[test]
+    fn a_path_has_one_method_and_a_call_one_row() {
+        for (at, route) in ROUTES.iter().enumerate() {
+            let others = ROUTES.iter().skip(at + 1);
+            assert!(others.clone().all(|other| other.path != route.path && other.call != route.call), "{}", route.path);
+        }
+    }
+
+    #[test]
+    fn nobody_reaches_without_a_credential_what_is_not_listed_here() {
+        let open: Vec<Call> = ROUTES.iter().filter(|route| route.who == Who::Anybody).map(|route| route.call).collect();
+        assert_eq!(open, [Call::Health, Call::Session]);
+    }
+}
