@@ -6,6 +6,7 @@ mod dev;
 mod docs;
 mod gate;
 mod mutants;
+mod openapi;
 mod parts;
 mod prepare;
 mod process;
@@ -23,6 +24,7 @@ cargo xtask build [--dev]      the console into dist/, the Worker into build/wor
 cargo xtask dev [--port 8787] [--every SECONDS] [--fresh]
                                build --dev, then serve both on this computer with a running clock
 cargo xtask docs               the documentation into dist/docs/, with the planners of the last build
+cargo xtask openapi            the documents of both surfaces, from the tables and the types, into public/
 cargo xtask test               the whole gate, as the continuous integration runs it
 cargo xtask fuzz               5,000 requests that are made up from the document of the native surface
 cargo xtask pages [--lighthouse]
@@ -55,6 +57,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["build", "--dev"] => bundle::build(bundle::Profile::Dev),
         ["dev", options @ ..] => dev::serve(&dev::Options::parse(options)?),
         ["docs"] => docs::build(),
+        ["openapi"] => openapi::write(),
         ["test"] => gate::run(),
         ["fuzz"] => gate::fuzz(),
         ["store-fixture"] => stored::keep(),

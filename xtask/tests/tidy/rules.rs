@@ -1,7 +1,7 @@
 //! Habits of the whole tree.
 use crate::source::{Fault, Source};
 
-pub(crate) const CRATES: [&str; 12] = [
+pub(crate) const CRATES: [&str; 13] = [
     "engine",
     "protocol",
     "pai",
@@ -14,6 +14,7 @@ pub(crate) const CRATES: [&str; 12] = [
     "frontend/model",
     "frontend/charts",
     "xtask",
+    "xtask/openapi",
 ];
 
 /// A file that is longer holds more than one thing.

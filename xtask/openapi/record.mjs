@@ -1,0 +1,108 @@
+// Records examples for the document: what a Worker is sent in a small story, and what it answers.
+// `node xtask/openapi/record.mjs` after `cargo xtask build`.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { Server, accessKey } from "../../e2e/server.mjs";
+
+const FILE = new URL("examples.json", import.meta.url);
+const GPU = 1_000;
+const OFFER = "gpu-8";
+
+const server = await new Server().start();
+const examples = { requests: {}, answers: {}, refusals: {} };
+const keep = (part, id, name, value) => ((examples[part][id] ??= {})[name] = value);
+
+try {
+  const cluster = server.cluster("prod");
+  let number = 0;
+  /** Sends a command, and keeps it under a name if it has one. */
+  const send = async (name, command, status = 200) => {
+    const envelope = { format: 1, id: `ana-${number++}`, command };
+    const answer = await cluster.request("POST", "commands", JSON.stringify(envelope));
+    assert.equal(answer.status, status, JSON.stringify(answer.body));
+    if (name && status === 200) {
+      keep("requests", "send_command", name, envelope);
+      keep("answers", "send_command", name, answer.body);
+    }
+    return answer.body;
+  };
+  const read = async (id, path, name = "answer", status = 200) => {
+    const { status: is, body } = await cluster.get(path);
+    assert.equal(is, status, `${path}: ${JSON.stringify(body)}`);
+    keep("answers", id, name, body);
+    return body;
+  };
+  const plain = async (path, options = {}) => {
+    const answer = await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${server.key}` }, ...options });
+    return { status: answer.status, body: await answer.json() };
+  };
+
+  await send("create_cluster", { create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }] } });
+  await send(null, { put_group: { group: "pool", resource_type: "lingjun", pool: { gpu: 8 * GPU } } });
+  await send("create_quota", { create_quota: { quota: "team", groups: ["pool"], min: { gpu: 8 * GPU } } });
+  const pods = (gpus) => [{ amount: { gpu: gpus * GPU } }];
+  await send("submit_job", { submit_job: { job: "train-1", quota: "team", priority: 4, pods: pods(8) } });
+  await send(null, { submit_job: { job: "train-2", quota: "team", pods: pods(2) } });
+  const terms = { original_price: 1_000_000 };
+  await send("create_offer", { create_offer: { offer: OFFER, resource_type: "lingjun", instance: { gpu: 8 * GPU }, inventory: 2, price: 300_000, terms } });
+  const network = { vpc: "vpc-1", vswitch: "vsw-1", security_group: "sg-1" };
+  const spot = { offer: OFFER, strategy: "with_price_limit", discount_percent: 50, network };
+  await send("bid", { submit_job: { job: "spot-1", spot, pods: [{ amount: {} }] } });
+  await read("explain_job", "jobs/train-2/why", "waits");
+  await read("explain_job", "jobs/train-1/why", "runs");
+  await send("set_priority", { set_priority: { job: "train-2", priority: 9 } });
+  await send("scale_quotas", { scale_quotas: { targets: [{ quota: "team", min: { gpu: 6 * GPU } }], mode: "drain" } });
+  await send("cancel_job", { cancel_job: { job: "train-1" } });
+  const key = await accessKey(cluster, "ana", { administers: true });
+  const shown = { key: key.id, secret: key.secret };
+  const opened = await cluster.request("POST", "sessions", JSON.stringify(shown), {});
+  assert.equal(opened.status, 200);
+  keep("requests", "open_session", "request", { ...shown, secret: "the secret that was shown once" });
+  keep("answers", "open_session", "answer", { ...opened.body, token: "the token of a session" });
+  await cluster.post("flush").then(({ body }) => keep("answers", "publish_now", "answer", body));
+  await server.tick(Math.floor(Date.now() / 60_000) * 60_000);
+
+  await read("get_snapshot", "snapshot");
+  await read("get_head", "head");
+  await read("list_entries", "entries?after=0&count=2");
+  await read("get_past_snapshot", "past?revision=1");
+  const { revision } = await cluster.hash();
+  const [round] = await read("list_rounds", `rounds?count=1&min_revision=${revision}`);
+  await read("get_round", `rounds/${round.revision}`);
+  await read("list_offers", "offers");
+  await read("get_offer_history", `offers/${OFFER}/history`);
+  await read("get_bills", "bills?by=job");
+  await read("get_me", "me");
+  await read("list_keys", "keys");
+  await read("list_deeds", "audit?count=2");
+  await read("get_position", "hash");
+  await cluster.post("flush");
+  const restored = await cluster.post("restore");
+  assert.equal(restored.status, 200, JSON.stringify(restored.body));
+  keep("answers", "restore_cluster", "answer", restored.body);
+  keep("answers", "get_health", "answer", (await plain("/health")).body);
+  keep("answers", "list_clusters", "answer", (await plain("/v1/clusters")).body);
+
+  const refusals = [
+    await plain("/v1/clusters/prod/commands", { method: "POST", body: "{" , headers: { authorization: `Bearer ${server.key}` } }),
+    await plain("/v1/clusters/prod/me", { headers: {} }),
+    await plain("/v1/clusters/prod/jobs/nobody/why"),
+    await plain("/v1/clusters/prod/events"),
+    await plain("/v1/clusters/prod/restore?force=perhaps", { method: "POST" }),
+  ];
+  const refused = async (command) => {
+    const body = JSON.stringify({ format: 1, id: `ana-${number++}`, command });
+    refusals.push(await plain("/v1/clusters/prod/commands", { method: "POST", body, headers: { authorization: `Bearer ${server.key}` } }));
+  };
+  await refused({ submit_job: { job: "train-1", quota: "team", pods: pods(1) } });
+  await refused({ submit_job: { job: "train-3", quota: "team", pods: [] } });
+  await refused({ cancel_job: { job: "x".repeat(1 << 20) } });
+  const guest = await accessKey(cluster, "guest");
+  const session = await cluster.request("POST", "sessions", JSON.stringify({ key: guest.id, secret: guest.secret }), {});
+  refusals.push(await plain("/v1/clusters/prod/hash", { headers: { authorization: `Bearer ${session.body.token}` } }));
+  for (const { status, body } of refusals.reverse()) examples.refusals[status] = body;
+  writeFileSync(FILE, `${JSON.stringify(examples, null, 1)}\n`);
+  console.log(`refusals: ${Object.keys(examples.refusals)}`);
+} finally {
+  await server.stop();
+}
