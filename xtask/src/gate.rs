@@ -1,5 +1,6 @@
 //! The whole gate: what must hold before a change is taken.
 use crate::bundle;
+use crate::clients;
 use crate::docs;
 use crate::openapi;
 use crate::prepare;
@@ -12,13 +13,14 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 type Step = (&'static str, fn() -> Result<(), Failure>);
 
 /// Cheapest first, so that a slip of the pen is told within seconds.
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("format", format),
     ("lints", lints),
     ("native tests", native_tests),
     ("build for Wasm", build),
     ("documentation", docs::build),
     ("node tests", node_tests),
+    ("generated clients", clients::test),
     ("SDK tests", sdks::test),
     ("browser tests", browser_tests),
 ];

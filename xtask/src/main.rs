@@ -1,6 +1,7 @@
 //! Builds, runs and checks Tidegate, so that nothing but Rust, Node and Python has to be installed.
 mod bench;
 mod bundle;
+mod clients;
 mod count;
 mod dev;
 mod docs;

@@ -46,7 +46,7 @@ pub(crate) fn test() -> Result<(), Failure> {
 }
 
 /// The interpreter of a virtual environment with these packages.
-fn environment(name: &str, packages: &[&str]) -> Result<String, Failure> {
+pub(crate) fn environment(name: &str, packages: &[&str]) -> Result<String, Failure> {
     let folder = cargo_output_dir().join(FOLDER).join(name);
     let python = folder.join("bin/python").display().to_string();
     let marker = folder.join(INSTALLED);
