@@ -163,7 +163,9 @@ fn choose(visit: &Visit, name: &str, chosen: &Chosen) -> Result<Vec<(String, Quo
     }
     if found.is_empty() {
         let asked = chosen.group.clone().into_iter().chain(chosen.resources.iter().cloned());
-        return Err(not_found("Resource", "resource", &asked.collect::<Vec<_>>().join(", ")));
+        let kind = chosen.resource_type.as_ref().map(|kind| format!(" of ResourceType {kind:?}")).unwrap_or_default();
+        let asked = format!("{}{kind}", asked.collect::<Vec<_>>().join(", "));
+        return Err(not_found("Resource", "resource", &asked));
     }
     Ok(found)
 }

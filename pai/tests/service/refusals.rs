@@ -45,6 +45,21 @@ fn names_that_nothing_has() {
 }
 
 #[test]
+fn resources_of_another_kind_of_machines() {
+    let mut office = Office::new();
+    let (q, w) = (quota(&mut office, 1), workspace(&mut office, "wwww"));
+    let path = format!("/api/v1/workspaces/{w}/resources");
+    let resource = json!({ "GroupName": "res", "ResourceType": "Lingjun", "Spec": { "resourceId": q } });
+    office.get("CreateWorkspaceResource", &path, &json!({ "Resources": [resource] }));
+    let refusal =
+        |name: &str, kind: &str| format!("404 ResourceNotFound: there is no resource {name} of ResourceType {kind:?}");
+    let asked = office.refusal("DeleteWorkspaceResource", &format!("{path}?GroupName=res&ResourceType=ECS"), &NOTHING);
+    assert_eq!(asked, refusal("res", "ECS"));
+    let changes = json!({ "GroupName": "res", "ResourceType": "Flink" });
+    assert_eq!(office.refusal("UpdateWorkspaceResource", &path, &changes), refusal("res", "Flink"));
+}
+
+#[test]
 fn jobs() {
     let mut office = Office::new();
     let create = |office: &mut Office, body: &Value| office.refusal("CreateJob", "/api/v1/jobs", body);
