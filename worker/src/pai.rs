@@ -1,4 +1,4 @@
-//! The PAI surface at the front: requests of the vendor's SDKs under `/api/`.
+//! The PAI surface at the front: requests of the vendor's SDKs, nearly all of them under `/api/`.
 //!
 //! The SDKs know one origin and no cluster, so the key says whose request it is: its name begins with that of its
 //! cluster. The request goes to the cluster's object as it came, byte by byte, because that is what was signed; it is
@@ -50,9 +50,13 @@ impl Head {
     }
 }
 
+/// Where the SDKs have their operations. The one under the second place is not served, and is told so like all others.
+const PLACES: [&str; 2] = ["/api/", "/resourcegroups/"];
+
 /// Whether a request is one of this surface.
 pub(crate) fn is_asked(request: &Request) -> bool {
-    request.path().starts_with("/api/")
+    let path = request.path();
+    PLACES.iter().any(|place| path.starts_with(place))
 }
 
 /// Answers a request.
