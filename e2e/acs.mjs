@@ -46,12 +46,15 @@ export function signed({ method, target, body = "", version, action, host, key, 
   return { ...headers, authorization };
 }
 
-/** Sends a request as it is, and reads the answer, which is always an object. */
-export function send(url, { method, target, headers, body = "" }) {
+/**
+ * Sends a request as it is, and reads the answer, which is always an object.
+ *
+ * Without an agent over a connection of its own: one that was kept may be closing when the request is sent.
+ */
+export function send(url, { method, target, headers, body = "" }, agent = false) {
   const { hostname, port } = new URL(url);
   return new Promise((answered, failed) => {
-    // A connection of its own: one that was kept may be closing when the request is sent.
-    const options = { hostname, port, method, path: target, headers, timeout: TIMEOUT_MS, setHost: !headers.host, agent: false };
+    const options = { hostname, port, method, path: target, headers, timeout: TIMEOUT_MS, setHost: !headers.host, agent };
     const outgoing = request(options, (incoming) => {
       const parts = [];
       incoming.on("data", (part) => parts.push(part));
@@ -59,7 +62,12 @@ export function send(url, { method, target, headers, body = "" }) {
       incoming.on("end", () => {
         const bytes = Buffer.concat(parts);
         const text = incoming.headers["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes;
-        answered({ status: incoming.statusCode, headers: incoming.headers, body: JSON.parse(text.toString("utf8")) });
+        const { statusCode: status, headers } = incoming;
+        try {
+          answered({ status, headers, body: JSON.parse(text.toString("utf8")) });
+        } catch {
+          failed(new Error(`${method} ${target}: ${status} with a body that is no JSON: ${JSON.stringify(text.toString("utf8"))}`));
+        }
       });
     });
     outgoing.on("timeout", () => outgoing.destroy(new Error("no answer in ten seconds")));
@@ -68,10 +76,10 @@ export function send(url, { method, target, headers, body = "" }) {
   });
 }
 
-/** Somebody with a key who calls operations. */
+/** Somebody with a key who calls operations, over the connections of an agent if there is one. */
 export class Client {
-  constructor(url, key) {
-    Object.assign(this, { url, key, host: new URL(url).host });
+  constructor(url, key, agent) {
+    Object.assign(this, { url, key, agent, host: new URL(url).host });
   }
 
   /** A signed request that has not been sent. */
@@ -82,7 +90,7 @@ export class Client {
   }
 
   async call(version, action, method, target, content, more) {
-    return send(this.url, this.request(version, action, method, target, content, more));
+    return send(this.url, this.request(version, action, method, target, content, more), this.agent);
   }
 
   /** The body of an answer that must be one. */
