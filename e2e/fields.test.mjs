@@ -10,6 +10,8 @@ import { foundPai, Server } from "./server.mjs";
 
 /** How many requests are under way at once. */
 const AT_ONCE = 8;
+/** How many operations are served that the models do not have: those of training jobs, see `pai/tests/fixtures/`. */
+const UNMODELLED = 6;
 /** Fields of lists that choose nothing: they say in which order, how many, or how much of each. */
 const SHAPES = new Set(["SortBy", "Sort", "Order", "PageNumber", "PageSize", "PageNum", "Verbose", "VerboseFields", "Fields"]);
 /** Lists that have nothing here, whoever asks. */
@@ -160,7 +162,7 @@ test("each field is served or refused by its name", { skip: !hasModels && "../sh
   await each(asked, async (operation) => {
     if (await isServed(operation)) served.push(operation);
   });
-  assert.equal(served.length, SERVED, "as many operations are served as docs/pai.md says");
+  assert.equal(served.length, SERVED - UNMODELLED, "as many operations are served as docs/pai.md says");
   const faults = [];
   let count = 0;
   const fields = served.flatMap((operation) => [...operation.fields.values()].map((field) => [operation, field]));

@@ -19,6 +19,7 @@ pub mod sent;
 pub mod service;
 pub mod submission;
 pub mod table;
+pub mod training;
 pub mod unserved;
 pub mod workload;
 pub mod workspace;
@@ -43,6 +44,8 @@ const DEPTH_MAX: usize = 32;
 pub enum Operation {
     /// Of training jobs.
     Job(job::JobOperation),
+    /// Of training jobs that are made of algorithms.
+    Training(training::TrainingOperation),
     /// Of quotas.
     Quota(quota::QuotaOperation),
     /// Of workspaces and their members.

@@ -7,6 +7,7 @@ use engine::job::spec::IdlePolicy;
 use engine::market::bid::Network;
 use engine::unit::limit;
 use engine::unit::priority::Priority;
+use engine::unit::time::Millis;
 use serde_json::Map;
 use serde_json::Value;
 
@@ -61,8 +62,8 @@ pub struct CreateJob {
     pub nodes: AssignNodes,
     /// Where its instances are connected.
     pub network: Network,
-    /// How long it may run, in minutes.
-    pub minutes_max: Option<i64>,
+    /// How long it may run.
+    pub longest: Option<Millis>,
     /// The request as it was sent: answers repeat it.
     pub document: Map<String, Value>,
 }
@@ -119,7 +120,7 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
     let settings = body.inside("Settings")?;
     let create = CreateJob {
         workspace: body.name("WorkspaceId")?,
-        name: name(&body)?,
+        name: name(&body, "DisplayName")?,
         job_type: job_type(&body)?,
         quota: same(&body, &specs, "ResourceId", "QuotaId")?,
         priority: priority(&body, "Priority")?.unwrap_or_default(),
@@ -128,28 +129,33 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
         nodes: AssignNodes::of_roles(&specs)?,
         roles: specs.iter().map(role).collect::<Result<_, Misfit>>()?,
         network: body.inside("UserVpc")?.as_ref().map_or_else(|| Ok(Network::default()), network)?,
-        minutes_max: body.number("JobMaxRunningTimeMinutes", 1, limit::PERIOD_MS_MAX / 60_000)?,
+        longest: longest(&body)?,
         document: body.object().clone(),
     };
     Ok(Operation::Job(JobOperation::Create(Box::new(create))))
 }
 
-fn name(body: &Fields) -> Result<String, Misfit> {
-    let name = body.need("DisplayName")?;
+fn longest(body: &Fields) -> Result<Option<Millis>, Misfit> {
+    let minutes = body.number("JobMaxRunningTimeMinutes", 1, limit::PERIOD_MS_MAX / Millis::MINUTE.0)?;
+    Ok(minutes.map(|minutes| Millis(minutes * Millis::MINUTE.0)))
+}
+
+pub(super) fn name(body: &Fields, field: &str) -> Result<String, Misfit> {
+    let name = body.need(field)?;
     let count = name.chars().count();
     if count > NAME_CHARS_MAX {
         let expected = format!("at most {NAME_CHARS_MAX} characters, and has {count}");
-        return Err(body.invalid_text("DisplayName", &name, &expected));
+        return Err(body.invalid_text(field, &name, &expected));
     }
     Ok(name)
 }
 
-fn network(vpc: &Fields) -> Result<Network, Misfit> {
+pub(super) fn network(vpc: &Fields) -> Result<Network, Misfit> {
     let part = |name: &str| Ok::<_, Misfit>(vpc.name(name)?.map(Arc::from));
     Ok(Network { vpc: part("VpcId")?, vswitch: part("SwitchId")?, security_group: part("SecurityGroupId")? })
 }
 
-fn job_type(body: &Fields) -> Result<&'static str, Misfit> {
+pub(super) fn job_type(body: &Fields) -> Result<&'static str, Misfit> {
     let sent = body.need("JobType")?;
     let known = JOB_TYPES.iter().find(|known| **known == sent);
     known.copied().ok_or_else(|| body.invalid_text("JobType", &sent, &format!("one of {}", JOB_TYPES.join(", "))))
@@ -170,7 +176,7 @@ fn same(body: &Fields, specs: &[Fields], of_job: &str, of_role: &str) -> Result<
     Ok(stated)
 }
 
-fn idle(settings: Option<&Fields>, specs: &[Fields]) -> Result<IdlePolicy, Misfit> {
+pub(super) fn idle(settings: Option<&Fields>, specs: &[Fields]) -> Result<IdlePolicy, Misfit> {
     let mut stated = settings.map_or(Ok(None), |settings| settings.one_of("OversoldType", &IDLE_POLICIES))?;
     for spec in specs {
         let other = spec.one_of("OversoldType", &IDLE_POLICIES)?;
@@ -186,7 +192,7 @@ fn idle(settings: Option<&Fields>, specs: &[Fields]) -> Result<IdlePolicy, Misfi
 }
 
 /// Automatic fault tolerance is a switch, and a command line that says how often.
-fn fault_tolerance(settings: &Fields) -> Result<Option<FaultTolerance>, Misfit> {
+pub(super) fn fault_tolerance(settings: &Fields) -> Result<Option<FaultTolerance>, Misfit> {
     const FIELD: &str = "ErrorMonitoringArgs";
     if settings.switch("EnableErrorMonitoringInAIMaster")? != Some(true) {
         return Ok(None);
@@ -207,6 +213,13 @@ fn fault_tolerance(settings: &Fields) -> Result<Option<FaultTolerance>, Misfit> 
 
 fn role(spec: &Fields) -> Result<JobRole, Misfit> {
     let count = spec.number("PodCount", 1, i64::from(limit::PODS_MAX))?.unwrap_or(1);
+    let (need, bid) = need(spec, "ResourceConfig")?;
+    let kind = spec.name("Type")?.unwrap_or_else(|| "Worker".to_owned());
+    Ok(JobRole { kind, count: u32::try_from(count).unwrap_or(limit::PODS_MAX), need, bid })
+}
+
+/// What each pod needs and what is bid for it; amounts stand in a field of this name.
+pub(super) fn need(spec: &Fields, of_amounts: &str) -> Result<(PodNeed, Option<Bid>), Misfit> {
     let bid = spec.inside("SpotSpec")?.as_ref().map(bid).transpose()?;
     match (spec.switch("UseSpotInstance")?, &bid) {
         (Some(true), None) => return Err(spec.missing("SpotSpec")),
@@ -216,17 +229,16 @@ fn role(spec: &Fields) -> Result<JobRole, Misfit> {
         (Some(_) | None, _) => {}
     }
     // A bid is for whole instances, and so is a type of them; amounts are of machines of any type.
-    let need = match (spec.name("EcsSpec")?, spec.inside("ResourceConfig")?) {
+    let need = match (spec.name("EcsSpec")?, spec.inside(of_amounts)?) {
         (Some(instance), Some(_)) => {
-            return Err(spec.invalid_text("EcsSpec", &instance, "left out where ResourceConfig is sent"));
+            return Err(spec.invalid_text("EcsSpec", &instance, &format!("left out where {of_amounts} is sent")));
         }
         (Some(instance), None) => PodNeed::Instance(instance),
         (None, _) if bid.is_some() => return Err(spec.missing("EcsSpec")),
         (None, Some(config)) => amounts(&config)?,
-        (None, None) => return Err(spec.missing("ResourceConfig")),
+        (None, None) => return Err(spec.missing(of_amounts)),
     };
-    let kind = spec.name("Type")?.unwrap_or_else(|| "Worker".to_owned());
-    Ok(JobRole { kind, count: u32::try_from(count).unwrap_or(limit::PODS_MAX), need, bid })
+    Ok((need, bid))
 }
 
 pub(super) fn amounts(config: &Fields) -> Result<PodNeed, Misfit> {

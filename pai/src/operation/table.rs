@@ -18,6 +18,7 @@ use crate::operation::sent::dsw;
 use crate::operation::sent::eas;
 use crate::operation::service;
 use crate::operation::submission;
+use crate::operation::training;
 use crate::operation::workload;
 use crate::operation::workspace;
 
@@ -88,7 +89,7 @@ impl Row {
 }
 
 /// Every operation that is served.
-pub const ROWS: [Row; 70] = [
+pub const ROWS: [Row; 76] = [
     row(Product::Dlc, "CreateJob", "POST", "/api/v1/jobs", submission::create).body(dlc::CREATE_JOB),
     row(Product::Dlc, "GetJob", "GET", "/api/v1/jobs/{JobId}", job::get).query(dlc::GET_JOB),
     row(Product::Dlc, "ListJobs", "GET", "/api/v1/jobs", job::list).query(dlc::LIST_JOBS),
@@ -99,6 +100,21 @@ pub const ROWS: [Row; 70] = [
     row(Product::Dlc, "GetPodEvents", "GET", "/api/v1/jobs/{JobId}/pods/{PodId}/events", job::events)
         .query(dlc::GET_POD_EVENTS),
     row(Product::Dlc, "ListEcsSpecs", "GET", "/api/v1/ecsspecs", market::specs).query(dlc::LIST_ECS_SPECS),
+    row(Product::Studio, "CreateTrainingJob", "POST", "/api/v1/trainingjobs", training::create)
+        .body(sent::training::CREATE),
+    row(Product::Studio, "ListTrainingJobs", "GET", "/api/v1/trainingjobs", training::list).query(sent::training::LIST),
+    row(Product::Studio, "GetTrainingJob", "GET", "/api/v1/trainingjobs/{TrainingJobId}", training::get)
+        .query(sent::training::GET),
+    row(Product::Studio, "StopTrainingJob", "PUT", "/api/v1/trainingjobs/{TrainingJobId}/stop", training::stop),
+    row(Product::Studio, "DeleteTrainingJob", "DELETE", "/api/v1/trainingjobs/{TrainingJobId}", training::delete),
+    row(
+        Product::Studio,
+        "ListTrainingJobEvents",
+        "GET",
+        "/api/v1/trainingjobs/{TrainingJobId}/events",
+        training::events,
+    )
+    .query(sent::training::EVENTS),
     row(Product::Studio, "CreateQuota", "POST", "/api/v1/quotas", quota::create).body(sent::quota::CREATE),
     row(Product::Studio, "GetQuota", "GET", "/api/v1/quotas/{QuotaId}", quota::get).query(sent::quota::GET),
     row(Product::Studio, "ListQuotas", "GET", "/api/v1/quotas/", quota::list).query(sent::quota::LIST),

@@ -3,7 +3,7 @@
 use crate::operation::table::Product;
 
 /// Operations of the SDKs that have nothing to answer with here: whose they are, their names, and the reason.
-pub const UNSERVED: [(Product, &str, &str); 25] = [
+pub const UNSERVED: [(Product, &str, &str); 26] = [
     (
         Product::Dlc,
         "GetPodLogs GetJobMetrics GetMetrics GetToken GetWebTerminal GetRayDashboard GetDashboard",
@@ -61,8 +61,10 @@ pub const UNSERVED: [(Product, &str, &str); 25] = [
     ),
     (
         Product::Studio,
-        "GetTrainingJobLatestMetrics ListTrainingJobInstanceMetrics ListTrainingJobMetrics",
-        "training jobs are those of DLC, and what they measure is not known to the scheduler",
+        "CheckInstanceWebTerminal CreateInstanceWebTerminal GetTrainingJobErrorInfo GetTrainingJobLatestMetrics \
+         ListTrainingJobInstanceEvents ListTrainingJobInstanceMetrics ListTrainingJobLogs ListTrainingJobMetrics \
+         ListTrainingJobOutputModels",
+        "what runs inside of a training job is known to whoever runs its pods, not to the scheduler",
     ),
     (
         Product::Studio,
@@ -131,13 +133,14 @@ pub const UNSERVED: [(Product, &str, &str); 25] = [
     ),
     (
         Product::Studio,
-        "CheckInstanceWebTerminal CreateAlgorithm CreateAlgorithmVersion CreateInstanceWebTerminal \
-         CreateTrainingJob DeleteAlgorithm DeleteAlgorithmVersion DeleteTrainingJob DeleteTrainingJobLabels \
-         GetAlgorithm GetAlgorithmVersion GetTrainingJob GetTrainingJobErrorInfo ListAlgorithmVersions \
-         ListAlgorithms ListTrainingJobEvents ListTrainingJobInstanceEvents ListTrainingJobLogs \
-         ListTrainingJobOutputModels ListTrainingJobs StopTrainingJob UpdateAlgorithm UpdateAlgorithmVersion \
-         UpdateTrainingJobLabels",
-        "algorithms and training jobs that are made of them are not kept here; send the job itself with CreateJob of DLC",
+        "CreateAlgorithm CreateAlgorithmVersion DeleteAlgorithm DeleteAlgorithmVersion GetAlgorithm \
+         GetAlgorithmVersion ListAlgorithmVersions ListAlgorithms UpdateAlgorithm UpdateAlgorithmVersion",
+        "algorithms are not kept here; send what one runs as AlgorithmSpec of CreateTrainingJob",
+    ),
+    (
+        Product::Studio,
+        "DeleteTrainingJobLabels UpdateTrainingJobLabels",
+        "a training job keeps the labels that it was submitted with",
     ),
     (
         Product::Eas,

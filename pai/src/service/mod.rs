@@ -128,6 +128,7 @@ fn answer(
     let visit = &mut visit;
     match operation {
         Operation::Job(operation) => job::serve(visit, operation),
+        Operation::Training(operation) => job::training::serve(visit, operation),
         Operation::Quota(operation) => quota::serve(visit, operation),
         Operation::Workspace(operation) => workspace::serve(visit, operation),
         Operation::Resource(operation) => resource::serve(visit, operation),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -25,10 +26,24 @@ pub(crate) fn file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fields.txt")
 }
 
+/// The operations of training jobs, which the companion folder does not have.
+fn training_file() -> PathBuf {
+    file().with_file_name("training.txt")
+}
+
 impl Record {
+    /// All of it.
     pub(crate) fn read() -> Self {
+        let (mut record, more) = (Self::of(&file()), Self::of(&training_file()));
+        record.sent.extend(more.sent);
+        record.objects.extend(more.objects);
+        record
+    }
+
+    /// What stands in one file.
+    pub(crate) fn of(file: &Path) -> Self {
         let mut record = Self::default();
-        for line in fs::read_to_string(file()).unwrap().lines() {
+        for line in fs::read_to_string(file).unwrap().lines() {
             let (head, fields) = line.split_once(": ").unwrap_or_else(|| panic!("{line}"));
             let field = |text: &str| {
                 let (name, of) = text.split_once(':').unwrap_or_else(|| panic!("{text} of {line}"));

@@ -196,7 +196,7 @@ fn an_operation_that_exists_elsewhere_is_said_to_be_not_served() {
     for (version, action) in [
         ("2020-12-03", "ListRayHistoryServers"),
         ("2021-02-04", "CreateDataset"),
-        ("2022-01-12", "CreateTrainingJob"),
+        ("2022-01-12", "CreateAlgorithm"),
         ("2021-07-01", "CreateGateway"),
         ("2022-01-01", "ListInstanceSnapshot"),
     ] {

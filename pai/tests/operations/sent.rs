@@ -19,6 +19,7 @@ use pai::operation::sent::Use;
 use pai::operation::service::ServiceOperation;
 use pai::operation::table::ROWS;
 use pai::operation::table::Row;
+use pai::operation::training::TrainingOperation;
 use pai::operation::workspace::WorkspaceOperation;
 use pai::request::Request;
 use serde_json::Map;
@@ -32,7 +33,8 @@ use crate::recorded::version;
 /// Fields that no SDK has, but that answers tell beside its own, so that what was told can be sent.
 const OWN: [&str; 1] = ["QuotaConfig.SubQuotaPreemptionConfig.PreemptedPriorities"];
 /// What fields that are texts may have to say to be understood.
-const TEXTS: [&str; 38] = [
+const TEXTS: [&str; 39] = [
+    "TrainingJobName",
     "x",
     "2026-01-02T03:04:05Z",
     "7",
@@ -149,6 +151,12 @@ fn needed(action: &str) -> (Value, Value) {
                 "Settings": { "EnableErrorMonitoringInAIMaster": true },
                 "JobSpecs": [{ "ResourceConfig": { "GPU": "1" } }] }),
         ),
+        "CreateTrainingJob" => (
+            none(),
+            json!({ "TrainingJobName": "j", "AlgorithmSpec": { "Command": ["true"], "Image": "i" },
+                "Settings": { "EnableErrorMonitoringInAIMaster": true },
+                "ComputeResource": { "InstanceSpec": { "GPU": "1" } } }),
+        ),
         "CreateQuota" => (none(), json!({ "QuotaName": "q", "Min": min })),
         "ListJobs" => (json!({ "WorkspaceId": "w" }), none()),
         "ScaleQuota" => (none(), json!({ "Min": min })),
@@ -208,6 +216,16 @@ fn fit(place: &Place, is_set: bool, query: &mut Value, body: &mut Value) {
                 spec["SpotSpec"]["SpotStrategy"] = json!("SpotWithPriceLimit");
             }
         }
+        ["ComputeResource", "EcsSpec"] if is_set => body["ComputeResource"]["InstanceSpec"] = Value::Null,
+        ["ComputeResource", "UseSpotInstance"] | ["ComputeResource", "SpotSpec", ..] => {
+            let resource = &mut body["ComputeResource"];
+            resource["InstanceSpec"] = Value::Null;
+            resource["EcsSpec"] = json!("t");
+            if resource["SpotSpec"]["SpotStrategy"].is_null() {
+                resource["SpotSpec"]["SpotStrategy"] = json!("SpotWithPriceLimit");
+            }
+        }
+        ["AssignNodeSpec", "EnableAssignNode"] => body["AssignNodeSpec"]["NodeNames"] = json!("n"),
         ["JobSpecs[0]", "AssignNodeSpec", "EnableAssignNode"] => {
             body["JobSpecs"][0]["AssignNodeSpec"]["NodeNames"] = json!("n");
         }
@@ -251,7 +269,9 @@ fn request(row: &Row, query: &Value, body: &Value) -> Result<Operation, Misfit> 
 /// An operation without what it only repeats: what is left is what it does.
 fn done(mut operation: Operation) -> Operation {
     match &mut operation {
-        Operation::Job(JobOperation::Create(job)) => job.document = Map::new(),
+        Operation::Job(JobOperation::Create(job)) | Operation::Training(TrainingOperation::Create { job, .. }) => {
+            job.document = Map::new();
+        }
         Operation::Quota(QuotaOperation::Create(quota)) => quota.document = Map::new(),
         Operation::Quota(QuotaOperation::Update(quota)) => quota.document = Map::new(),
         Operation::Quota(QuotaOperation::Scale { document, .. }) => *document = Value::Null,
@@ -267,6 +287,7 @@ fn done(mut operation: Operation) -> Operation {
         | Operation::Resource(ResourceOperation::Update { changes: repeated, .. })
         | Operation::Instance(InstanceOperation::Update { changes: repeated, .. }) => *repeated = Map::new(),
         Operation::Job(_)
+        | Operation::Training(_)
         | Operation::Quota(_)
         | Operation::Workspace(_)
         | Operation::Resource(_)

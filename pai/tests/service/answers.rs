@@ -101,6 +101,7 @@ fn every_operation_is_served_and_its_answer_fits() {
     quotas(&mut office, &cast);
     machines(&mut office);
     jobs(&mut office, &cast);
+    trainings(&mut office, &cast);
     services(&mut office, &cast);
     instances(&mut office, &cast);
     ends(&mut office, &cast);
@@ -279,6 +280,21 @@ fn jobs(office: &mut Office, cast: &Cast) {
         office.get("DeleteJob", &format!("/api/v1/jobs/{job}"), &NOTHING);
         assert_eq!(office.ask("GetJob", &format!("/api/v1/jobs/{job}"), &NOTHING).0, 404);
     }
+}
+
+fn trainings(office: &mut Office, cast: &Cast) {
+    let described = json!({ "WorkspaceId": cast.workspace, "TrainingJobName": "fit",
+        "AlgorithmSpec": { "Command": ["true"], "Image": "i" },
+        "ComputeResource": { "ResourceId": cast.child, "InstanceSpec": { "GPU": "8" } } });
+    let made = office.get("CreateTrainingJob", "/api/v1/trainingjobs", &described);
+    let path = format!("/api/v1/trainingjobs/{}", text(&made, "TrainingJobId"));
+    assert_eq!(text(&office.get("GetTrainingJob", &path, &NOTHING), "Status"), "Running");
+    assert_eq!(office.get("ListTrainingJobs", "/api/v1/trainingjobs", &NOTHING)["TotalCount"], 1);
+    office.get("ListTrainingJobEvents", &path_with(&path, "events"), &NOTHING);
+    office.get("StopTrainingJob", &path_with(&path, "stop"), &NOTHING);
+    office.now = office.now + Millis::MINUTE;
+    office.tick();
+    office.get("DeleteTrainingJob", &path, &NOTHING);
 }
 
 fn lists(office: &mut Office, cast: &Cast, idle: &str, named: &str) {

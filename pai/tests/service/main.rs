@@ -18,3 +18,4 @@ mod restarts;
 mod services;
 mod switches;
 mod things;
+mod trainings;

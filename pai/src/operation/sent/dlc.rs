@@ -11,9 +11,12 @@ use crate::operation::sent::refused;
 const KEEPS: &str = "a job keeps what it was submitted with; stop it and submit another one";
 const NO_TEMPLATES: &str = "templates are not kept here; send the whole job";
 const NO_TOPOLOGY: &str = "how nodes are connected is not known here";
-const NOT_RESERVED: &str = "the pods of a job leave their machines when it ends";
+pub(super) const NOT_CHECKED: &str = "machines are not checked by the scheduler";
+pub(super) const NO_TIDE: &str = "the idle resources of a cluster are those that OversoldType asks for";
+pub(super) const NOT_RESERVED: &str = "the pods of a job leave their machines when it ends";
 
-const RESOURCE_CONFIG: &[Field] = &[read("CPU"), read("GPU"), read("GPUType"), read("Memory"), kept("SharedMemory")];
+pub(super) const RESOURCE_CONFIG: &[Field] =
+    &[read("CPU"), read("GPU"), read("GPUType"), read("Memory"), kept("SharedMemory")];
 
 const SPOT_SPEC: &[Field] = &[read("SpotStrategy"), read("SpotDiscountLimit"), read("SpotPriceLimit")];
 
@@ -59,8 +62,8 @@ const SETTINGS: &[Field] = &[
     read("ErrorMonitoringArgs"),
     off("AllowUnschedulableNodes", "a cordoned node takes no new pods of anybody"),
     refused("ElasticSpotJobMaxRestartTimes", "how often a job restarts is said in ErrorMonitoringArgs"),
-    off("EnableSanityCheck", "machines are not checked by the scheduler"),
-    off("EnableTideResource", "the idle resources of a cluster are those that OversoldType asks for"),
+    off("EnableSanityCheck", NOT_CHECKED),
+    off("EnableTideResource", NO_TIDE),
     only("JobReservedMinutes", &["0"], NOT_RESERVED),
     refused("JobReservedPolicy", NOT_RESERVED),
     refused("TerminationGracePeriodSeconds", "the grace period is that of the quota"),
@@ -82,7 +85,7 @@ const SETTINGS: &[Field] = &[
     kept("Tags"),
 ];
 
-const USER_VPC: &[Field] =
+pub(super) const USER_VPC: &[Field] =
     &[read("VpcId"), read("SwitchId"), read("SecurityGroupId"), kept("DefaultRoute"), kept("ExtendedCIDRs")];
 
 pub(crate) const CREATE_JOB: &[Field] = &[

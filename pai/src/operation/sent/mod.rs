@@ -8,6 +8,7 @@ pub(crate) mod dsw;
 pub(super) mod eas;
 pub(super) mod machine;
 pub(super) mod quota;
+pub(super) mod training;
 pub(super) mod workspace;
 
 use serde_json::Map;

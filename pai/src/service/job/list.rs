@@ -37,6 +37,14 @@ use crate::service::visit::paged;
 const DAYS_SHOWN: Millis = Millis(7 * Millis::DAY.0);
 
 pub(super) fn list(visit: &Visit, asked: &ListJobs) -> Result<Value, Problem> {
+    let (page, total) = paged(found(visit, asked)?, asked.page);
+    let tell = |job: &Job| item(visit, job, &visit.document(Kind::Job, job.spec.id.as_str())?);
+    let jobs = page.into_iter().map(tell).collect::<Result<Vec<Value>, Problem>>()?;
+    Ok(json!({ "Jobs": jobs, "TotalCount": total }))
+}
+
+/// All jobs that are asked for, in their order.
+pub(super) fn found<'v>(visit: &'v Visit, asked: &ListJobs) -> Result<Vec<&'v Job>, Problem> {
     let state = visit.state()?;
     let deleted = visit.described(Kind::Deleted)?;
     let quotas = quotas(visit, asked)?;
@@ -59,10 +67,7 @@ pub(super) fn list(visit: &Visit, asked: &ListJobs) -> Result<Value, Problem> {
     } else {
         order(&mut found, asked, |_| "");
     }
-    let (page, total) = paged(found, asked.page);
-    let tell = |job: &Job| item(visit, job, &visit.document(Kind::Job, job.spec.id.as_str())?);
-    let jobs = page.into_iter().map(tell).collect::<Result<Vec<Value>, Problem>>()?;
-    Ok(json!({ "Jobs": jobs, "TotalCount": total }))
+    Ok(found)
 }
 
 /// The quotas that are asked for, if it matters. A quota that is not there has no jobs.

@@ -5,6 +5,7 @@ pub(crate) mod list;
 pub(crate) mod pods;
 mod said;
 mod submit;
+pub(crate) mod training;
 pub(crate) mod view;
 
 use engine::explain;
@@ -32,6 +33,9 @@ use crate::service::visit::not_found;
 pub(crate) use history::started;
 pub(crate) use history::times;
 
+/// How the names of jobs begin.
+const PREFIX: &str = "dlc";
+
 pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value, Problem> {
     if let JobOperation::Get { job, .. }
     | JobOperation::Update { job, .. }
@@ -42,7 +46,7 @@ pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value,
         check_module(visit, job)?;
     }
     match operation {
-        JobOperation::Create(job) => submit::create(visit, &job),
+        JobOperation::Create(job) => Ok(json!({ "JobId": submit::create(visit, &job, PREFIX)? })),
         JobOperation::Get { job, detail } => view::get(visit, &job, detail),
         JobOperation::List(list) => list::list(visit, &list),
         JobOperation::Update { job, priority, changes } => update(visit, &job, priority, changes),

@@ -10,9 +10,6 @@ use engine::message::command::SubmitJob;
 use engine::unit::id::JobId;
 use engine::unit::id::OfferId;
 use engine::unit::priority::Module;
-use engine::unit::time::Millis;
-use serde_json::Value;
-use serde_json::json;
 
 use crate::operation::submission::Bid;
 use crate::operation::submission::CreateJob;
@@ -27,8 +24,9 @@ use crate::service::document::Kind;
 use crate::service::run;
 use crate::service::visit::Visit;
 
-pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Problem> {
-    let name = visit.new_id("dlc");
+/// The name of the new job, which begins with the prefix.
+pub(super) fn create(visit: &mut Visit, job: &CreateJob, prefix: &str) -> Result<String, Problem> {
+    let name = visit.new_id(prefix);
     let spot = spot(job)?;
     if spot.is_none() && job.quota.is_none() {
         let message = "there are no public resources here; name a quota as ResourceId, or bid with a SpotSpec";
@@ -57,12 +55,12 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob) -> Result<Value, Proble
         nodes,
         idle: job.idle,
         fault_tolerance: job.fault_tolerance,
-        duration_ms: job.minutes_max.map(|minutes| Millis(minutes * Millis::MINUTE.0)),
+        duration_ms: job.longest,
         checkpoint_ms: None,
     };
     let kept = document::kept_all(&job.document);
     visit.send(Command::SubmitJob(submit), &[Change::put(Kind::Job, &name, &kept)])?;
-    Ok(json!({ "JobId": name }))
+    Ok(name)
 }
 
 /// The bid of a job: one for all of its roles.

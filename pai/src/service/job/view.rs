@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::operation::quantity;
 use crate::operation::submission::IDLE_POLICIES;
+use crate::operation::training::SENT;
 use crate::problem::Problem;
 use crate::service::amount;
 use crate::service::document::Document;
@@ -70,7 +71,9 @@ pub(super) fn told(visit: &Visit, job: &Job, document: &Document) -> Result<Docu
     let (state, now) = (visit.state()?, visit.now);
     let spec = &job.spec;
     let mut fields = document.clone();
-    fields.remove(STOPPED_BY);
+    for inner in [STOPPED_BY, SENT] {
+        fields.remove(inner);
+    }
     if !fields.contains_key("JobSpecs") {
         fields.insert("JobSpecs".to_owned(), specs(state, job));
     }
@@ -173,7 +176,7 @@ pub(crate) fn reason(visit: &Visit, no: JobNo, told: &Job) -> Result<(String, St
 }
 
 /// Who stopped a job, if it was stopped by this contract.
-fn stopped_by(document: &Document) -> Option<&str> {
+pub(super) fn stopped_by(document: &Document) -> Option<&str> {
     document.get(STOPPED_BY).and_then(Value::as_str)
 }
 
