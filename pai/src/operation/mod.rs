@@ -155,7 +155,17 @@ fn query_arguments(request: &Request) -> Result<Map<String, Value>, Misfit> {
             return Err(Misfit::Repeated { field: name });
         }
     }
+    arguments.values_mut().for_each(listed);
     Ok(arguments)
+}
+
+/// A list is flattened with numbers from 1: by clients that are given one where the contract has a text.
+fn listed(value: &mut Value) {
+    let Some(object) = value.as_object_mut() else { return };
+    let items: Option<Vec<Value>> = (1..=object.len()).map(|number| object.get(&number.to_string()).cloned()).collect();
+    if let Some(items) = items.filter(|items| !items.is_empty()) {
+        *value = Value::Array(items);
+    }
 }
 
 fn body_arguments(body: &[u8]) -> Result<Map<String, Value>, Misfit> {

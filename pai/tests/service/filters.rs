@@ -321,3 +321,20 @@ fn services_and_instances() {
         assert_eq!(found(&mut office, "ListInstances", &target, "Instances", "InstanceName"), names, "{query}");
     }
 }
+
+#[test]
+fn lists_in_a_query_come_in_one_text_or_by_number() {
+    let mut office = Office::new();
+    let w = workspace(&mut office, "wwww");
+    let path = format!("/api/v1/workspaces/{w}/members");
+    let member = |name: &str, role: &str| json!({ "UserId": name, "Roles": [role] });
+    let members =
+        [member("ann", "PAI.AlgoOperator"), member("bob", "PAI.AlgoDeveloper"), member("eve", "PAI.WorkspaceGuest")];
+    office.get("CreateMember", &path, &json!({ "Members": members }));
+    let mut count = |query: &str| office.get("ListMembers", &format!("{path}?{query}"), &NOTHING)["TotalCount"].clone();
+    assert_eq!(count("Roles=PAI.AlgoOperator,PAI.AlgoDeveloper"), 2);
+    assert_eq!(count("Roles.1=PAI.AlgoOperator&Roles.2=PAI.AlgoDeveloper"), 2);
+    assert_eq!(count("Roles.1=PAI.AlgoOperator"), 1);
+    let gap = office.refusal("ListMembers", &format!("{path}?Roles.2=PAI.AlgoOperator"), &NOTHING);
+    assert!(gap.starts_with("400 InvalidParameter: query.Roles is "), "{gap}");
+}
