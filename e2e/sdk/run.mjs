@@ -1,7 +1,7 @@
 // Drives a development server as it comes, on its cluster for the SDKs, with the vendor's own SDKs: each script named on
-// the command line, with the interpreter before them.
+// the command line, with its options behind it in the same word, and the interpreter of Python before them.
 //
-//   node e2e/sdk/run.mjs target/sdks/pinned/bin/python SCRIPT...
+//   node e2e/sdk/run.mjs target/sdks/pinned/bin/python "SCRIPT [OPTION...]"...
 import { spawn } from "node:child_process";
 import { Server } from "../server.mjs";
 
@@ -10,9 +10,9 @@ const TICK_MS = 2_000;
 const MINUTE_MS = 60_000;
 
 async function run(python, script, { url, key }) {
-  const more = script.endsWith("sdk_smoke.py") ? ["--extended"] : [];
-  const parameters = [script, url, "--key-id", key.id, "--key-secret", key.secret, ...more];
-  const child = spawn(python, parameters, { stdio: "inherit" });
+  const [file, ...more] = script.split(" ");
+  const parameters = [file, url, "--key-id", key.id, "--key-secret", key.secret, ...more];
+  const child = spawn(file.endsWith(".mjs") ? process.execPath : python, parameters, { stdio: "inherit" });
   return new Promise((ended) => child.once("exit", ended));
 }
 

@@ -34,6 +34,9 @@ cargo xtask store-fixture      keeps what this version stores of two clusters, f
 cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a round grows, and what requests cost
 cargo xtask bench instructions [NAMES]
                                what each native figure costs in instructions, or those of these names
+cargo xtask clients [--minutes N]
+                               the examples of the product's pages by the SDKs alone, then 50 clients at once for five
+                               minutes and one that polls every six seconds, on what `build` has made
 cargo xtask soak NAME [--from N] [--count N]
                                a proof over many more random histories than in the gate, from the Nth on
 cargo xtask mutants [--again] [--minutes N]
@@ -62,6 +65,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["test"] => gate::run(),
         ["fuzz"] => gate::fuzz(),
         ["store-fixture"] => stored::keep(),
+        ["clients", options @ ..] => sdks::load(options),
         ["soak", options @ ..] => soak::run(options),
         ["mutants", options @ ..] => mutants::run(options),
         ["bench"] => bench::run(),

@@ -11,6 +11,14 @@ const INSTALLED: &str = "installed";
 /// The contract's own walk through the SDKs, where the project's companion folder is there.
 const SMOKE: &str = "../shared/pai/sdk_smoke.py";
 const OWN: [&str; 2] = ["e2e/sdk/preemptible_job.py", "e2e/sdk/asynchronous.py"];
+/// What needs to be done with one version of the SDKs only, or has its own.
+const ONCE: [&str; 2] = ["e2e/sdk/typescript.mjs", "e2e/sdk/load.py --seconds 10"];
+const HIGH_LEVEL: &str = "e2e/sdk/high_level.py";
+const LOAD: &str = "e2e/sdk/load.py";
+/// The examples of the product's pages, which wait for many rounds.
+const EXAMPLES: &str = "e2e/sdk/examples.py";
+/// How many minutes the clients work if nobody says so.
+const MINUTES: u32 = 5;
 /// The product's page with the two scripts that submit a preemptible job, where it is there.
 const SEED: &str = "../shared/seeds/preemptible-jobs.txt";
 const OLDEST_PYTHON: &str = "3.8";
@@ -18,6 +26,8 @@ const OLDEST_PYTHON: &str = "3.8";
 /// The versions that the product's documentation names; whatever is newest otherwise.
 const PINNED: [&str; 2] = ["alibabacloud_pai_dlc20201203==1.4.17", "alibabacloud_aiworkspace20210204==3.0.1"];
 const NEWEST: [&str; 2] = ["alibabacloud_pai_dlc20201203", "alibabacloud_aiworkspace20210204"];
+/// The high-level SDK has copies of the others inside, so its version says which.
+const HIGH_LEVEL_PINNED: [&str; 1] = ["alipai==0.4.13"];
 const BOTH: [&str; 4] = [
     "alibabacloud_paistudio20220112",
     "alibabacloud_eas20210701",
@@ -26,23 +36,45 @@ const BOTH: [&str; 4] = [
 ];
 
 pub(crate) fn test() -> Result<(), Failure> {
-    let mut scripts = OWN.to_vec();
+    let mut scripts = OWN.map(str::to_owned).to_vec();
     if root().join(SMOKE).is_file() {
-        scripts.push(SMOKE);
+        scripts.push(format!("{SMOKE} --extended"));
     } else {
         println!("{SMOKE} is not there: only {} are run", OWN.join(" and "));
     }
     let has_seed = root().join(SEED).is_file();
     for (name, packages) in [("pinned", PINNED), ("newest", NEWEST)] {
         let python = environment(name, &[packages.as_slice(), BOTH.as_slice()].concat())?;
-        let mut arguments = vec!["e2e/sdk/run.mjs", python.as_str()];
-        arguments.extend(&scripts);
-        show("node", &arguments, "see which step of the script failed above")?;
+        drive(&python, scripts.iter().map(String::as_str))?;
         if has_seed {
             show("node", &["e2e/sdk/seed.mjs", &python, SEED], "see what the script printed above")?;
         }
     }
-    Ok(())
+    drive(&newest()?, ONCE)?;
+    drive(&environment("high-level", &HIGH_LEVEL_PINNED)?, [HIGH_LEVEL])
+}
+
+/// Runs scripts against a Worker of their own.
+fn drive<'s>(python: &'s str, scripts: impl IntoIterator<Item = &'s str>) -> Result<(), Failure> {
+    let mut arguments = vec!["e2e/sdk/run.mjs", python];
+    arguments.extend(scripts);
+    show("node", &arguments, "see which step of the script failed above")
+}
+
+fn newest() -> Result<String, Failure> {
+    environment("newest", &[NEWEST.as_slice(), BOTH.as_slice()].concat())
+}
+
+/// What the gate has no time for: the examples, and many clients at once for some minutes. Needs what `build` makes.
+pub(crate) fn load(options: &[&str]) -> Result<(), Failure> {
+    let minutes = match options {
+        [] => Some(MINUTES),
+        ["--minutes", count] => count.parse().ok(),
+        _ => None,
+    };
+    let wrong = || Failure::new(format!("clients {} is not understood", options.join(" ")), "use --minutes N");
+    let script = format!("{LOAD} --seconds {}", minutes.ok_or_else(wrong)? * 60);
+    drive(&newest()?, [EXAMPLES, script.as_str()])
 }
 
 /// The interpreter of a virtual environment with these packages.
