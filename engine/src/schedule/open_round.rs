@@ -313,9 +313,9 @@ impl<'s> OpenRound<'s> {
         self.decisions.extend(grown);
     }
 
-    /// Whether earlier rounds have left something to the next scheduled one.
+    /// Whether something is left to the next scheduled round that not everybody has been asked about.
     pub(super) fn is_stale(&self) -> bool {
-        self.state.queue.is_stale
+        self.state.is_stale(self.trial.now)
     }
 
     /// Whether anything has been lent.

@@ -74,7 +74,7 @@ enum Anew {
     /// This one has to be asked before those who start before it.
     Ahead(Ahead),
     /// Something would be lent that may be left over from those who gave way, in this round or in one since the last
-    /// scheduled round, and not everybody with a right was asked.
+    /// scheduled round, or that a reservation no longer keeps from others, and not everybody with a right was asked.
     Everybody,
 }
 
@@ -95,8 +95,8 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
     round.keep_for_who_awaits();
     round.lend(scope);
     round.grow_on_idle();
-    let may_be_owed = has_left_over || round.is_stale();
-    if may_be_owed && !scope.is_complete && round.has_lent() { Err(Anew::Everybody) } else { Ok(()) }
+    let is_lent_by_some = !scope.is_complete && round.has_lent();
+    if is_lent_by_some && (has_left_over || round.is_stale()) { Err(Anew::Everybody) } else { Ok(()) }
 }
 
 /// Whose judgement may differ from the last.

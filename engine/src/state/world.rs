@@ -227,6 +227,13 @@ impl State {
         self.queue.next_takeover(seen, &self.jobs)
     }
 
+    /// Whether the next scheduled round has to ask everybody: somebody has started or gone, or has taken a reservation
+    /// over, since the last one.
+    #[must_use]
+    pub fn is_stale(&self, now: Timestamp) -> bool {
+        self.queue.is_stale || self.next_takeover().is_some_and(|at| at < now)
+    }
+
     /// Whether a round has anything to judge now.
     #[must_use]
     pub fn is_settled(&self, now: Timestamp) -> bool {

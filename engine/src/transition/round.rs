@@ -32,8 +32,7 @@ pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec
     if command.slot.is_some() {
         minutes.events.push(Event::Rounded { at: now, slot: command.slot, missed });
     }
-    let takes_over = || state.next_takeover().is_some_and(|at| at < now);
-    let is_thorough = command.slot.is_some() && (state.queue.is_stale || takes_over());
+    let is_thorough = command.slot.is_some() && state.is_stale(now);
     let reach = if is_thorough { Reach::Everybody } else { Reach::Changed };
     for decision in schedule::round::round(state, now, reach) {
         minutes.record(decision);
