@@ -19,12 +19,12 @@ use crate::ledger::guaranteed::is_guaranteed;
 use crate::schedule::decision::Offer;
 use crate::schedule::never;
 use crate::schedule::precedence;
+use crate::schedule::precedence::Precedence;
 use crate::schedule::reservation::Reservation;
 use crate::schedule::reservation::declared_end;
 use crate::schedule::reservation::end_of_start;
 use crate::schedule::trial::Trial;
 use crate::state::queue::Class;
-use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
@@ -54,16 +54,20 @@ pub struct Denied {
 }
 
 /// The reservations of a round, as far as they were asked for.
-#[derive(Default)]
-pub struct Reservations {
-    /// A class before which others are asked; its reservations do not bind these.
-    pub behind: Option<ClassNo>,
+pub struct Reservations<'p> {
+    /// Who is asked before others; reservations of these do not bind them.
+    precedence: &'p Precedence,
     /// Who holds one, by quota; nothing before anybody asked.
     holders: Option<Map<QuotaNo, JobNo>>,
     known: Map<JobNo, Reservation>,
 }
 
-impl Reservations {
+impl<'p> Reservations<'p> {
+    /// Nobody has asked for any yet.
+    pub(super) fn of(precedence: &'p Precedence) -> Self {
+        Self { precedence, holders: None, known: Map::new() }
+    }
+
     /// An offer, as far as the reservations of others leave it: as it is, on other nodes, or not at all.
     pub fn admit(
         &mut self,
@@ -123,8 +127,7 @@ impl Reservations {
         let is_pool = state.domains.list[domain.at()].is_pool;
         let concerns =
             |quota: QuotaNo| quota == claim.spec.quota || (!is_pool && state.domains.of_quota(quota) == domain);
-        let behind = self.behind;
-        let is_behind = |holder: JobNo| behind.is_some() && state.jobs[holder].class == behind;
+        let is_behind = |holder: JobNo| self.precedence.is_ahead(state, claim.job, holder);
         let binds =
             |quota: QuotaNo, holder: JobNo| concerns(quota) && !is_behind(holder) && is_later(trial, claim, holder);
         let later = holders.iter().filter(|(quota, holder)| binds(**quota, **holder));

@@ -20,6 +20,7 @@ use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Decision;
 use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
+use crate::schedule::precedence::Ahead;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::unit::id::DomainNo;
@@ -62,10 +63,23 @@ impl Growth {
     }
 
     /// Pods that start within their quotas.
-    pub fn within_quotas(&mut self, trial: &mut Trial<'_>, reservations: &mut Reservations) -> Vec<Decision> {
+    pub fn within_quotas(&mut self, trial: &mut Trial<'_>, reservations: &mut Reservations<'_>) -> Vec<Decision> {
         let mut growing = self.growing(trial);
         growing.retain(|growing| growing.charge == Charge::InQuota);
         self.in_turn(trial, growing, |trial, growing| within_quota(trial, reservations, growing))
+    }
+
+    /// Who starts in this round and would take back for its pods, in the next one, what others are lent in this one.
+    pub(super) fn ahead<'t>(&self, trial: &'t Trial<'_>) -> impl Iterator<Item = Ahead> + 't {
+        let is_possible = trial.has_lent && !self.started.is_empty();
+        let mut growing = if is_possible { self.growing(trial) } else { Vec::new() };
+        growing.retain(|growing| growing.charge == Charge::InQuota && trial.is_served(growing.job));
+        growing.into_iter().filter_map(|growing| {
+            Ahead::of_pod(trial, growing.job, |without| {
+                without.only_at_once = true;
+                WITHIN_QUOTA.into_iter().any(|source| offer_within(source, without, &growing.pod).is_ok())
+            })
+        })
     }
 
     /// Pods that start on idle amounts.
@@ -122,19 +136,22 @@ impl Growth {
     }
 }
 
-fn within_quota(trial: &mut Trial<'_>, reservations: &mut Reservations, growing: &Growing) -> Option<Offer> {
+fn within_quota(trial: &mut Trial<'_>, reservations: &mut Reservations<'_>, growing: &Growing) -> Option<Offer> {
     let claim = Claim { job: growing.job, spec: &growing.pod, is_extra: true };
     WITHIN_QUOTA.into_iter().find_map(|source| {
-        let ask = |trial: &Trial<'_>| {
-            let offer = source::offer(source, trial, &growing.pod)?;
-            if takes_only_loans(trial, &offer) { Ok(offer) } else { Err(Blocker::NothingLent) }
-        };
+        let ask = |trial: &Trial<'_>| offer_within(source, trial, &growing.pod);
         // Nobody is told to stop for a pod that would have to wait.
         trial.only_at_once = true;
         let offer = ask(trial).ok().and_then(|offer| reservations.admit(trial, claim, offer, ask).ok());
         trial.only_at_once = false;
         offer
     })
+}
+
+/// What a source by right offers to a pod, which preempts nobody.
+fn offer_within(source: Source, trial: &Trial<'_>, pod: &JobSpec) -> Result<Offer, Blocker> {
+    let offer = source::offer(source, trial, pod)?;
+    if takes_only_loans(trial, &offer) { Ok(offer) } else { Err(Blocker::NothingLent) }
 }
 
 /// Whether all who give way are on idle amounts.

@@ -88,7 +88,7 @@ impl Refused {
 }
 
 /// What a waiting job gets by right, as far as reservations leave it.
-pub fn by_right(trial: &mut Trial<'_>, reservations: &mut Reservations, no: JobNo) -> Result<Offer, Refused> {
+pub fn by_right(trial: &mut Trial<'_>, reservations: &mut Reservations<'_>, no: JobNo) -> Result<Offer, Refused> {
     let job = &trial.state.jobs[no].spec;
     let claim = Claim { job: no, spec: job, is_extra: false };
     ask_by_right(trial, job, |trial, source, offer| {

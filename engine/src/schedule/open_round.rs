@@ -73,7 +73,7 @@ enum Answer {
 pub(super) struct OpenRound<'s> {
     state: &'s State,
     trial: Trial<'s>,
-    reservations: Reservations,
+    reservations: Reservations<'s>,
     growth: Growth,
     /// *Acceptable* jobs that take what they have a right to though somebody has to go: idle amounts do not suffice.
     firm: &'s Set<JobNo>,
@@ -105,7 +105,7 @@ impl<'s> OpenRound<'s> {
         Self {
             state,
             trial: Trial::new(state, now),
-            reservations: Reservations::default(),
+            reservations: Reservations::of(precedence),
             growth: Growth::default(),
             firm,
             precedence,
@@ -133,7 +133,7 @@ impl<'s> OpenRound<'s> {
     pub(super) fn serve_by_right(&mut self, scope: &Scope<'_>) -> Result<bool, Ahead> {
         let classes = scope.unsettled(&self.trial, Half::ByRight);
         self.is_left_over = false;
-        self.reservations = Reservations::default();
+        self.reservations = Reservations::of(self.precedence);
         self.fronts.clear();
         self.blocking.clear();
         self.refused = Sparse::default();
@@ -187,7 +187,6 @@ impl<'s> OpenRound<'s> {
     /// Serves those who are asked before a class has its turn; whether anybody was served.
     fn serve_ahead(&mut self, class: ClassNo) -> bool {
         let before = self.decisions.len();
-        self.reservations.behind = Some(class);
         for ahead in self.precedence.ahead_of(class) {
             let waiting = &self.state.queue.classes[ahead.at()].waiting;
             for no in waiting.iter() {
@@ -204,7 +203,6 @@ impl<'s> OpenRound<'s> {
                 };
             }
         }
-        self.reservations.behind = None;
         self.decisions.len() > before
     }
 
@@ -302,9 +300,14 @@ impl<'s> OpenRound<'s> {
     }
 
     /// Lets elastic jobs grow within their quotas.
-    pub(super) fn grow_within_quotas(&mut self) {
+    ///
+    /// # Errors
+    /// A pod that gets nothing would take, in the next round, what others have been lent.
+    pub(super) fn grow_within_quotas(&mut self) -> Result<(), Ahead> {
         let grown = self.growth.within_quotas(&mut self.trial, &mut self.reservations);
         self.decisions.extend(grown);
+        let ahead = self.growth.ahead(&self.trial).find(|ahead| self.precedence.lacks(ahead));
+        ahead.map_or(Ok(()), Err)
     }
 
     /// Lets elastic jobs grow on idle amounts.

@@ -1,10 +1,11 @@
 //! Nobody starts to be preempted a minute later (rules 5.7).
 //!
 //! Policies take from who runs. So a job could start before one that comes later in the queue, and lose its GPUs to that
-//! one in the next round. The same may befall a job that is lent what its own reservation keeps from others. Where this
-//! is so, the other one is asked first, and no such reservation binds it.
+//! one in the next round. The same may befall a job that is lent what its own reservation keeps from others, be it by
+//! one of their extra pods. Where this is so, the other one is asked first, and no such reservation binds it or its pods.
 
 use crate::job::phase::Charge;
+use crate::schedule::decision::Victim;
 use crate::schedule::judge;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::rule;
@@ -23,6 +24,13 @@ impl Precedence {
     /// Who is asked before a class has its turn.
     pub(super) fn ahead_of(&self, class: ClassNo) -> Vec<ClassNo> {
         self.0.get(&class).into_iter().flatten().copied().collect()
+    }
+
+    /// Whether a job that waits or starts is asked before another one that waits.
+    pub(super) fn is_ahead(&self, state: &State, no: JobNo, other: JobNo) -> bool {
+        let class = |no: JobNo| state.jobs[no].class.filter(|_| state.jobs[no].is_queued());
+        let (class, behind) = (class(no), class(other).and_then(|behind| self.0.get(&behind)));
+        class.zip(behind).is_some_and(|(class, before)| before.contains(&class))
     }
 
     /// Whether a class is not before all of these yet.
@@ -53,7 +61,30 @@ impl Ahead {
         if !trial.has_lent && !rule::may_take_any(state, &job.spec, trial.starting) {
             return None;
         }
-        let mut taken = trial.started().filter(|(other, placed)| may_take_back(state, no, *other, placed.charge));
+        let may_take = |other: JobNo, charge: Charge| may_take_back(state, no, other, charge);
+        Self::of_whom(trial, no, may_take, |without| judge::would_serve(without, &job.spec))
+    }
+
+    /// Those who are lent something in this round that a pod of a job could take back at once in the next, if it would
+    /// be served without them.
+    pub(super) fn of_pod(
+        trial: &Trial<'_>,
+        no: JobNo,
+        would_serve: impl FnOnce(&mut Trial<'_>) -> bool,
+    ) -> Option<Self> {
+        let may_take =
+            |other: JobNo, charge: Charge| charge == Charge::Idle && trial.takes_time(&Victim::Job(other)).is_none();
+        Self::of_whom(trial, no, may_take, would_serve)
+    }
+
+    fn of_whom(
+        trial: &Trial<'_>,
+        no: JobNo,
+        may_take: impl Fn(JobNo, Charge) -> bool,
+        would_serve: impl FnOnce(&mut Trial<'_>) -> bool,
+    ) -> Option<Self> {
+        let state = trial.state;
+        let mut taken = trial.started().filter(|(other, placed)| may_take(*other, placed.charge));
         let first = taken.next()?;
         let mut of = Vec::new();
         let mut without = trial.fork();
@@ -61,8 +92,8 @@ impl Ahead {
             without.withdraw(other, placed);
             of.extend(state.jobs[other].class);
         }
-        let is_served = judge::would_serve(&mut without, &job.spec);
-        job.class.filter(|_| is_served).map(|class| Self { class, of })
+        let is_served = would_serve(&mut without);
+        state.jobs[no].class.filter(|_| is_served).map(|class| Self { class, of })
     }
 }
 

@@ -5,7 +5,8 @@
 //! 3. the queue is taken in its order, and everybody gets what it has a right to; an *Acceptable* job for which
 //!    somebody would have to go is put off; if somebody gets what another one would take in the next round, the round is
 //!    held anew, and that one is asked first;
-//! 4. elastic jobs grow within their quotas;
+//! 4. elastic jobs grow within their quotas; if a pod would take in the next round what has been lent, the round is
+//!    held anew, and its job is asked first;
 //! 5. who was put off takes idle amounts; if these do not suffice for somebody, the round is held anew, and that job
 //!    takes what it has a right to in its turn;
 //! 6. if somebody who was refused may start now, the round goes on with 3;
@@ -85,7 +86,7 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
     loop {
         let is_left_over = round.serve_by_right(scope).map_err(Anew::Ahead)?;
         has_left_over |= is_left_over;
-        round.grow_within_quotas();
+        round.grow_within_quotas().map_err(Anew::Ahead)?;
         round.lend_to_who_was_put_off().map_err(Anew::Insist)?;
         round.lend_to_who_blocks();
         if !is_left_over && !round.is_unblocked() {
