@@ -4,6 +4,7 @@ pub mod backfill;
 pub mod decision;
 pub mod grow;
 pub mod judge;
+mod leaving;
 pub mod lending;
 pub mod losers;
 pub mod market;

@@ -9,19 +9,14 @@ use crate::job::hold::Blocker;
 use crate::job::phase::Charge;
 use crate::job::phase::Phase;
 use crate::job::phase::PodAt;
-use crate::job::phase::Stopping;
 use crate::job::shape::Shape;
 use crate::job::spec::JobSpec;
-use crate::ledger;
-use crate::ledger::Reach;
 use crate::schedule::decision::Offer;
-use crate::schedule::decision::Victim;
-use crate::schedule::source;
+use crate::schedule::leaving;
+use crate::schedule::leaving::Leaving;
 use crate::schedule::trial::Trial;
-use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
-use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
@@ -51,26 +46,24 @@ impl Reservation {
         let Some(first) = holders.first() else { return Vec::new() };
         let domain = state.domains.of_quota(state.jobs[*first].spec.quota);
         let mut reservations = Vec::new();
-        let mut later = trial.fork();
-        lend_nothing(&mut later, domain);
-        let mut touched = Vec::new();
-        for (at, no) in ends(&later, domain) {
+        let mut leaving = Leaving::of(trial, domain);
+        for (at, no) in leaving::ends(trial, domain) {
             if holders.is_empty() {
                 break;
             }
-            if later.is_gone(no) {
+            if !leaving.leave_in_turn(no) {
                 continue;
             }
-            leave(&mut later, no, &mut touched);
             holders.retain(|holder| {
-                let places = place_by_right(&mut later, &state.jobs[*holder].spec, &mut touched);
+                let places = leaving.place_by_right(&state.jobs[*holder].spec);
                 let start = Some(at.max(trial.now));
-                reservations.extend(places.as_deref().map(|pods| Self::beside(&later, *holder, start, pods)));
+                reservations.extend(places.as_deref().map(|pods| Self::beside(&leaving.trial, *holder, start, pods)));
                 places.is_none()
             });
         }
+        leaving.lend_nothing();
         reservations.extend(holders.into_iter().map(|holder| {
-            let pods = least_to_free(&mut later.fork(), &state.jobs[holder].spec);
+            let pods = least_to_free(&mut leaving.fork(), &state.jobs[holder].spec);
             Self::beside(trial, holder, None, &pods)
         }));
         reservations
@@ -123,94 +116,8 @@ impl Reservation {
     }
 }
 
-/// When a running job ends, if it says so.
-pub(super) fn declared_end(job: &Job) -> Option<Timestamp> {
-    let Phase::Running { started, .. } = &job.phase else { return None };
-    job.left().map(|left| *started + left)
-}
-
-/// When a job ends that starts now, if it says so.
-pub(super) fn end_of_start(trial: &Trial<'_>, no: JobNo) -> Option<Timestamp> {
-    trial.state.jobs[no].left().map(|left| trial.now + left)
-}
-
 fn pods_of(shape: &Shape, offer: &Offer) -> impl Iterator<Item = (NodeNo, Amount)> {
     offer.placed.pods.iter().map(|pod| pod.node).zip(shape.gang_pod_amounts())
-}
-
-/// Idle jobs give way to a holder whenever it needs that.
-fn lend_nothing(later: &mut Trial<'_>, domain: DomainNo) {
-    let state = later.state;
-    if state.domains.list[domain.at()].is_pool {
-        return;
-    }
-    let idle: Vec<JobNo> = state.idle_jobs(domain).filter(|no| !later.is_gone(*no)).collect();
-    for no in idle {
-        let is_idle = state.jobs[no].placed().is_some_and(|placed| later.charge_of(no, placed) == Charge::Idle);
-        if is_idle {
-            // Nobody looks at what is lent.
-            later.vacate(no);
-        }
-    }
-}
-
-/// Where a job runs, if it has its amount and its machines.
-fn place_by_right(later: &mut Trial<'_>, spec: &JobSpec, touched: &mut Vec<NodeNo>) -> Option<Box<[PodAt]>> {
-    fits_by_right(later, spec).then(|| room(later, spec, touched)).flatten()
-}
-
-/// The declared ends in a domain, the earliest first; jobs that are stopping count by the end of their grace.
-fn ends(trial: &Trial<'_>, domain: DomainNo) -> Vec<(Timestamp, JobNo)> {
-    let state = trial.state;
-    let is_here = |no: JobNo| {
-        let home = state.jobs[no].placed().map(|placed| placed.home);
-        home.is_some_and(|home| !home.is_none() && state.domains.of_group(home) == domain)
-    };
-    let running = state.running.iter().flat_map(|running| running.iter().map(|(_, no)| *no));
-    let ending = running.filter_map(|no| Some((declared_end(&state.jobs[no])?, no)));
-    let stopping = state.stopping.iter().filter_map(|no| {
-        let Phase::Stopping(stopping) = &state.jobs[*no].phase else { return None };
-        Some((stopping.until, *no))
-    });
-    let mut ends: Vec<_> = ending.chain(stopping).filter(|(_, no)| is_here(*no)).collect();
-    let started =
-        trial.started().filter(|(_, placed)| !placed.home.is_none() && state.domains.of_group(placed.home) == domain);
-    ends.extend(started.filter_map(|(no, _)| Some((end_of_start(trial, no)?, no))));
-    sort::by_key(&mut ends, |end| *end);
-    ends
-}
-
-/// A job leaves that runs, is stopping, or starts in this round; its nodes are noted.
-fn leave(later: &mut Trial<'_>, no: JobNo, touched: &mut Vec<NodeNo>) {
-    let state = later.state;
-    if let Some(placed) = later.start_of(no).cloned() {
-        touched.extend(placed.pods.iter().map(|pod| pod.node));
-        later.withdraw(no, &placed);
-        return;
-    }
-    let job = &state.jobs[no];
-    let extra = match &job.phase {
-        Phase::Running { extra, .. } => extra,
-        Phase::Stopping(stopping) => {
-            let Stopping { extra, .. } = &**stopping;
-            extra
-        }
-        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => return,
-    };
-    let places = job.placed().into_iter().flat_map(|placed| placed.pods.iter());
-    touched.extend(places.chain(extra.iter().filter_map(|pod| pod.at.as_ref())).map(|pod| pod.node));
-    if job.is_running() {
-        later.evict(&Victim::Job(no));
-    } else {
-        later.vacate(no);
-    }
-}
-
-/// Whether what the job may use by right has its amount free.
-fn fits_by_right(trial: &Trial<'_>, spec: &JobSpec) -> bool {
-    let tree = &trial.state.quotas;
-    let reach = if tree[spec.quota.at()].settings.child_level.is_some() { Reach::Subtree } else { Reach::Own };
-    ledger::fits_in_quota(tree, &trial.quotas, spec.quota, &spec.shape.gang_amount(), reach).is_ok()
 }
 
 /// What the jobs of a quota could still use by right.
@@ -222,59 +129,39 @@ fn free_by_right(trial: &Trial<'_>, quota: QuotaNo) -> Amount {
     Amount::each(|at| if own.min.states(at) { own.min.amount[at].saturating_sub(used[at]) } else { i64::MAX })
 }
 
-/// Places for a job: on nodes from which somebody has gone, if these are enough, since nobody else has a use for them
-/// before it.
-fn room(trial: &mut Trial<'_>, spec: &JobSpec, touched: &mut Vec<NodeNo>) -> Option<Box<[PodAt]>> {
-    let domain = trial.state.domains.of_quota(spec.quota);
-    let list = &trial.state.domains.list[domain.at()];
-    if list.is_pool {
-        return Some(Box::default());
-    }
-    sort::by_key(touched, |no| *no);
-    touched.dedup();
-    let is_touched = |no: &NodeNo| touched.binary_search(no).is_ok();
-    let mut others: Vec<NodeNo> = list.nodes.iter().copied().filter(|no| !is_touched(no)).collect();
-    sort::by_key(&mut others, |no| *no);
-    trial.forbidden = others;
-    let there = source::find_room(trial, domain, &spec.shape);
-    trial.forbidden.clear();
-    there.or_else(|_| source::find_room(trial, domain, &spec.shape)).ok()
-}
-
 /// The nodes on which the least has to be freed for a job: first its quota has to be, from the emptiest nodes on, and
 /// then the emptiest nodes are.
-fn least_to_free(later: &mut Trial<'_>, spec: &JobSpec) -> Box<[PodAt]> {
-    let state = later.state;
+fn least_to_free(leaving: &mut Leaving<'_>, spec: &JobSpec) -> Box<[PodAt]> {
+    let state = leaving.trial.state;
     let domain = state.domains.of_quota(spec.quota);
     let list = &state.domains.list[domain.at()];
     if list.is_pool {
         return Box::default();
     }
-    let mut touched = Vec::new();
-    for no in own_jobs(later, spec) {
-        if fits_by_right(later, spec) {
+    for no in own_jobs(&leaving.trial, spec) {
+        if leaving.fits_by_right(spec) {
             break;
         }
-        leave(later, no, &mut touched);
+        leaving.leave(no);
     }
-    if !fits_by_right(later, spec) {
+    if !leaving.fits_by_right(spec) {
         // Somebody else holds its amount; nodes would be of no use to it.
         return Box::default();
     }
     let is_chosen = |no: &NodeNo| spec.shape.nodes().allows(*no, state.nodes[no.at()].gpu_type.as_deref());
     let mut nodes: Vec<NodeNo> = list.nodes.iter().copied().filter(is_chosen).collect();
-    sort::by_key(&mut nodes, |no| (used_gpus(later, *no), &state.nodes[no.at()].id));
-    let holding = by_node(later, spec);
+    sort::by_key(&mut nodes, |no| (used_gpus(&leaving.trial, *no), &state.nodes[no.at()].id));
+    let holding = by_node(&leaving.trial, spec);
     let mut rest = nodes.into_iter();
     loop {
-        if let Some(pods) = room(later, spec, &mut touched) {
+        if let Some(pods) = leaving.room(spec) {
             return pods;
         }
         let Some(node) = rest.next() else { return Box::default() };
-        for no in
-            holding.get(&node).into_iter().flatten().filter(|no| !later.is_gone(**no)).copied().collect::<Vec<_>>()
-        {
-            leave(later, no, &mut touched);
+        for no in holding.get(&node).into_iter().flatten().copied() {
+            if !leaving.trial.is_gone(no) {
+                leaving.leave(no);
+            }
         }
     }
 }
