@@ -19,6 +19,7 @@ use crate::ledger::guaranteed::is_guaranteed;
 use crate::schedule::decision::Offer;
 use crate::schedule::leaving::declared_end;
 use crate::schedule::leaving::end_of_start;
+use crate::schedule::leaving::fits_after;
 use crate::schedule::never;
 use crate::schedule::precedence;
 use crate::schedule::precedence::Precedence;
@@ -131,8 +132,11 @@ impl<'p> Reservations<'p> {
         let binds =
             |quota: QuotaNo, holder: JobNo| concerns(quota) && !is_behind(holder) && is_later(trial, claim, holder);
         let later = holders.iter().filter(|(quota, holder)| binds(**quota, **holder));
-        let later: Vec<JobNo> = later.map(|(_, holder)| *holder).collect();
+        let mut later: Vec<JobNo> = later.map(|(_, holder)| *holder).collect();
         let end = end(trial, claim);
+        // Most are back long before the holder has its amount; then it does not matter where it starts.
+        let is_back_in_time = |holder| end.is_some_and(|end| fits_after(trial, &state.jobs[holder].spec, end));
+        later.retain(|holder| self.known.contains_key(holder) || !is_back_in_time(*holder));
         let unknown = later.iter().copied().filter(|holder| !self.known.contains_key(holder)).collect();
         for reservation in Reservation::of_each(trial, unknown) {
             self.known.insert(reservation.holder, reservation);

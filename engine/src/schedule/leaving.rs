@@ -7,13 +7,16 @@ use crate::job::phase::Stopping;
 use crate::job::spec::JobSpec;
 use crate::ledger;
 use crate::ledger::Reach;
+use crate::ledger::Sign;
 use crate::schedule::decision::Victim;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::state::jobs::Job;
+use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
+use crate::unit::id::QuotaNo;
 use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
@@ -81,10 +84,7 @@ impl<'s> Leaving<'s> {
 
     /// Whether what the job may use by right has its amount free.
     pub(super) fn fits_by_right(&self, spec: &JobSpec) -> bool {
-        let trial = &self.trial;
-        let tree = &trial.state.quotas;
-        let reach = if tree[spec.quota.at()].settings.child_level.is_some() { Reach::Subtree } else { Reach::Own };
-        ledger::fits_in_quota(tree, &trial.quotas, spec.quota, &spec.shape.gang_amount(), reach).is_ok()
+        fits_by_right(&self.trial, spec)
     }
 
     /// Places for a job: on nodes from which somebody has gone, if these are enough, since nobody else has a use for them
@@ -135,6 +135,12 @@ impl<'s> Leaving<'s> {
     }
 }
 
+fn fits_by_right(trial: &Trial<'_>, spec: &JobSpec) -> bool {
+    let tree = &trial.state.quotas;
+    let reach = if tree[spec.quota.at()].settings.child_level.is_some() { Reach::Subtree } else { Reach::Own };
+    ledger::fits_in_quota(tree, &trial.quotas, spec.quota, &spec.shape.gang_amount(), reach).is_ok()
+}
+
 /// When a running job ends, if it says so.
 pub(super) fn declared_end(job: &Job) -> Option<Timestamp> {
     let Phase::Running { started, .. } = &job.phase else { return None };
@@ -165,4 +171,52 @@ pub(super) fn ends(trial: &Trial<'_>, domain: DomainNo) -> Vec<(Timestamp, JobNo
     ends.extend(started.filter_map(|(no, _)| Some((end_of_start(trial, no)?, no))));
     sort::by_key(&mut ends, |end| *end);
     ends
+}
+
+/// Whether a job certainly fits in what it may use by right when others have ended, but not before a time.
+pub(super) fn fits_after(trial: &Trial<'_>, spec: &JobSpec, time: Timestamp) -> bool {
+    let Some(given_back) = given_back(trial, trial.state.domains.of_quota(spec.quota), time) else { return false };
+    let mut then = trial.fork();
+    for (quota, amount) in given_back {
+        then.book(quota, DomainNo::none(), Charge::InQuota, amount, Sign::Remove);
+    }
+    !fits_by_right(&then, spec)
+}
+
+/// What those in quota give back in a domain who end before a time, by quota; nothing if somebody does not say when it
+/// ends.
+fn given_back(trial: &Trial<'_>, domain: DomainNo, time: Timestamp) -> Option<Vec<(QuotaNo, Amount)>> {
+    let state = trial.state;
+    if trial.has_granted() {
+        return None;
+    }
+    let mut given_back = Vec::new();
+    for at in (0..state.running.len()).filter(|at| state.domains.of_quota(QuotaNo::from_index(*at)) == domain) {
+        let mut amount = Amount::ZERO;
+        for (_, no) in &state.running[at] {
+            let held = in_quota(trial, *no);
+            if !held.is_zero() && declared_end(&state.jobs[*no])? < time {
+                amount += held;
+            }
+        }
+        given_back.push((QuotaNo::from_index(at), amount));
+    }
+    for (no, _) in trial.started().filter(|(_, placed)| placed.charge == Charge::InQuota) {
+        let spec = &state.jobs[no].spec;
+        if end_of_start(trial, no)? < time {
+            given_back.push((spec.quota, spec.shape.gang_amount()));
+        }
+    }
+    given_back.retain(|(_, amount)| !amount.is_zero());
+    Some(given_back)
+}
+
+/// What a job counts against its quota that runs or is about to.
+fn in_quota(trial: &Trial<'_>, no: JobNo) -> Amount {
+    let job = &trial.state.jobs[no];
+    let Some(placed) = job.placed().filter(|_| !trial.is_gone(no)) else { return Amount::ZERO };
+    let gang = if trial.charge_of(no, placed) == Charge::InQuota { job.spec.shape.gang_amount() } else { Amount::ZERO };
+    let Phase::Running { extra, .. } = &job.phase else { return gang };
+    let pods = trial.extra_of(no, extra).filter(|(_, pod)| pod.charge == Charge::InQuota);
+    pods.fold(gang, |sum, _| sum.plus(&job.spec.shape.extra_amount()))
 }

@@ -144,6 +144,12 @@ impl<'s> Trial<'s> {
         started.filter_map(|(no, placed)| Some((*no, placed.as_ref()?))).filter(|(no, _)| !self.is_gone(*no))
     }
 
+    /// Whether anybody has been served in this round who starts when others have stopped.
+    #[must_use]
+    pub fn has_granted(&self) -> bool {
+        self.any(|trial| trial.served.values().any(Option::is_none))
+    }
+
     /// Where a job runs that starts at once in this round.
     #[must_use]
     pub fn start_of(&self, no: JobNo) -> Option<&Placed> {
