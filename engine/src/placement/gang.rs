@@ -41,6 +41,11 @@ impl Room<'_> {
     /// first, each on the fullest node, or where that fails and there are several kinds of pods, in another way that is
     /// found in so many steps. On failure the draft is spoilt: work on a copy.
     pub fn place(&self, nodes: &mut Draft<'_, NodeUse>, roles: &[Role], steps: u32) -> Result<Box<[PodAt]>, NoRoom> {
+        // Most gangs are one pod, for which nothing has to be put in order.
+        if let [Role { count: 1, amount: pod }] = *roles {
+            let place = self.place_pod(nodes, &pod).ok_or(NoRoom { fit: 0, pod, unsolved: None })?;
+            return Ok(Box::new([place]));
+        }
         let mut order: Vec<usize> = (0..roles.len()).collect();
         sort::by_key(&mut order, |&at| {
             (std::cmp::Reverse(self.cluster.gpus(&roles[at].amount)), std::cmp::Reverse(roles[at].amount), at)
