@@ -1,7 +1,7 @@
 //! Values by number, of which few are there: found at once, and without room for all the others.
 
-/// How many numbers lie on a page.
-const PAGE: usize = 64;
+/// How many numbers lie on a page: few, since a page is gone through for each value that stands alone on it.
+const PAGE: usize = 16;
 
 /// Values by number.
 #[derive(Clone, Debug)]
