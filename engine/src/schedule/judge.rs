@@ -87,18 +87,24 @@ impl Refused {
     }
 }
 
-/// What a waiting job gets by right, as far as reservations leave it.
-pub fn by_right(trial: &mut Trial<'_>, reservations: &mut Reservations<'_>, no: JobNo) -> Result<Offer, Refused> {
+/// What a waiting job gets by right, as far as reservations leave it. What a source is known to offer it, since it has
+/// been asked the same before, is not looked for again.
+pub fn by_right(
+    trial: &mut Trial<'_>,
+    reservations: &mut Reservations<'_>,
+    no: JobNo,
+    foreseen: Option<&Offer>,
+) -> Result<Offer, Refused> {
     let job = &trial.state.jobs[no].spec;
     let claim = Claim { job: no, spec: job, is_extra: false };
-    ask_by_right(trial, job, |trial, source, offer| {
+    ask_by_right(trial, job, foreseen, |trial, source, offer| {
         reservations.admit(trial, claim, offer, |trial| source::offer(source, trial, job))
     })
 }
 
 /// Whether a job would be served by right whatever the rest of the queue does.
 pub fn would_serve(trial: &mut Trial<'_>, job: &JobSpec) -> bool {
-    ask_by_right(trial, job, |_, _, offer| Ok(offer)).is_ok()
+    ask_by_right(trial, job, None, |_, _, offer| Ok(offer)).is_ok()
 }
 
 /// What a job would be told now whatever the rest of the queue does: the same questions as in a round.
@@ -106,7 +112,7 @@ pub fn ask(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
     let refused = match job.idle {
         IdlePolicy::Only => Refused::idle_only(),
         IdlePolicy::Off | IdlePolicy::Acceptable => {
-            match ask_by_right(&mut trial.fork(), job, |_, _, offer| Ok(offer)) {
+            match ask_by_right(&mut trial.fork(), job, None, |_, _, offer| Ok(offer)) {
                 Ok(offer) => return Ok(offer),
                 Err(refused) => refused,
             }
@@ -122,12 +128,14 @@ pub fn ask(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
 fn ask_by_right<'s>(
     trial: &mut Trial<'s>,
     job: &JobSpec,
+    foreseen: Option<&Offer>,
     mut admit: impl FnMut(&mut Trial<'s>, Source, Offer) -> Result<Offer, Denied>,
 ) -> Result<Offer, Refused> {
     let is_above_quota = |state: &State| never::is_above_quota(state, job);
     let mut refused = Refused::default();
     for source in BY_RIGHT {
-        let admitted = match source::offer(source, trial, job) {
+        let known = foreseen.filter(|offer| offer.placed.source == source);
+        let admitted = match known.map_or_else(|| source::offer(source, trial, job), |offer| Ok(offer.clone())) {
             // Nobody gives way to a job that is larger than what is guaranteed to it.
             Ok(_) if is_above_quota(trial.state) => continue,
             Ok(offer) => admit(trial, source, offer),

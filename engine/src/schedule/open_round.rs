@@ -61,11 +61,19 @@ enum Told {
     PutOff,
 }
 
+/// What a job would be given for which somebody would have to go, and how much had been decided by then.
+pub(super) struct PutOff {
+    pub(super) job: JobNo,
+    given: usize,
+    /// Nothing if another one of its family was asked.
+    offer: Option<Offer>,
+}
+
 /// What becomes of a job's claim by right.
 enum Answer {
     Gets(Offer),
     /// An *Acceptable* job for which somebody would have to go waits until it is known what is left idle.
-    PutOff,
+    PutOff(Option<Offer>),
     Refused(Refusal),
 }
 
@@ -77,10 +85,12 @@ pub(super) struct OpenRound<'s> {
     growth: Growth,
     /// *Acceptable* jobs that take what they have a right to though somebody has to go: idle amounts do not suffice.
     firm: &'s Set<JobNo>,
+    /// The offer of the first of these that insisted when this round was held last: up to its turn nothing is different.
+    foreseen: Option<&'s PutOff>,
     /// Who is asked before whose turn.
     precedence: &'s Precedence,
     /// The other ones for which somebody would have to go, in their order.
-    put_off: Vec<JobNo>,
+    put_off: Vec<PutOff>,
     /// Whether what was given by right leaves anything over for those refused before.
     is_left_over: bool,
     /// In the order in which they take effect.
@@ -101,13 +111,20 @@ pub(super) struct OpenRound<'s> {
 
 impl<'s> OpenRound<'s> {
     /// A round in which nothing has been decided yet.
-    pub(super) fn begin(state: &'s State, now: Timestamp, firm: &'s Set<JobNo>, precedence: &'s Precedence) -> Self {
+    pub(super) fn begin(
+        state: &'s State,
+        now: Timestamp,
+        firm: &'s Set<JobNo>,
+        foreseen: Option<&'s PutOff>,
+        precedence: &'s Precedence,
+    ) -> Self {
         Self {
             state,
             trial: Trial::new(state, now),
             reservations: Reservations::of(precedence),
             growth: Growth::default(),
             firm,
+            foreseen,
             precedence,
             put_off: Vec::new(),
             is_left_over: false,
@@ -162,9 +179,9 @@ impl<'s> OpenRound<'s> {
                     }
                     heads.pass(head);
                 }
-                Answer::PutOff => {
+                Answer::PutOff(offer) => {
                     *told.slot(family.at()) = Some((given, Told::PutOff));
-                    self.put_off(&mut heads, head);
+                    self.put_off(&mut heads, head, offer);
                 }
                 Answer::Refused(refusal) => {
                     if is_asked
@@ -195,8 +212,8 @@ impl<'s> OpenRound<'s> {
                 }
                 match self.answer(None, no) {
                     Answer::Gets(offer) => self.give_by_right(no, offer),
-                    Answer::PutOff => {
-                        self.put_off.push(no);
+                    Answer::PutOff(offer) => {
+                        self.put_off.push(PutOff { job: no, given: self.decisions.len(), offer });
                         break;
                     }
                     Answer::Refused(_) => break,
@@ -225,12 +242,15 @@ impl<'s> OpenRound<'s> {
         let may_wait = spec.idle == IdlePolicy::Acceptable && !self.firm.contains(&job);
         match told {
             Some(Told::Refused(refusal)) => return Answer::Refused(refusal.clone()),
-            Some(Told::PutOff) if may_wait => return Answer::PutOff,
+            Some(Told::PutOff) if may_wait => return Answer::PutOff(None),
             Some(Told::PutOff) | None => {}
         }
         self.awaiting.retain(|(no, _)| *no != job);
-        match judge::by_right(&mut self.trial, &mut self.reservations, job) {
-            Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff,
+        let given = self.decisions.len();
+        let foreseen = self.foreseen.filter(|foreseen| foreseen.job == job && foreseen.given == given);
+        let foreseen = foreseen.and_then(|foreseen| foreseen.offer.as_ref());
+        match judge::by_right(&mut self.trial, &mut self.reservations, job, foreseen) {
+            Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff(Some(offer)),
             Ok(offer) => Answer::Gets(offer),
             Err(mut refused) => {
                 self.awaiting.extend(refused.awaits.take().map(|placed| (job, placed)));
@@ -246,8 +266,8 @@ impl<'s> OpenRound<'s> {
     }
 
     /// Leaves it open what becomes of a job until it is known what is left idle.
-    fn put_off(&mut self, heads: &mut Heads<'s>, head: Head) {
-        self.put_off.push(head.job);
+    fn put_off(&mut self, heads: &mut Heads<'s>, head: Head, offer: Option<Offer>) {
+        self.put_off.push(PutOff { job: head.job, given: self.decisions.len(), offer });
         if self.is_front(head) {
             self.close_queue(heads, head);
         } else {

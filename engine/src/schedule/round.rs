@@ -17,6 +17,7 @@
 use crate::quota::settings::QueueStrategy;
 use crate::schedule::decision::Decision;
 use crate::schedule::open_round::OpenRound;
+use crate::schedule::open_round::PutOff;
 use crate::schedule::precedence::Ahead;
 use crate::schedule::precedence::Precedence;
 use crate::schedule::recheck;
@@ -25,7 +26,6 @@ use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
 use crate::unit::id::FamilyNo;
-use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Set;
 use crate::unit::sort;
@@ -57,13 +57,21 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
 #[inline(never)]
 fn conclude<'s>(state: &'s State, now: Timestamp, mut scope: Scope<'s>) -> Vec<Decision> {
     let (mut firm, mut precedence) = (Set::new(), Precedence::default());
+    let mut foreseen = None;
     loop {
-        let mut round = OpenRound::begin(state, now, &firm, &precedence);
-        match hold(&mut round, &scope) {
+        let mut round = OpenRound::begin(state, now, &firm, foreseen.as_ref(), &precedence);
+        let anew = match hold(&mut round, &scope) {
             Ok(()) => return round.conclude(),
-            Err(Anew::Insist(insisting)) => firm.extend(insisting),
-            Err(Anew::Ahead(ahead)) => precedence.put(ahead),
-            Err(Anew::Everybody) => scope = Scope::complete(state),
+            Err(anew) => anew,
+        };
+        foreseen = None;
+        match anew {
+            Anew::Insist(insisting) => {
+                firm.extend(insisting.iter().map(|put_off| put_off.job));
+                foreseen = insisting.into_iter().next();
+            }
+            Anew::Ahead(ahead) => precedence.put(ahead),
+            Anew::Everybody => scope = Scope::complete(state),
         }
     }
 }
@@ -71,7 +79,7 @@ fn conclude<'s>(state: &'s State, now: Timestamp, mut scope: Scope<'s>) -> Vec<D
 /// Why a round is held anew.
 enum Anew {
     /// Too little is idle for these, who were put off.
-    Insist(Vec<JobNo>),
+    Insist(Vec<PutOff>),
     /// This one has to be asked before those who start before it.
     Ahead(Ahead),
     /// Something would be lent that may be left over from those who gave way, in this round or in one since the last

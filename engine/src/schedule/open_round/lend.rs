@@ -12,6 +12,7 @@ use crate::schedule::judge::Refused;
 use crate::schedule::nobody;
 use crate::schedule::nobody::Family;
 use crate::schedule::open_round::OpenRound;
+use crate::schedule::open_round::PutOff;
 use crate::schedule::open_round::behind_head;
 use crate::schedule::order;
 use crate::schedule::order::Head;
@@ -28,15 +29,16 @@ impl OpenRound<'_> {
     ///
     /// # Errors
     /// Those for whom too little is idle.
-    pub(in crate::schedule) fn lend_to_who_was_put_off(&mut self) -> Result<(), Vec<JobNo>> {
+    pub(in crate::schedule) fn lend_to_who_was_put_off(&mut self) -> Result<(), Vec<PutOff>> {
         let mut insisting = Vec::new();
-        for no in std::mem::take(&mut self.put_off) {
+        for put_off in std::mem::take(&mut self.put_off) {
+            let no = put_off.job;
             if self.trial.is_served(no) {
                 continue;
             }
             match source::offer(Source::Idle, &self.trial, &self.state.jobs[no].spec) {
                 Ok(offer) => self.give(no, offer),
-                Err(_) => insisting.push(no),
+                Err(_) => insisting.push(put_off),
             }
         }
         if insisting.is_empty() { Ok(()) } else { Err(insisting) }
