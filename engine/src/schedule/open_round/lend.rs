@@ -118,6 +118,9 @@ impl OpenRound<'_> {
         }
         let Some(idle) = nobody::asked(&self.trial, classes) else { return false };
         for (_, Family { classes, first: (_, job, class), blocker }) in idle {
+            if classes.iter().all(|class| self.is_told(*class, &blocker)) {
+                continue;
+            }
             let hold = self.hold_without_idle(class, job, blocker.clone());
             for class in classes {
                 let own = self.is_kept_out(class).then(|| self.hold_without_idle(class, job, blocker.clone()));
@@ -125,6 +128,15 @@ impl OpenRound<'_> {
             }
         }
         true
+    }
+
+    /// Whether a class knows already that idle amounts refuse it so; what else it is told is always the same where it
+    /// uses nothing but these.
+    fn is_told(&self, class: ClassNo, blocker: &Blocker) -> bool {
+        let class = &self.state.queue.classes[class.at()];
+        let told = class.hold.as_ref().and_then(|hold| hold.attempts.iter().find(|it| it.source == Source::Idle));
+        class.key.idle == IdlePolicy::Only
+            && told.is_some_and(|told| std::mem::discriminant(&told.blocker) == std::mem::discriminant(blocker))
     }
 
     /// Whether a reservation keeps a class out, which says nothing of others of its family.
