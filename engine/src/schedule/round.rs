@@ -44,12 +44,12 @@ pub enum Reach {
 #[must_use]
 pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
     let is_complete = reach == Reach::Everybody || state.queue.open.everybody;
-    let scope = if is_complete { Scope::complete(state) } else { Scope::changed(state, now) };
+    let scope = if is_complete { Scope::complete() } else { Scope::changed(state, now) };
     if scope.is_empty() && !is_complete {
         return Vec::new();
     }
     // To lend between two scheduled rounds, everybody has to be asked; most are asked already.
-    let scope = if state.queue.is_stale && scope.is_most(state) { Scope::complete(state) } else { scope };
+    let scope = if state.queue.is_stale && scope.is_most(state) { Scope::complete() } else { scope };
     conclude(state, now, scope)
 }
 
@@ -71,13 +71,13 @@ fn conclude<'s>(state: &'s State, now: Timestamp, mut scope: Scope<'s>) -> Vec<D
                 foreseen = insisting.into_iter().next();
             }
             Anew::Ahead(ahead) => precedence.put(ahead),
-            Anew::Everybody => scope = Scope::complete(state),
+            Anew::Everybody => scope = Scope::complete(),
         }
     }
 }
 
 /// Why a round is held anew.
-enum Anew {
+pub(super) enum Anew {
     /// Too little is idle for these, who were put off.
     Insist(Vec<PutOff>),
     /// This one has to be asked before those who start before it.
@@ -102,10 +102,10 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
         }
     }
     round.keep_for_who_awaits();
-    round.lend(scope);
+    let may_be_owed = |round: &OpenRound<'_>| !scope.is_complete && (has_left_over || round.is_stale());
+    round.lend(scope, may_be_owed)?;
     round.grow_on_idle();
-    let is_lent_by_some = !scope.is_complete && round.has_lent();
-    if is_lent_by_some && (has_left_over || round.is_stale()) { Err(Anew::Everybody) } else { Ok(()) }
+    if round.has_lent() && may_be_owed(round) { Err(Anew::Everybody) } else { Ok(()) }
 }
 
 /// Whose judgement may differ from the last.
@@ -114,18 +114,14 @@ pub(super) struct Scope<'s> {
     quotas: Vec<(QuotaNo, &'s Set<FamilyNo>)>,
     /// Single classes of other queues, by number.
     classes: Vec<ClassNo>,
-    /// Whether that is everybody.
+    /// Whether it is everybody, whatever is named.
     is_complete: bool,
 }
 
 impl<'s> Scope<'s> {
     /// Everybody, after a release.
-    fn complete(state: &'s State) -> Self {
-        Self {
-            quotas: state.queue.of_quota.iter().map(|(quota, families)| (*quota, families)).collect(),
-            classes: Vec::new(),
-            is_complete: true,
-        }
+    fn complete() -> Self {
+        Self { quotas: Vec::new(), classes: Vec::new(), is_complete: true }
     }
 
     /// The classes whose answers are not kept, and whole quotas where the head speaks for the rest.
@@ -162,7 +158,9 @@ impl<'s> Scope<'s> {
         let queue = &trial.state.queue;
         let concerns = |class: &ClassNo| half.concerns(queue.classes[class.at()].key.idle);
         let mut unsettled = Vec::new();
-        for (quota, families) in &self.quotas {
+        let everybody = self.is_complete.then_some(&queue.of_quota).into_iter().flatten();
+        let named = self.quotas.iter().map(|(quota, families)| (quota, *families));
+        for (quota, families) in everybody.chain(named) {
             if is_strict(trial.state, *quota) {
                 unsettled.extend(queue.classes_of(*quota).filter(concerns));
             } else {

@@ -18,6 +18,7 @@ use crate::schedule::order;
 use crate::schedule::order::Head;
 use crate::schedule::order::Heads;
 use crate::schedule::recheck::Half;
+use crate::schedule::round::Anew;
 use crate::schedule::round::Scope;
 use crate::schedule::source;
 use crate::unit::id::ClassNo;
@@ -71,10 +72,21 @@ impl OpenRound<'_> {
     }
 
     /// Lends what is left idle, in the order of the queue.
-    pub(in crate::schedule) fn lend(&mut self, scope: &Scope<'_>) {
+    ///
+    /// # Errors
+    /// Somebody would be lent something that may be owed to others. Heads of strict queues may keep everybody out, so
+    /// where there are such, this is not known before.
+    pub(in crate::schedule) fn lend(
+        &mut self,
+        scope: &Scope<'_>,
+        may_be_owed: impl Fn(&Self) -> bool,
+    ) -> Result<(), Anew> {
         let classes = scope.unsettled(&self.trial, Half::Idle);
         if classes.is_empty() || self.refuses_all(&classes) {
-            return;
+            return Ok(());
+        }
+        if self.fronts.is_empty() && may_be_owed(self) {
+            return Err(Anew::Everybody);
         }
         let mut heads = Heads::of(self.state, self.trial.now, classes);
         let mut told: Sparse<(usize, Arc<Hold>)> = Sparse::default();
@@ -109,6 +121,7 @@ impl OpenRound<'_> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Refuses them all where there is nothing to lend to any.
