@@ -81,8 +81,37 @@ pub struct Head {
     queue: u32,
 }
 
-/// The classes of a quota with their heads, the next one on top.
-type InQuota<'s> = BinaryHeap<Reverse<(Rank<'s>, Head)>>;
+/// A head with its place in its quota's queue.
+type Member<'s> = (Rank<'s>, Head);
+
+/// The classes of a quota with their heads. The next one is kept apart: most quotas have no other.
+#[derive(Default)]
+struct InQuota<'s> {
+    next: Option<Member<'s>>,
+    rest: BinaryHeap<Reverse<Member<'s>>>,
+}
+
+impl<'s> InQuota<'s> {
+    fn push(&mut self, member: Member<'s>) {
+        let later = match self.next {
+            Some(next) if next < member => Some(member),
+            Some(_) | None => self.next.replace(member),
+        };
+        self.rest.extend(later.map(Reverse));
+    }
+
+    fn pop(&mut self) -> Option<Head> {
+        let (_, head) = self.next.take()?;
+        self.next = self.rest.pop().map(|Reverse(member)| member);
+        Some(head)
+    }
+
+    /// All of them, the next one first.
+    fn in_order(self) -> impl Iterator<Item = Head> {
+        let rest = self.rest.into_sorted_vec().into_iter().rev();
+        self.next.into_iter().chain(rest.map(|Reverse(member)| member)).map(|(_, head)| head)
+    }
+}
 
 /// Waiting jobs, the next one first, while the round goes on.
 ///
@@ -118,7 +147,8 @@ impl<'s> Heads<'s> {
             reached: None,
         };
         heads.later = classes.into_iter().map(|no| (heads.level(no), no)).collect();
-        sort::by_key(&mut heads.later, |later| *later);
+        // Inside a level they come in any order.
+        sort::by_key(&mut heads.later, |(level, _)| *level);
         heads
     }
 
@@ -130,8 +160,8 @@ impl<'s> Heads<'s> {
             let Reverse((rank, queue)) = self.across.pop()?;
             let members = &mut self.queues[queue as usize];
             // A queue that got an earlier head was offered again since.
-            if members.peek().is_some_and(|Reverse(((_, turn), _))| *turn == rank.1)
-                && let Some(Reverse((_, head))) = members.pop()
+            if members.next.is_some_and(|((_, turn), _)| turn == rank.1)
+                && let Some(head) = members.pop()
             {
                 self.reached = self.reached.max(Some(rank));
                 if !is_settled(head.class) {
@@ -144,8 +174,9 @@ impl<'s> Heads<'s> {
 
     /// The next one of the class moves up.
     pub fn pass(&mut self, head: Head) {
-        let next = self.member(head.class, head.place + 1, head.queue);
-        self.queues[head.queue as usize].extend(next);
+        if let Some(next) = self.member(head.class, head.place + 1, head.queue) {
+            self.queues[head.queue as usize].push(next);
+        }
         self.offer(head.queue);
     }
 
@@ -157,8 +188,7 @@ impl<'s> Heads<'s> {
     /// Nobody else of this class's quota is looked at; the other classes with somebody waiting, in the order of who
     /// comes first. Their numbers say nothing: a restored state has others.
     pub fn close_quota(&mut self, head: Head) -> Vec<ClassNo> {
-        let closed = std::mem::take(&mut self.queues[head.queue as usize]);
-        closed.into_sorted_vec().into_iter().rev().map(|Reverse((_, head))| head.class).collect()
+        std::mem::take(&mut self.queues[head.queue as usize]).in_order().map(|head| head.class).collect()
     }
 
     /// What was settled when the level was reached may not be any more, since somebody has given way: whoever's turn
@@ -166,9 +196,7 @@ impl<'s> Heads<'s> {
     pub fn look_again(&mut self) {
         for no in std::mem::take(&mut self.settled) {
             let queue = self.queue(no);
-            if let Some(member) =
-                self.member(no, 0, queue).filter(|Reverse((rank, _))| Some(rank) > self.reached.as_ref())
-            {
+            if let Some(member) = self.member(no, 0, queue).filter(|(rank, _)| Some(rank) > self.reached.as_ref()) {
                 self.queues[queue as usize].push(member);
                 self.offer(queue);
             }
@@ -188,8 +216,9 @@ impl<'s> Heads<'s> {
                     continue;
                 }
                 let queue = self.queue(no);
-                let member = self.member(no, 0, queue);
-                self.queues[queue as usize].extend(member);
+                if let Some(member) = self.member(no, 0, queue) {
+                    self.queues[queue as usize].push(member);
+                }
                 self.offer(queue);
             }
         }
@@ -215,24 +244,24 @@ impl<'s> Heads<'s> {
         let quota = self.state.queue.classes[no.at()].key.quota;
         let queues = &mut self.queues;
         *self.queue_of.slot(quota.at()).get_or_insert_with(|| {
-            queues.push(InQuota::new());
+            queues.push(InQuota::default());
             u32::try_from(queues.len() - 1).unwrap_or(u32::MAX)
         })
     }
 
     /// A job of a class with its rank, by its place in the line.
-    fn member(&self, no: ClassNo, place: u32, queue: u32) -> Option<Reverse<(Rank<'s>, Head)>> {
+    fn member(&self, no: ClassNo, place: u32, queue: u32) -> Option<Member<'s>> {
         let class = &self.state.queue.classes[no.at()];
         let job = class.waiting.get(place as usize)?;
-        Some(Reverse((rank(self.state, self.now, job), Head { job, class: no, place, queue })))
+        Some((rank(self.state, self.now, job), Head { job, class: no, place, queue }))
     }
 
     /// Puts the quota's next job among the others.
     fn offer(&mut self, queue: u32) {
-        if let Some(Reverse(((_, turn), head))) = self.queues[queue as usize].peek() {
+        if let Some(((_, turn), head)) = self.queues[queue as usize].next {
             let key = &self.state.queue.classes[head.class.at()].key;
             let level = self.effective_priority(key, turn.0);
-            self.across.push(Reverse(((Reverse(level), *turn), queue)));
+            self.across.push(Reverse(((Reverse(level), turn), queue)));
         }
     }
 }
