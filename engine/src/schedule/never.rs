@@ -212,6 +212,10 @@ fn larger_than_pool(domain: &Domain, job: &JobSpec) -> Option<Blocker> {
 /// Equal pods fit as far as there are slots for them.
 fn equal_pods(state: &State, ready: &Map<Amount, u32>, role: &Role) -> Option<Blocker> {
     let pod = &role.amount;
+    // Where as many empty machines take one each, it need not be known how many there is room for.
+    if !pod.is_zero() && ready.iter().any(|(amount, machines)| *machines >= role.count && pod.fits_in(amount)) {
+        return None;
+    }
     let fit = u32::try_from(proof::slots_of(&state.cluster, ready, pod)).unwrap_or(u32::MAX);
     if fit >= role.count {
         return None;
