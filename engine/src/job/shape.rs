@@ -1,5 +1,7 @@
 //! The shape of a gang: its pods without names. Jobs of equal shape share one.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -88,6 +90,15 @@ impl Shape {
     /// The roles of the gang: everything, or the minimum of an elastic job.
     pub fn gang(&self) -> impl Iterator<Item = Role> + '_ {
         self.roles.iter().map(|role| Role { count: self.min_pods.unwrap_or(role.count), amount: role.amount })
+    }
+
+    /// The same as a list.
+    #[must_use]
+    pub fn gang_roles(&self) -> Cow<'_, [Role]> {
+        match self.min_pods {
+            None => Cow::Borrowed(&self.roles),
+            Some(_) => Cow::Owned(self.gang().collect()),
+        }
     }
 
     /// What the gang needs in all.

@@ -194,9 +194,11 @@ fn given_back(trial: &Trial<'_>, domain: DomainNo, time: Timestamp) -> Option<Ve
     for at in (0..state.running.len()).filter(|at| state.domains.of_quota(QuotaNo::from_index(*at)) == domain) {
         let mut amount = Amount::ZERO;
         for (_, no) in &state.running[at] {
-            let held = in_quota(trial, *no);
-            if !held.is_zero() && declared_end(&state.jobs[*no])? < time {
-                amount += held;
+            match declared_end(&state.jobs[*no]) {
+                Some(end) if end >= time => {}
+                Some(_) => amount += in_quota(trial, *no),
+                None if in_quota(trial, *no).is_zero() => {}
+                None => return None,
             }
         }
         given_back.push((QuotaNo::from_index(at), amount));

@@ -85,7 +85,7 @@ fn place(
     steps: u32,
 ) -> Result<Box<[PodAt]>, Blocker> {
     let state = trial.state;
-    let roles: Vec<_> = shape.gang().collect();
+    let roles = shape.gang_roles();
     let forbidden = &closed(trial, domain, shape.nodes());
     let room = Room { floor: &state.floor, cluster: &state.cluster, domain, forbidden };
     room.place(nodes, &roles, steps).map_err(|no_room| {
