@@ -300,10 +300,10 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// A hold of these attempts, which are in the order of the sources.
+    /// A hold of these attempts, which are in the order of the sources; of those that came furthest the last is binding.
     #[must_use]
     pub fn of(mut attempts: Vec<Attempt>) -> Self {
-        let binding = (0..attempts.len()).max_by_key(|&at| (reach::of(&attempts[at]), at));
+        let binding = (0..attempts.len()).max_by_key(|&at| reach::of(&attempts[at]));
         if let Some(at) = binding {
             attempts[..=at].rotate_right(1);
         }

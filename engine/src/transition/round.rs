@@ -34,7 +34,9 @@ pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec
     }
     let is_thorough = command.slot.is_some() && state.is_stale(now);
     let reach = if is_thorough { Reach::Everybody } else { Reach::Changed };
-    for decision in schedule::round::round(state, now, reach) {
+    let decisions = schedule::round::round(state, now, reach);
+    minutes.events.reserve(decisions.len());
+    for decision in decisions {
         minutes.record(decision);
     }
     let occasion = if command.slot.is_some() { Occasion::Scheduled } else { Occasion::AtOnce };
