@@ -1,15 +1,22 @@
 //! Values by number, of which few are there: found at once, and without room for all the others.
 
 /// How many numbers lie on a page: few, since a page is gone through for each value that stands alone on it.
-const PAGE: usize = 16;
+const PAGE: usize = 32;
+
+/// A page; nothing is in most of its places.
+type Page<T> = Box<[Option<T>; PAGE]>;
 
 /// Values by number.
 #[derive(Clone, Debug)]
-pub struct Sparse<T>(Vec<Option<Box<[Option<T>; PAGE]>>>);
+pub struct Sparse<T> {
+    /// The number of the first page: where a single number is looked at, there is no list of those before it.
+    first: usize,
+    pages: Vec<Option<Page<T>>>,
+}
 
 impl<T> Default for Sparse<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self { first: 0, pages: Vec::new() }
     }
 }
 
@@ -17,25 +24,35 @@ impl<T> Sparse<T> {
     /// The value with this number.
     #[must_use]
     pub fn get(&self, at: usize) -> Option<&T> {
-        self.0.get(at / PAGE)?.as_ref()?[at % PAGE].as_ref()
+        let page = (at / PAGE).checked_sub(self.first)?;
+        self.pages.get(page)?.as_ref()?[at % PAGE].as_ref()
     }
 
     /// The place for a value.
     pub fn slot(&mut self, at: usize) -> &mut Option<T> {
-        if self.0.len() <= at / PAGE {
-            self.0.resize_with(at / PAGE + 1, || None);
+        let page = at / PAGE;
+        if self.pages.is_empty() {
+            self.first = page;
         }
-        let page = self.0[at / PAGE].get_or_insert_with(|| Box::new(std::array::from_fn(|_| None)));
+        if let Some(before) = self.first.checked_sub(page).filter(|before| *before > 0) {
+            self.pages.splice(0..0, std::iter::repeat_with(|| None).take(before));
+            self.first = page;
+        }
+        let page = page - self.first;
+        if self.pages.len() <= page {
+            self.pages.resize_with(page + 1, || None);
+        }
+        let page = self.pages[page].get_or_insert_with(|| Box::new(std::array::from_fn(|_| None)));
         &mut page[at % PAGE]
     }
 
     /// The values in the order of their numbers.
     pub fn into_values(self) -> impl Iterator<Item = (usize, T)> {
-        let slots = |(page_at, page): (usize, Option<Box<[Option<T>; PAGE]>>)| {
+        let slots = |(page_at, page): (usize, Option<Page<T>>)| {
             let slots = page.into_iter().flat_map(|page| (0..PAGE).zip(*page));
             slots.filter_map(move |(at, slot)| slot.map(|value| (page_at * PAGE + at, value)))
         };
-        self.0.into_iter().enumerate().flat_map(slots)
+        (self.first..).zip(self.pages).flat_map(slots)
     }
 }
 
