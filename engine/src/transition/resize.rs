@@ -110,14 +110,12 @@ fn change(state: &State, no: JobNo, size: Size, now: Timestamp) -> Result<Vec<Ev
     let cuts = Cuts::of(state, no, size, owed.saturating_sub(size.owed));
     let gang = job.spec.shape.gang_pods() + count(&join) + own - cuts.of_service;
     let gone = if job.placed().is_some() { cuts.of_service - cuts.stay } else { 0 };
-    let (leave, stay) = (surplus(job, &owed_extra, size), cuts.stay);
-    let mut events = vec![resized(no, now, Resize { join, apart, leave, gone, stay, ..into(job, size, gang) })];
+    let (stay, leave) = (cuts.stay, surplus(job, &owed_extra, size));
+    let (pods_apart, placed_apart) = (count(&apart), placed(job, &apart));
+    let mut events = vec![resized(no, now, Resize { join, apart, gone, stay, leave, ..into(job, size, gang) })];
     let mut parts = Parts { state, service: no, now, submitted: 0 };
-    if let [Event::Resized { resize, .. }] = &events[..]
-        && let Some(placed) = placed(job, &resize.apart)
-    {
-        let pods = count(&resize.apart);
-        events.extend(parts.submit(pods, Some(placed))?);
+    if placed_apart.is_some() {
+        events.extend(parts.submit(pods_apart, placed_apart)?);
     }
     for (part, less) in cuts.of_parts {
         events.extend(cut(state, part, less, now));

@@ -112,7 +112,9 @@ fn what_runs_of_a_resized_service_stays() {
                     let command = Command::ResizeJob(asked.clone());
                     let Ok(events) = transition::decide(&state, &command, run.now) else { continue };
                     let mut after = state.clone();
-                    events.iter().for_each(|event| transition::apply(&mut after, event));
+                    for event in &events {
+                        transition::apply(&mut after, event);
+                    }
                     let after = Service::of(&after, *no);
                     if let Some(fault) = fault(&before, &after, &asked) {
                         panic!("{fault}\n{}\n{before:?}\n{after:?}\n{events:?}", note(&run, &command));
