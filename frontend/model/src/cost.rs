@@ -34,6 +34,10 @@ impl Cost {
                 evicted.insert(*job);
             } else if let Event::Shrunk { job, .. } = event {
                 shrunk.insert(*job);
+            } else if let Event::Resized { job, resize, .. } = event
+                && resize.leaving() > 0
+            {
+                shrunk.insert(*job);
             } else if let Event::Ended { job, .. } = event {
                 ended.insert(*job);
             }
