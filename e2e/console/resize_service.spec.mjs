@@ -24,7 +24,7 @@ test("a service gets more pods: what runs stays, and the missing ones are a part
   await size.getByLabel("Pods", { exact: true }).fill("0");
   await expect(size).toContainText("Enter a number of pods from 1 to 10000");
   await size.getByLabel("Pods", { exact: true }).fill("6");
-  await expect(cluster.preview()).toContainText("chat has 6 pods now");
+  await expect(cluster.preview()).toContainText("chat is to have 6 pods");
   await expect(cluster.preview()).toContainText("chat+1 waits");
   await page.screenshot({ path: "target/shots/resize-service.png", fullPage: true });
   await resize.click();
@@ -41,7 +41,7 @@ test("fewer pods are asked first, with what ends", async ({ page, runtime }) => 
   await cluster.open("jobs/chat");
   const size = page.getByRole("region", { name: "Size" });
   await size.getByLabel("Pods", { exact: true }).fill("1");
-  await expect(cluster.preview()).toContainText("chat has 1 pod now and gave up 3 pods");
+  await expect(cluster.preview()).toContainText("chat is to have 1 pod and gave up 3 pods");
   await size.getByRole("button", { name: "Resize" }).click();
   const question = page.getByRole("dialog");
   await expect(question).toHaveAccessibleName("Take pods from 1 job?");

@@ -123,8 +123,8 @@ fn resized(resize: &Resize) -> String {
         above => format!("{} to {}", resize.owed, pods(resize.owed.saturating_add(above))),
     };
     match resize.leaving() {
-        0 => format!("has {owed} now"),
-        gone => format!("has {owed} now and gave up {}", pods(gone)),
+        0 => format!("is to have {owed}"),
+        gone => format!("is to have {owed} and gave up {}", pods(gone)),
     }
 }
 
