@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { Agent } from "node:http";
 import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "./acs.mjs";
 import { base, furnish, UNDONE } from "./fields/bases.mjs";
 import { hasModels, operations, refusals, SERVED, written } from "./fields/record.mjs";
@@ -24,6 +25,20 @@ const KEPT = {
   CreateInstance: ({ InstanceId }) => ["2022-01-01", "GetInstance", `/api/v2/instances/${InstanceId}`],
 };
 
+/** How long a client waits that is told to. */
+const WAIT_MS = 100;
+
+/** A client that sends again what it is told to send later. */
+class Patient extends Client {
+  async call(...request) {
+    for (;;) {
+      const answer = await super.call(...request);
+      if (answer.status !== 429) return answer;
+      await pause(WAIT_MS);
+    }
+  }
+}
+
 let server;
 let client;
 let things;
@@ -31,7 +46,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 before(async () => {
   if (!hasModels) return;
   server = await new Server().start();
-  client = new Client(server.url, await foundPai(server.cluster("pai")), agent);
+  client = new Patient(server.url, await foundPai(server.cluster("pai")), agent);
   things = await furnish(client);
 });
 after(async () => {
