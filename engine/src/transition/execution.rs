@@ -51,37 +51,37 @@ fn due(state: &State, at: Timestamp) -> Vec<Event> {
             Phase::Starting { .. } | Phase::Ended { .. } => {}
         }
     }
-    for no in ended {
-        events.push(Event::Ended { job: no, at, outcome: Outcome::Succeeded });
-        // Nothing is left of a service that has ended.
-        let parts: Vec<JobNo> = state.parts_of(no).collect();
-        stopped.retain(|no| !parts.contains(no));
-        events.extend(cancelled(state, &parts, at));
-    }
-    events.extend(stops(state, &stopped, at));
+    // Nothing is left of a service that has ended.
+    let parts: Vec<JobNo> = ended.iter().flat_map(|no| state.parts_of(*no)).collect();
+    stopped.retain(|no| !parts.contains(no));
+    events.extend(ended.into_iter().map(|job| Event::Ended { job, at, outcome: Outcome::Succeeded }));
+    events.extend(parts.iter().map(|job| Event::Ended { job: *job, at, outcome: Outcome::Cancelled }));
+    events.extend(returns(state, &stopped, at));
+    events.extend(heirs(state, &[parts, stopped].concat(), at));
     events
 }
 
 /// Jobs have stopped: they are queued again or end, and who waited for the last of its victims starts.
 fn stops(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
-    let mut events = Vec::new();
-    for no in stopped {
-        let job = &state.jobs[*no];
-        if let Phase::Stopping(stopping) = &job.phase {
-            events.push(self::stopped(job, *no, now, &stopping.then, job.progress.evictions));
-        }
-    }
-    events.extend(heirs(state, stopped, now));
-    events
+    returns(state, stopped, now).chain(heirs(state, stopped, now)).collect()
 }
 
-/// Who starts because the last of its victims is among those that have stopped.
+/// What follows for jobs that have stopped.
+fn returns<'s>(state: &'s State, stopped: &'s [JobNo], now: Timestamp) -> impl Iterator<Item = Event> + 's {
+    stopped.iter().filter_map(move |no| {
+        let job = &state.jobs[*no];
+        let Phase::Stopping(stopping) = &job.phase else { return None };
+        Some(self::stopped(job, *no, now, &stopping.then, job.progress.evictions))
+    })
+}
+
+/// Who starts because the last of its victims is among those that have stopped; nobody who has gone with them.
 fn heirs(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
     let mut events = Vec::new();
     let mut heirs = Vec::new();
     for no in stopped {
         if let Phase::Stopping(stopping) = &state.jobs[*no].phase {
-            heirs.extend(stopping.evicted_for.filter(|heir| !heirs.contains(heir)));
+            heirs.extend(stopping.evicted_for.filter(|heir| !heirs.contains(heir) && !stopped.contains(heir)));
         }
     }
     for heir in heirs {
