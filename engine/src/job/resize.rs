@@ -9,6 +9,7 @@ use crate::job::phase::ExtraPod;
 use crate::job::phase::Phase;
 use crate::job::phase::PodAt;
 use crate::job::shape::Shape;
+use crate::unit::few::Few;
 
 /// A job keeps running with more or fewer pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,12 +51,13 @@ impl Resize {
             Phase::Running { placed, started, extra, .. } => {
                 let joining: Vec<ExtraPod> =
                     self.join.iter().filter_map(|at| extra.get(*at as usize).copied()).collect();
-                for at in (0..extra.len()).rev() {
-                    let is_at = |position: &u32| *position as usize == at;
-                    if [&self.join, &self.apart, &self.leave].into_iter().any(|list| list.iter().any(is_at)) {
-                        extra.remove(at);
-                    }
+                let has_gone =
+                    |at: &u32| [&self.join, &self.apart, &self.leave].iter().any(|list| list.binary_search(at).is_ok());
+                let mut kept = Few::new();
+                for (_, pod) in (0..).zip(extra.iter()).filter(|(at, _)| !has_gone(at)) {
+                    kept.push(*pod);
                 }
+                *extra = kept;
                 let staying = cut(&mut placed.pods, &joining, self.gone, self.stay);
                 for at in staying {
                     extra.push(ExtraPod { charge: placed.charge, at, started: *started });

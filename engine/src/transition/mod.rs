@@ -27,4 +27,5 @@ pub use bill::owed;
 pub use decide::decide;
 pub use execution::elapse;
 pub use execution::is_due;
+pub use resize::check_resizable;
 pub use round::missed_slots;

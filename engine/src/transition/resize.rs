@@ -23,7 +23,7 @@ use crate::transition::names;
 use crate::transition::workspace;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
-use crate::unit::id::NAME_BYTES_MAX;
+use crate::unit::id::with_room;
 use crate::unit::limit;
 use crate::unit::priority::Module;
 use crate::unit::sort;
@@ -31,7 +31,8 @@ use crate::unit::time::Timestamp;
 
 pub(super) fn resize(state: &State, command: &ResizeJob, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let no = names::job(state, &command.job)?;
-    check(state, no, command)?;
+    check_resizable(state, no)?;
+    check_size(command)?;
     let size = Size { owed: command.min_pods.unwrap_or(command.pods), accepted: command.pods };
     if size == Size::of(state, no) {
         return Ok(Vec::new());
@@ -70,47 +71,53 @@ impl Size {
     }
 }
 
-/// Whether this is a service that can be resized now, and to this size.
-fn check(state: &State, no: JobNo, command: &ResizeJob) -> Result<(), Rejection> {
+/// Whether this is a service that can be resized now (rules 1.6).
+///
+/// # Errors
+/// [`Rejection::NotNow`], with what it is instead.
+pub fn check_resizable(state: &State, no: JobNo) -> Result<(), Rejection> {
     let job = &state.jobs[no];
-    let wrong = |reason: String| Rejection::NotNow { noun: Noun::Job, name: command.job.to_string(), reason };
+    let wrong = |reason: String| Err(Rejection::NotNow { noun: Noun::Job, name: job.spec.id.to_string(), reason });
     if let Some(service) = state.jobs.get(job.spec.part_of) {
         let service = &service.spec.id;
-        return Err(wrong(format!("is a part of service {service}; resize {service}")));
+        return wrong(format!("is a part of service {service}; resize {service}"));
     }
     if job.spec.module != Module::Eas || job.bids() {
-        return Err(wrong("is no service of a quota; only such services are resized while they run".to_owned()));
+        return wrong("is no service of a quota; only such services are resized while they run".to_owned());
     }
     if job.spec.shape.roles().len() > 1 {
-        return Err(wrong("has several kinds of pods; only services of one kind are resized".to_owned()));
+        return wrong("has several kinds of pods; only services of one kind are resized".to_owned());
     }
     match &job.phase {
-        Phase::Ended { .. } => return Err(wrong("has ended; it cannot be resized".to_owned())),
-        Phase::Stopping(_) => {
-            return Err(wrong("is being stopped; resize it once it is queued again".to_owned()));
-        }
-        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } => {}
+        Phase::Ended { .. } => wrong("has ended; it cannot be resized".to_owned()),
+        Phase::Stopping(_) => wrong("is being stopped; resize it once it is queued again".to_owned()),
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } => Ok(()),
     }
+}
+
+/// Whether there can be so many pods.
+fn check_size(command: &ResizeJob) -> Result<(), Rejection> {
     let pods = i64::from(command.pods);
     names::in_range(format_args!("the number of pods of job {}", command.job), pods, 1, i64::from(limit::PODS_MAX))?;
     let min = i64::from(command.min_pods.unwrap_or(command.pods));
     names::in_range(format_args!("the minimum number of pods of job {}", command.job), min, 1, pods)
 }
 
-/// What changes. Extra pods become owed where they run: those that are like the gang belong to it from now on, others are
-/// a part. What is owed beyond them waits, and what is owed no more is given up.
+/// What changes. The first extra pods become owed where they run: those that are like the gang join it, others are a
+/// part. Pods that are still missing wait; pods that are no longer owed are given up.
 fn change(state: &State, no: JobNo, size: Size, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let job = &state.jobs[no];
-    let owed_extra: Vec<u32> = (0..newly_owed(state, no, size)).collect();
+    let newly_owed = newly_owed(state, no, size);
     let (join, apart): (Vec<u32>, Vec<u32>) =
-        owed_extra.iter().partition(|at| is_like_gang(job, &extra(job)[**at as usize]));
-    let owed = state.owed(no) + count(&owed_extra);
+        (0..newly_owed).partition(|at| is_like_gang(job, &extra(job)[*at as usize]));
+    let owed = state.owed(no) + newly_owed;
     let missing = size.owed.saturating_sub(owed);
     let own = if job.is_queued() { missing } else { 0 };
     let cuts = Cuts::of(state, no, size, owed.saturating_sub(size.owed));
     let gang = job.spec.shape.gang_pods() + count(&join) + own - cuts.of_service;
     let gone = if job.placed().is_some() { cuts.of_service - cuts.stay } else { 0 };
-    let (stay, leave) = (cuts.stay, surplus(job, &owed_extra, size));
+    // The newest extra pods above what is accepted leave.
+    let (stay, leave) = (cuts.stay, (newly_owed.saturating_add(size.extra())..count(extra(job))).collect());
     let (pods_apart, placed_apart) = (count(&apart), placed(job, &apart));
     let mut events = vec![resized(no, now, Resize { join, apart, gone, stay, leave, ..into(job, size, gang) })];
     let mut parts = Parts { state, service: no, now, submitted: 0 };
@@ -229,11 +236,7 @@ impl Parts<'_> {
     /// The next name of this kind that nobody has.
     fn name(&self, service: &JobId) -> Result<JobId, Rejection> {
         // The number with its sign has at most eight bytes: there are no more jobs than that.
-        let mut end = service.as_str().len().min(NAME_BYTES_MAX - 8);
-        while !service.as_str().is_char_boundary(end) {
-            end -= 1;
-        }
-        let base = &service.as_str()[..end];
+        let base = with_room(service.as_str(), 8);
         let names = (1..=limit::JOBS_MAX).filter_map(|number| JobId::new(&format!("{base}+{number}")).ok());
         let mut free = names.filter(|name| self.state.jobs.find(name).is_none());
         free.nth(self.submitted).ok_or_else(|| Rejection::Taken { noun: Noun::Job, name: service.to_string() })
@@ -269,12 +272,6 @@ fn into(job: &Job, size: Size, gang: u32) -> Resize {
     let shape = Shape::new(roles.collect(), (size.extra() > 0).then_some(gang)).on(shape.nodes().clone());
     let (join, apart, leave) = (Vec::new(), Vec::new(), Vec::new());
     Resize { shape: Arc::new(shape), owed: size.owed, join, apart, gone: 0, stay: 0, leave }
-}
-
-/// The newest extra pods above what is accepted, but for those that are owed.
-fn surplus(job: &Job, owed: &[u32], size: Size) -> Vec<u32> {
-    let others = (0..count(extra(job))).filter(|at| !owed.contains(at));
-    others.skip(size.extra() as usize).collect()
 }
 
 /// Whether an extra pod and the gang are the same to others: they have one charge, and the gang is not there by a

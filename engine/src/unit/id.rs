@@ -11,6 +11,16 @@ use crate::unit::short::Short;
 /// How many bytes a name may have.
 pub const NAME_BYTES_MAX: usize = 128;
 
+/// The beginning of a name, with room for so many bytes behind it.
+#[must_use]
+pub fn with_room(name: &str, room: usize) -> &str {
+    let mut end = name.len().min(NAME_BYTES_MAX.saturating_sub(room));
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    &name[..end]
+}
+
 /// A name that is not acceptable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadName(String);

@@ -1,13 +1,12 @@
 //! The form for the number of a service's pods as a value.
 
-use engine::job::phase::Phase;
 use engine::job::shape::Shape;
 use engine::message::command::ResizeJob;
 use engine::state::jobs::Job;
 use engine::state::world::State;
+use engine::transition;
 use engine::unit::id::JobNo;
 use engine::unit::limit;
-use engine::unit::priority::Module;
 
 /// What has been typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,14 +21,10 @@ impl SizeDraft {
     /// The form of a service as it is; nothing for jobs that are not resized.
     #[must_use]
     pub fn of(state: &State, no: JobNo) -> Option<Self> {
-        let job = state.jobs.get(no)?;
-        let is_service = job.spec.module == Module::Eas && !job.bids() && job.spec.part_of.is_none();
-        let holds = matches!(job.phase, Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. });
-        (is_service && holds && job.spec.shape.roles().len() == 1).then(|| {
-            let (owed, above) = (state.owed(no), job.spec.shape.extra_pods());
-            let most = if above > 0 { owed.saturating_add(above).to_string() } else { String::new() };
-            Self { owed: owed.to_string(), most }
-        })
+        transition::check_resizable(state, no).ok()?;
+        let (owed, above) = (state.owed(no), state.jobs[no].spec.shape.extra_pods());
+        let most = if above > 0 { owed.saturating_add(above).to_string() } else { String::new() };
+        Some(Self { owed: owed.to_string(), most })
     }
 
     /// The command, or what is wrong with each number.

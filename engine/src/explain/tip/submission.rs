@@ -13,8 +13,8 @@ use crate::state::world::State;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
-use crate::unit::id::NAME_BYTES_MAX;
 use crate::unit::id::NodeNo;
+use crate::unit::id::with_room;
 use crate::unit::time::Period;
 
 /// The submission of a job as it is, under a name that nobody has; none of a service in parts.
@@ -78,10 +78,7 @@ fn free_name(state: &State, name: &str) -> Option<JobId> {
         Some(_) | None => name,
     };
     // A long name is cut short to make room for the number, which has at most eleven bytes with its dash.
-    let mut end = base.len().min(NAME_BYTES_MAX - 11);
-    while !base.is_char_boundary(end) {
-        end -= 1;
-    }
-    let names = (2..=u32::MAX).filter_map(|attempt| JobId::new(&format!("{}-{attempt}", &base[..end])).ok());
+    let base = with_room(base, 11);
+    let names = (2..=u32::MAX).filter_map(|attempt| JobId::new(&format!("{base}-{attempt}")).ok());
     names.take(state.jobs.len() + 1).find(|id| state.jobs.find(id).is_none())
 }
