@@ -166,7 +166,7 @@ fn document(
     role: &JobRole,
     job_type: &str,
 ) -> serde_json::Map<String, Value> {
-    let spec = json!({
+    let mut spec = json!({
         "Type": role.kind,
         "PodCount": role.count,
         "Image": algorithm.value("Image"),
@@ -174,8 +174,9 @@ fn document(
         "EcsSpec": resource.value("EcsSpec"),
         "SpotSpec": resource.value("SpotSpec"),
     });
-    let spec: serde_json::Map<_, _> =
-        spec.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()).map(owned).collect();
+    if let Some(spec) = spec.as_object_mut() {
+        spec.retain(|_, value| !value.is_null());
+    }
     let fields = json!({
         "DisplayName": body.value("TrainingJobName"),
         "JobType": job_type,
@@ -202,10 +203,6 @@ fn command_line(algorithm: &Fields) -> String {
     let quoted =
         |word: &&str| if is_plain(word) { (*word).to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
-}
-
-fn owned((name, value): (&String, &Value)) -> (String, Value) {
-    (name.clone(), value.clone())
 }
 
 pub(super) fn get(arguments: &Arguments) -> Result<Operation, Misfit> {

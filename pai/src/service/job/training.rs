@@ -1,6 +1,7 @@
 //! Training jobs of the high-level SDK. Each is a job whose document has the request beside what DLC tells.
 
 use engine::state::world::State;
+use engine::unit::id::OfferId;
 use engine::unit::resource::ResourceType;
 use serde_json::Value;
 use serde_json::json;
@@ -21,6 +22,7 @@ use crate::service::job::submit;
 use crate::service::job::view;
 use crate::service::named::named;
 use crate::service::visit::Visit;
+use crate::service::visit::is_labelled;
 use crate::service::visit::not_found;
 use crate::service::visit::paged;
 
@@ -35,7 +37,7 @@ pub(crate) fn serve(visit: &mut Visit, operation: TrainingOperation) -> Result<V
             let mut found = Vec::new();
             for job in list::found(visit, &jobs)? {
                 let document = visit.document(Kind::Job, job.spec.id.as_str())?;
-                if sent(&document).is_some_and(|sent| has_labels(sent, &labels)) {
+                if sent(&document).is_some_and(|sent| is_labelled(sent, "Labels", &labels)) {
                     found.push(job.spec.id.as_str().to_owned());
                 }
             }
@@ -89,22 +91,13 @@ fn machines_of(visit: &Visit, job: &CreateJob) -> Result<Option<(String, Resourc
 }
 
 fn kind_of_offer(state: &State, name: &str) -> Option<ResourceType> {
-    let found = state.market.live_offers().find(|(_, offer)| offer.id.as_str() == name);
-    found.map(|(_, offer)| offer.resource_type)
+    let no = OfferId::new(name).ok().and_then(|id| state.market.offer_no(&id))?;
+    Some(state.market.offers[no.at()].resource_type)
 }
 
 /// The request of which a job was made, if it is a training job.
 fn sent(document: &Document) -> Option<&Document> {
     document.get(SENT).and_then(Value::as_object)
-}
-
-fn has_labels(sent: &Document, wanted: &[(String, String)]) -> bool {
-    let labels = sent.get("Labels").and_then(Value::as_array);
-    let has = |(name, value): &(String, String)| {
-        let mut labels = labels.into_iter().flatten();
-        labels.any(|label| label["Key"] == name.as_str() && label["Value"] == value.as_str())
-    };
-    wanted.iter().all(has)
 }
 
 /// Jobs that were submitted otherwise are no training jobs.
