@@ -9,6 +9,8 @@ use leptos::prelude::*;
 use crate::api::browser;
 use crate::pages::ask_first::Proposal;
 use crate::pages::ask_first::ask_first;
+use crate::pages::drafts::is_changed;
+use crate::pages::drafts::take_up;
 use crate::session::Session;
 use crate::session::send::as_curl;
 use crate::widgets::confirm::Confirm;
@@ -41,15 +43,8 @@ fn Form(session: Session, id: StoredValue<JobId>) -> impl IntoView {
         session.ask(|state| id.with_value(|id| SizeDraft::of(state, state.jobs.find(id)?))).flatten()
     });
     let draft = RwSignal::new(current.get_untracked().unwrap_or_default());
-    // Somebody else's change is taken up, unless this form is being used.
-    Effect::new(move |before: Option<SizeDraft>| {
-        let now = current.get().unwrap_or_default();
-        if before.is_some_and(|before| draft.with_untracked(|draft| *draft == before)) {
-            draft.set(now.clone());
-        }
-        now
-    });
-    let is_changed = Signal::derive(move || current.get().is_some_and(|current| draft.with(|draft| *draft != current)));
+    take_up(current, draft);
+    let is_changed = is_changed(current, draft);
     let command = Memo::new(move |_| {
         let typed = session.ask(|state| {
             let no = id.with_value(|id| state.jobs.find(id))?;

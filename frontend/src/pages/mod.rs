@@ -5,6 +5,7 @@ mod ask_first;
 pub(crate) mod audit;
 pub(crate) mod bills;
 pub(crate) mod cluster;
+pub(crate) mod drafts;
 pub(crate) mod header;
 pub(crate) mod job;
 pub(crate) mod job_remedy;

@@ -8,6 +8,8 @@ use leptos::prelude::*;
 
 use crate::pages::ask_first::Proposal;
 use crate::pages::ask_first::ask_first;
+use crate::pages::drafts::is_changed;
+use crate::pages::drafts::take_up;
 use crate::session::Session;
 use crate::session::send::as_curl;
 use crate::widgets::confirm::Confirm;
@@ -25,14 +27,7 @@ pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
     let current = Memo::new(move |_| session.ask(|state| PolicyDraft::of(&state.quotas[no.at()].settings)));
     let Some(first) = current.get_untracked() else { return ().into_any() };
     let draft = RwSignal::new(first);
-    // Somebody else's change is taken up, unless this form is being used.
-    Effect::new(move |before: Option<Option<PolicyDraft>>| {
-        let now = current.get();
-        if let Some(now) = now.as_ref().filter(|_| before.flatten() == Some(draft.get_untracked())) {
-            draft.set(now.clone());
-        }
-        now
-    });
+    take_up(current, draft);
     let (child_text, self_text) = texts(session, no, draft);
     // Jobs come and go all the time; what is found depends on quotas alone.
     let quotas = Memo::new(move |_| session.ask(|state| state.quotas.clone()));
@@ -44,7 +39,7 @@ pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
         let of_draft = |state: &State| findings::of_settings(state, no, draft.apply(&state.quotas[no.at()].settings));
         session.ask_once(of_draft).unwrap_or_default()
     });
-    let is_changed = Signal::derive(move || current.get().is_some_and(|current| draft.with(|draft| *draft != current)));
+    let is_changed = is_changed(current, draft);
     let command = move || {
         let update = |state: &State| {
             let quota = &state.quotas[no.at()];
