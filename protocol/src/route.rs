@@ -89,11 +89,11 @@ impl Verb {
 pub enum Who {
     /// Everybody, and nobody has to be known.
     Anybody,
-    /// Whoever is known. What a command may is judged where it is decided.
+    /// Everybody who is known; whether they may send this command is judged where it is decided.
     Known,
-    /// Whoever may see the job that is asked about.
+    /// Those who may see the job that is asked about.
     SeesJob,
-    /// Whoever may do this with the cluster.
+    /// Those who have this right in the cluster.
     May(Operation),
     /// The clock alone, which does not come through the front.
     Clock,
@@ -104,7 +104,7 @@ pub enum Who {
 pub enum Place {
     /// The front knows it.
     Front,
-    /// For whoever may see everything, what has been published; the cluster's object where that cannot answer.
+    /// What has been published, for those who may see everything; the cluster's object where that cannot answer.
     Published,
     /// The cluster's object.
     Object,

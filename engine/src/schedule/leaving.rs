@@ -22,7 +22,7 @@ use crate::unit::time::Timestamp;
 
 /// A domain from which one job after the other leaves.
 pub(super) struct Leaving<'s> {
-    /// The books as they are by now.
+    /// The books as they are now.
     pub(super) trial: Trial<'s>,
     domain: DomainNo,
     is_pool: bool,
@@ -54,7 +54,7 @@ impl<'s> Leaving<'s> {
         !has_left
     }
 
-    /// Whether a job runs whose gang is on idle amounts, at the beginning of the round and by now.
+    /// Whether a job runs whose gang is on idle amounts, at the beginning of the round and now.
     fn is_idle(&self, no: JobNo) -> bool {
         let job = &self.trial.state.jobs[no];
         let is_idle = |placed| self.trial.charge_of(no, placed) == Charge::Idle;

@@ -65,7 +65,7 @@ pub struct Trial<'s> {
     promoted: Set<JobNo>,
     /// Jobs that self-level preemption serves in this round, with their quotas.
     preemptors: Vec<(QuotaNo, JobNo)>,
-    /// The priorities of whom was served in this round.
+    /// The priorities of the jobs that were served in this round.
     pub starting: PrioritySet,
     /// Whether anything was lent in this round.
     pub has_lent: bool,

@@ -1,4 +1,4 @@
-//! The schemas of what writes itself in a way of its own: as what it looks like to whoever reads it.
+//! Schemas of types that write themselves: each is described as its readers see it.
 
 use std::borrow::Cow;
 
@@ -28,33 +28,26 @@ impl JsonSchema for Amount {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Few<T> {
-    fn inline_schema() -> bool {
-        true
-    }
+/// Lists of their own kind are lists to their readers.
+macro_rules! lists {
+    ($($list:ident)*) => {$(
+        impl<T: JsonSchema> JsonSchema for $list<T> {
+            fn inline_schema() -> bool {
+                true
+            }
 
-    fn schema_name() -> Cow<'static, str> {
-        Vec::<T>::schema_name()
-    }
+            fn schema_name() -> Cow<'static, str> {
+                Vec::<T>::schema_name()
+            }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Vec::<T>::json_schema(generator)
-    }
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                Vec::<T>::json_schema(generator)
+            }
+        }
+    )*};
 }
 
-impl<T: JsonSchema> JsonSchema for Set<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Vec::<T>::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Vec::<T>::json_schema(generator)
-    }
-}
+lists! { Few Set }
 
 impl<K: JsonSchema, V: JsonSchema> JsonSchema for Map<K, V> {
     fn schema_name() -> Cow<'static, str> {

@@ -7,7 +7,7 @@ pub const UNSERVED: [(Product, &str, &str); 26] = [
     (
         Product::Dlc,
         "GetPodLogs GetJobMetrics GetMetrics GetToken GetWebTerminal GetRayDashboard GetDashboard",
-        "what runs inside of pods is known to whoever runs them, not to the scheduler",
+        "the scheduler does not see what runs inside of pods; those who run them do",
     ),
     (Product::Dlc, "GetJobSanityCheckResult ListJobSanityCheckResults", "machines are not checked by the scheduler"),
     (
@@ -42,7 +42,7 @@ pub const UNSERVED: [(Product, &str, &str); 26] = [
          GetQuotaJobViewMetrics GetQuotaMetrics GetQuotaNodeMetrics GetQuotaNodeViewMetrics \
          GetQuotaRangeUserViewMetrics GetQuotaUserViewMetrics GetRangeUserViewMetrics GetResourceGroupMetrics \
          GetToken GetUserViewMetrics ListNodeGPUMetrics",
-        "what machines measure is known to whoever runs them; see ListNodes and ListQuotaActiveUserUsages for use",
+        "machines measure this, the scheduler does not; see ListNodes and ListQuotaActiveUserUsages for use",
     ),
     (
         Product::Studio,
@@ -64,7 +64,7 @@ pub const UNSERVED: [(Product, &str, &str); 26] = [
         "CheckInstanceWebTerminal CreateInstanceWebTerminal GetTrainingJobErrorInfo GetTrainingJobLatestMetrics \
          ListTrainingJobInstanceEvents ListTrainingJobInstanceMetrics ListTrainingJobLogs ListTrainingJobMetrics \
          ListTrainingJobOutputModels",
-        "what runs inside of a training job is known to whoever runs its pods, not to the scheduler",
+        "the scheduler does not see what runs inside of a training job; those who run its pods do",
     ),
     (
         Product::Studio,

@@ -187,7 +187,7 @@ fn place(place: Place) -> &'static str {
     match place {
         Place::Front => "Answered without looking into any cluster.",
         Place::Published => {
-            "Whoever may see everything is answered from what has been published, everybody else by the cluster itself."
+            "Those who may see everything are answered from what has been published, others by the cluster itself."
         }
         Place::Object => "Answered by the cluster itself.",
     }
@@ -199,10 +199,12 @@ fn who(who: Who) -> String {
     let right = |operation| serde_json::to_value(operation).unwrap_or_default();
     match who {
         Who::Anybody => "Everybody may.".to_owned(),
-        Who::Known => "Whoever is known may; what a command may is judged when it is decided.".to_owned(),
-        Who::SeesJob => "Whoever may see the job may.".to_owned(),
+        Who::Known => {
+            "Everybody who is signed in may send it; whether this command is allowed is decided for each.".to_owned()
+        }
+        Who::SeesJob => "For those who may see the job.".to_owned(),
         Who::May(operation) => {
-            format!("Whoever has the right `{}` may.", right(operation).as_str().unwrap_or_default())
+            format!("For those who have the right `{}`.", right(operation).as_str().unwrap_or_default())
         }
         Who::Clock => "Only the clock may.".to_owned(),
     }

@@ -71,7 +71,7 @@ fn in_place(job: &Job, instances: u32, before: &Service, now: &Service) -> Vec<C
     priority.into_iter().chain(size).collect()
 }
 
-/// Another run in the place of the one that there is. What runs is given up only for a run that starts at once.
+/// Replaces the run that there is. It is given up only for one that starts at once.
 pub(super) fn replace(visit: &mut Visit, name: &str, mut document: Document) -> Result<(), Problem> {
     let (_, before) = visit.job(&run::job(&document))?;
     let (is_running, id) = (before.is_running(), before.spec.id.clone());
