@@ -31,22 +31,33 @@ export async function furnish(client) {
   await client.get(AIWORKSPACE, "UpdateDefaultWorkspace", "PUT", "/api/v1/defaultWorkspaces", { WorkspaceId: things.WorkspaceId });
   const { JobId } = await post(DLC, "CreateJob", "/api/v1/jobs", job(things));
   await post(EAS, "CreateService", "/api/v2/services", service(things, "kept"));
+  const { TrainingJobId } = await post(STUDIO, "CreateTrainingJob", "/api/v1/trainingjobs", training(things));
   const { InstanceId } = await post(DSW, "CreateInstance", "/api/v2/instances", instance(things));
-  return { ...things, JobId, InstanceId, PodId: `${JobId}-worker-0`, ServiceName: "kept" };
+  return { ...things, JobId, TrainingJobId, InstanceId, PodId: `${JobId}-worker-0`, ServiceName: "kept" };
 }
 
 const job = ({ WorkspaceId, QuotaId }) => ({
   WorkspaceId, ResourceId: QuotaId, DisplayName: "job", JobType: "PyTorchJob", UserCommand: "true",
   JobSpecs: [{ Type: "Worker", Image: "image", PodCount: 1, ResourceConfig: NEEDS }],
 });
+const training = ({ WorkspaceId, QuotaId }) => ({
+  WorkspaceId, TrainingJobName: "training",
+  AlgorithmSpec: { Image: "image", Command: ["true"] },
+  ComputeResource: { ResourceId: QuotaId, InstanceCount: 1, InstanceSpec: NEEDS },
+});
 const service = ({ WorkspaceId, QuotaId }, name) => ({ metadata: { name, instance: 1, cpu: 1, gpu: 1, memory: 1024, workspace_id: WorkspaceId, quota_id: QuotaId } });
 const instance = ({ WorkspaceId, QuotaId }) => ({ WorkspaceId, ResourceId: QuotaId, InstanceName: fresh("i"), ImageUrl: "image", RequestedResource: NEEDS });
 
 const role = (more) => ({ JobSpecs: [{ ...job({}).JobSpecs[0], ...more }] });
+const NETWORK = { VpcId: "vpc-1", SwitchId: "vsw-1", SecurityGroupId: "sg-1" };
 const bid = (EcsSpec, SpotStrategy) => ({
   ...role({ ResourceConfig: undefined, EcsSpec, SpotSpec: { SpotStrategy } }),
   ResourceId: undefined,
-  UserVpc: { VpcId: "vpc-1", SwitchId: "vsw-1", SecurityGroupId: "sg-1" },
+  UserVpc: NETWORK,
+});
+const trainingBid = (SpotStrategy) => ({
+  ComputeResource: { EcsSpec: NODE_TYPE, EcsCount: 1, SpotSpec: { SpotStrategy } },
+  UserVpc: NETWORK,
 });
 const bound = { QuotaConfig: { SubQuotaPreemptionConfig: { PreemptedPriorityUpperBound: 3 } } };
 /** What a field does not go without, in the body. */
@@ -55,6 +66,9 @@ const BESIDE = {
   "CreateJob JobSpecs.SpotSpec.SpotDiscountLimit": bid(NODE_TYPE, "SpotWithPriceLimit"),
   "CreateJob JobSpecs.SpotSpec.SpotPriceLimit": bid(ECS_TYPE, "SpotWithPriceLimit"),
   "CreateJob JobSpecs.UseSpotInstance": bid(NODE_TYPE, "SpotAsPriceGo"),
+  "CreateTrainingJob AssignNodeSpec.EnableAssignNode": { AssignNodeSpec: { NodeNames: "node-0" } },
+  "CreateTrainingJob ComputeResource.SpotSpec.SpotDiscountLimit": trainingBid("SpotWithPriceLimit"),
+  "CreateTrainingJob ComputeResource.UseSpotInstance": trainingBid("SpotAsPriceGo"),
   "CreateQuota QuotaConfig.SubQuotaPreemptionConfig.PreemptedProducts": bound,
   "UpdateQuota QuotaConfig.SubQuotaPreemptionConfig.PreemptedProducts": bound,
 };
@@ -63,9 +77,9 @@ export const UNDONE = { CreateQuota: ({ QuotaId }) => [STUDIO, "DeleteQuota", "D
 
 /** What an operation cannot do without: what is in its path, its query and its body. */
 export function base(action, things, field) {
-  const { WorkspaceId, QuotaId, Other, Elsewhere, JobId, PodId, InstanceId, ServiceName, ResourceIds } = things;
+  const { WorkspaceId, QuotaId, Other, Elsewhere, JobId, PodId, InstanceId, ServiceName, ResourceIds, TrainingJobId } = things;
   const path = {
-    WorkspaceId, QuotaId, JobId, PodId, InstanceId, ServiceName,
+    WorkspaceId, QuotaId, JobId, PodId, InstanceId, ServiceName, TrainingJobId,
     ClusterId: REGION, NodeId: "node-15", InstanceType: NODE_TYPE, ResourceGroupID: "rg-1",
     MemberId: "ann", RoleName: "PAI.AlgoOperator", RoleId: "PAI.AlgoOperator", PermissionCode: "PaiDLC:ListJobs",
   };
@@ -91,8 +105,8 @@ export function base(action, things, field) {
     ListResources: { query: { WorkspaceId } },
     GetResourceGroupTotal: { query: { ResourceGroupID: "rg-1" } },
     GetResourceGroupRequest: { query: { ResourceGroupID: "rg-1" } },
+    CreateTrainingJob: { body: training(things) },
     GetMember: { query: { UserId: "ann" } },
-    
   }[action];
   const body = BESIDE[`${action} ${field}`];
   return { query: {}, ...more, body: body ? { ...more?.body, ...body } : more?.body, path: { ...path, ...more?.path } };

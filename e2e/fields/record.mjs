@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 const ROOT = resolve(fileURLToPath(import.meta.url), "../../..");
 const MODELS = resolve(ROOT, "../shared/pai/operations.json");
 const DOCUMENTATION = resolve(ROOT, "docs/pai.md");
+/** The models of training jobs, which the companion folder does not have, and where their operations are. */
+const TRAINING = resolve(ROOT, "pai/tests/fixtures/training.txt");
+const STUDIO = resolve(ROOT, "public/openapi-pai-studio.json");
 
 /** Whether the companion folder with the models is there. */
 export const hasModels = existsSync(MODELS);
@@ -44,6 +47,30 @@ export function operations() {
     }
   }
   return [...found.values()];
+}
+
+const TYPES = { map: "Dict[str, str]", any: "Any" };
+/** A type of the fixtures as the models write it. */
+const modelled = (type) => (type.endsWith("[]") ? `List[${modelled(type.slice(0, -2))}]` : (TYPES[type] ?? type));
+
+/** The operations of training jobs, in the same way. */
+export function trainingOperations() {
+  const [sent, models] = [new Map(), {}];
+  for (const line of readFileSync(TRAINING, "utf8").trim().split("\n")) {
+    const [head, fields] = line.split(": ");
+    const [, name, part] = head.split(" ");
+    const types = Object.fromEntries(fields.split(" ").map((field) => field.split(":")).map(([name, type]) => [name, modelled(type)]));
+    if (part) sent.set(name, { part, types });
+    else models[name] = types;
+  }
+  const { info, paths } = JSON.parse(readFileSync(STUDIO, "utf8"));
+  const places = Object.entries(paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, { operationId }]) => [operationId, verb.toUpperCase(), path]));
+  return places.filter(([action]) => /TrainingJob/.test(action)).map(([action, method, path]) => {
+    const { part, types } = sent.get(action) ?? { types: {} };
+    const inside = Object.entries(types).flatMap(([name, type]) => [...leaves(models, name, type, [])]);
+    const fields = new Map(inside.map((field) => [`${part} ${written(field.path)}`, { ...field, part, isJson: false }]));
+    return { action, version: info.version, method, path, fields };
+  });
 }
 
 /** How many operations the documentation says are served. */
