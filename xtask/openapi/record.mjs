@@ -1,12 +1,32 @@
 // Records examples for the document: what a Worker is sent in a small story, and what it answers.
 // `node xtask/openapi/record.mjs` after `cargo xtask build`.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { Server, accessKey } from "../../e2e/server.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { Cluster, Server, accessKey } from "../../e2e/server.mjs";
+import { start } from "../../worker/serve.mjs";
 
 const FILE = new URL("examples.json", import.meta.url);
+const FAULTY = new URL("../../e2e/faulty.mjs", import.meta.url);
+/** How many requests are sent at once until one is told to wait. */
+const BURST = 200;
+/** How many commands, so many at once, leave the beginning out of the log that is at hand. */
+const [LOG, LANES] = [1_200, 8];
 const GPU = 1_000;
 const OFFER = "gpu-8";
+
+/** What a Worker answers whose secret is too short, and one that fails while it answers. */
+async function ofFailures() {
+  const runtime = await start({ masterSecret: "short", entry: readFileSync(FAULTY, "utf8") });
+  try {
+    const cluster = await new Cluster({ url: runtime.url, key: runtime.adminKey }, "prod").found();
+    const unset = await cluster.send("key-ana", { create_key: { key: "prod.ana", user: "ana" } });
+    // Used after a command has been stored and before it is answered.
+    await fetch(`${runtime.url}/v1/fail/getWebSockets`);
+    return [unset, await cluster.submit("one")];
+  } finally {
+    await runtime.stop();
+  }
+}
 
 const server = await new Server().start();
 const examples = { requests: {}, answers: {}, refusals: {} };
@@ -99,7 +119,23 @@ try {
   await refused({ cancel_job: { job: "x".repeat(1 << 20) } });
   const guest = await accessKey(cluster, "guest");
   const session = await cluster.request("POST", "sessions", JSON.stringify({ key: guest.id, secret: guest.secret }), {});
-  refusals.push(await plain("/v1/clusters/prod/hash", { headers: { authorization: `Bearer ${session.body.token}` } }));
+  const asGuest = (path) => plain(path, { headers: { authorization: `Bearer ${session.body.token}` } });
+  refusals.push(await asGuest("/v1/clusters/prod/hash"));
+  for (let turn = 0; turn < LOG; turn += LANES) {
+    const lanes = [...Array(LANES).keys()].map((lane) => ({ set_priority: { job: "train-2", priority: 1 + ((turn + lane) % 9) } }));
+    await Promise.all(lanes.map((command) => send(null, command)));
+  }
+  await cluster.post("flush");
+  await send(null, { put_workspace: { workspace: "team" } });
+  await send(null, { put_member: { workspace: "team", user: "guest", roles: ["guest"] } });
+  refusals.push(await asGuest("/v1/clusters/prod/entries?after=1&count=500"));
+  for (let hurried; hurried === undefined; ) {
+    const burst = await Promise.all(Array.from({ length: BURST }, () => asGuest("/v1/clusters/prod/me")));
+    hurried = burst.find(({ status }) => status === 429);
+    if (hurried) refusals.push(hurried);
+  }
+  refusals.push(...(await ofFailures()));
+  assert.deepEqual([...new Set(refusals.map(({ status }) => status))].sort(), [400, 401, 403, 404, 409, 410, 413, 422, 426, 429, 500, 503], JSON.stringify(refusals));
   for (const { status, body } of refusals.reverse()) examples.refusals[status] = body;
   writeFileSync(FILE, `${JSON.stringify(examples, null, 1)}\n`);
   console.log(`refusals: ${Object.keys(examples.refusals)}`);

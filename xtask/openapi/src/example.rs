@@ -45,10 +45,12 @@ impl Examples {
     }
 
     /// How a request was refused.
-    pub(crate) fn refusal(&self, status: u16) -> Result<Option<Value>, String> {
-        let Some(refusal) = self.refusals.get(&status.to_string()) else { return Ok(None) };
+    pub(crate) fn refusal(&self, status: u16) -> Result<Value, String> {
+        let refusal = self.refusals.get(&status.to_string());
+        let refusal =
+            refusal.ok_or_else(|| format!("the refusal {status} has no example: see xtask/openapi/record.mjs"))?;
         Refusal::deserialize(refusal).map_err(|error| format!("{RECORDED}: the refusal {status}: {error}"))?;
-        Ok(Some(refusal.clone()))
+        Ok(refusal.clone())
     }
 }
 

@@ -135,10 +135,8 @@ fn responses(
     }
     responses.insert(status.to_string(), answer);
     for (status, description) in REFUSALS.into_iter().filter(|(status, _)| refuses(route, page, *status)) {
-        let mut content = json!({ "schema": crate::shape::reference("Refusal") });
-        if let Some(example) = examples.refusal(status)? {
-            content["examples"] = json!({ "refused": { "value": example } });
-        }
+        let examples = json!({ "refused": { "value": examples.refusal(status)? } });
+        let content = json!({ "schema": crate::shape::reference("Refusal"), "examples": examples });
         let mut refused = json!({ "description": description, "content": { "application/json": content } });
         if status == 429 {
             let header = json!({ "description": "How long to wait, in seconds.", "schema": { "type": "string" } });
