@@ -52,8 +52,8 @@ fn routing() {
     );
     assert_eq!(
         list("2020-12-03", "GetPodLogs", "GET", "/api/v1/jobs/j/pods/p/logs"),
-        "400 UnsupportedOperation: GetPodLogs is not served here: what runs inside of pods is known to whoever runs \
-         them, not to the scheduler"
+        "400 UnsupportedOperation: GetPodLogs is not served here: the scheduler does not see what runs inside of \
+         pods; those who run them do"
     );
 }
 
