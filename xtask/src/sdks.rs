@@ -74,7 +74,10 @@ pub(crate) fn load(options: &[&str]) -> Result<(), Failure> {
     };
     let wrong = || Failure::new(format!("clients {} is not understood", options.join(" ")), "use --minutes N");
     let script = format!("{LOAD} --seconds {}", minutes.ok_or_else(wrong)? * 60);
-    drive(&newest()?, [EXAMPLES, script.as_str()])
+    // Each has a cluster of its own: the examples take all that there is.
+    let python = newest()?;
+    drive(&python, [EXAMPLES])?;
+    drive(&python, [script.as_str()])
 }
 
 /// The interpreter of a virtual environment with these packages.
