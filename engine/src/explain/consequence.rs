@@ -69,6 +69,7 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             | Event::KeyForgotten { .. }
             | Event::Veiled
             | Event::JobSubmitted { .. }
+            | Event::CancelledBy { .. }
             | Event::PriorityChanged { .. }
             | Event::OfferCreated { .. }
             | Event::OfferUpdated { .. }

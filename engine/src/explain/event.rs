@@ -90,6 +90,7 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::Returned { job, .. } => format!("{} is looked at again", name(state, *job)),
         Event::Checkpointed { job, .. } => format!("{} wrote a checkpoint", name(state, *job)),
         Event::Ended { job, outcome: how, .. } => format!("{} {}", name(state, *job), outcome(how)),
+        Event::CancelledBy { job, by, .. } => format!("{by} cancels {}", name(state, *job)),
         Event::PriorityChanged { job, priority, .. } => format!("{} has priority {priority} now", name(state, *job)),
         Event::Resized { job, resize, .. } => format!("{} {}", name(state, *job), resized(resize)),
         Event::Held { job, at, jobs, hold } => {
@@ -205,6 +206,7 @@ pub fn episode(episode: &Episode) -> String {
             format!("Grew by {}, not in quota", count(u64::from(*pods), "pod", "pods"))
         }
         Episode::Requeued => "Queued again".to_owned(),
+        Episode::CancelledBy(by) => format!("Cancelled by {by}"),
         Episode::PriorityChanged => "Priority changed".to_owned(),
         Episode::Resized { pods } => format!("Resized to {}", count(u64::from(*pods), "pod", "pods")),
         Episode::Ended(how) => capitalised(&outcome(how)),

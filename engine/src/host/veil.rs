@@ -219,6 +219,7 @@ impl<'a> Veil<'a> {
             Event::MemberPut { workspace, user, .. } | Event::MemberRemoved { workspace, user } => {
                 self.sees(Some(workspace)) || is_own(user)
             }
+            Event::CancelledBy { by, .. } => self.knows(by),
             Event::KeyPut { is_now, .. } => is_own(&is_now.owner),
             Event::KeyForgotten { .. } => false,
             Event::JobSubmitted { no, spec, .. } => {
@@ -283,6 +284,7 @@ impl<'a> Veil<'a> {
             Phase::Ended { outcome, .. } => self.cover_outcome(no, outcome),
             Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } => {}
         }
+        job.story.retain(|(_, episode)| if let Episode::CancelledBy(by) = episode { self.knows(by) } else { true });
         for (at, episode) in job.story.iter_mut() {
             match episode {
                 Episode::Evicted { cause, .. } | Episode::Shrunk { cause, .. } => self.of(*at).cover_cause(cause),
@@ -292,6 +294,7 @@ impl<'a> Veil<'a> {
                 | Episode::Promoted
                 | Episode::Grown { .. }
                 | Episode::Requeued
+                | Episode::CancelledBy(_)
                 | Episode::PriorityChanged
                 | Episode::Resized { .. } => {}
             }

@@ -9,7 +9,6 @@ use crate::job::phase::ExtraPod;
 use crate::job::phase::Phase;
 use crate::job::phase::PodAt;
 use crate::job::shape::Shape;
-use crate::unit::few::Few;
 
 /// A job keeps running with more or fewer pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,11 +52,8 @@ impl Resize {
                     self.join.iter().filter_map(|at| extra.get(*at as usize).copied()).collect();
                 let has_gone =
                     |at: &u32| [&self.join, &self.apart, &self.leave].iter().any(|list| list.binary_search(at).is_ok());
-                let mut kept = Few::new();
-                for (_, pod) in (0..).zip(extra.iter()).filter(|(at, _)| !has_gone(at)) {
-                    kept.push(*pod);
-                }
-                *extra = kept;
+                let mut at = 0..;
+                extra.retain(|_| at.next().is_some_and(|at| !has_gone(&at)));
                 let staying = cut(&mut placed.pods, &joining, self.gone, self.stay);
                 for at in staying {
                     extra.push(ExtraPod { charge: placed.charge, at, started: *started });

@@ -10,6 +10,7 @@ use crate::unit::few::Few;
 use crate::unit::id::JobId;
 use crate::unit::id::OfferId;
 use crate::unit::id::QuotaId;
+use crate::unit::id::UserId;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -139,6 +140,8 @@ pub enum Episode {
     },
     /// It was queued again.
     Requeued,
+    /// Somebody cancelled it.
+    CancelledBy(UserId),
     /// Its priority was changed.
     PriorityChanged,
     /// It has another number of pods.

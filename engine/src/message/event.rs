@@ -97,6 +97,15 @@ pub enum Event {
         /// What it asks for.
         spec: Box<JobSpec>,
     },
+    /// Somebody cancelled a job; how it stops or ends follows.
+    CancelledBy {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// Who.
+        by: UserId,
+    },
     /// A job's declared priority was changed.
     PriorityChanged {
         /// The job.

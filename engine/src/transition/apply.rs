@@ -119,7 +119,8 @@ fn apply_change(state: &mut State, event: &Event) {
             state.keys.insert(key.clone(), is_now.clone());
         }
         Event::KeyForgotten { key } => forget_key(state, key),
-        Event::PriorityChanged { .. }
+        Event::CancelledBy { .. }
+        | Event::PriorityChanged { .. }
         | Event::Resized { .. }
         | Event::Promoted { .. }
         | Event::Evicted { .. }
@@ -171,6 +172,9 @@ fn set<T>(list: &mut Vec<T>, at: usize, value: T) {
 /// Events of one job: it leaves everything that is kept about it, changes, and enters again.
 fn apply_to_job(state: &mut State, event: &Event) {
     match event {
+        Event::CancelledBy { job, at, by } => change(state, *job, |job| {
+            job.tell(*at, Episode::CancelledBy(by.clone()));
+        }),
         Event::PriorityChanged { job, at, priority } => change(state, *job, |job| {
             job.spec.priority = *priority;
             job.tell(*at, Episode::PriorityChanged);

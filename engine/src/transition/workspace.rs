@@ -169,6 +169,7 @@ pub(super) fn apply(state: &mut State, event: &Event) {
         | Event::InventorySet { .. }
         | Event::Priced { .. }
         | Event::Billed { .. }
+        | Event::CancelledBy { .. }
         | Event::PriorityChanged { .. }
         | Event::Promoted { .. }
         | Event::Evicted { .. }

@@ -33,6 +33,13 @@ impl<T> Few<T> {
         let list = self.0.as_mut()?;
         (at < list.len()).then(|| list.remove(at))
     }
+
+    /// Keeps the values of which this is true, asked in their order.
+    pub fn retain(&mut self, is_kept: impl FnMut(&T) -> bool) {
+        if let Some(list) = &mut self.0 {
+            list.retain(is_kept);
+        }
+    }
 }
 
 impl<T> Default for Few<T> {

@@ -22,7 +22,7 @@ use engine::unit::time::Timestamp;
 use crate::teams::teams;
 
 /// What happens while a member of workspace-b watches: others submit, wait, fail and are evicted, workspaces change.
-const DAY: [(&str, &str); 12] = [
+const DAY: [(&str, &str); 13] = [
     (
         "cluster",
         r#"{"update_quota":{"quota":"Quota1","settings":{"child_level":{"preemptible":[1,2,3],"modules":["DLC"]}}}}"#,
@@ -48,6 +48,7 @@ const DAY: [(&str, &str); 12] = [
         "cluster",
         r#"{"submit_job":{"job":"secret-4","quota":"Quota1","workspace":"workspace-a","priority":9,"module":"EAS","pods":[{"amount":{"gpu":100000}}]}}"#,
     ),
+    ("carol", r#"{"cancel_job":{"job":"secret-2"}}"#),
     ("owner", r#"{"cancel_job":{"job":"guest-job"}}"#),
     ("cluster", r#"{"round":{"slot":1}}"#),
 ];
@@ -58,7 +59,7 @@ fn sender(name: &str) -> Sender {
 
 /// Sends a command as its sender. The first and the last two concern everybody, or the member's own workspace.
 fn entry(state: &mut State, at: usize, (by, command): (&str, &str)) -> Entry {
-    let kind = if (1..=9).contains(&at) { "secret" } else { "known" };
+    let kind = if (1..=10).contains(&at) { "secret" } else { "known" };
     let text = format!(r#"{{"format":1,"id":"{kind}-id-{at}","command":{command}}}"#);
     let envelope = sender(by).sign(message::read::<Envelope>(text.as_bytes()).unwrap());
     let now = Timestamp(60_000 + i64::try_from(at).unwrap());
@@ -86,7 +87,8 @@ fn no_name_of_another_workspace_is_in_what_a_member_reads() {
     for name in ["carol", "secret-", "secret reason", "\"secret\"", "workspace-a", "workspace-c"] {
         assert!(!seen.contains(name), "{name} in {seen}");
     }
-    for name in ["another workspace's job", "workspace-b", "developer-job", "known-id-10", "veiled"] {
+    for name in ["another workspace's job", "workspace-b", "developer-job", "known-id-11", "veiled", "\"by\":\"owner\""]
+    {
         assert!(seen.contains(name), "{name}");
     }
 }

@@ -96,6 +96,7 @@ impl All {
             | Event::KeyForgotten { .. }
             | Event::Veiled
             | Event::JobSubmitted { .. }
+            | Event::CancelledBy { .. }
             | Event::PriorityChanged { .. }
             | Event::Resized { .. }
             | Event::Promoted { .. }

@@ -102,7 +102,11 @@ fn who_stopped_a_job_is_told() {
     assert_eq!((id(&told, "ReasonCode"), id(&told, "ReasonMessage")), expected);
     let last = told["StatusHistory"].as_array().unwrap().last().unwrap();
     assert_eq!((id(last, "ReasonCode"), id(last, "ReasonMessage")), expected);
-    assert_eq!(told["StoppedBy"], NOTHING);
+    let native = id(&office.get("CreateJob", "/api/v1/jobs", &job(&json!({ "ResourceId": quota }))), "JobId");
+    office.sent_by(Sender { user: UserId::new("bob").unwrap(), administers: true });
+    office.command(json!({ "cancel_job": { "job": native } }));
+    let told = office.get("GetJob", &format!("/api/v1/jobs/{native}"), &NOTHING);
+    assert_eq!(id(&told, "ReasonMessage"), "bob stopped the job");
 }
 
 #[test]

@@ -75,7 +75,8 @@ impl Office {
         let command: Command = serde_json::from_value(command).unwrap();
         self.calls += 1;
         let id = CommandId::new(&format!("native-{}", self.calls)).unwrap();
-        let envelope = Envelope { format: FORMAT, id, by: None, base: None, dry_run: false, command };
+        let by = Some(self.sender.user.clone());
+        let envelope = Envelope { format: FORMAT, id, by, base: None, dry_run: false, command };
         authority::handle(&mut self.cluster.state, &envelope, self.now).unwrap();
     }
 

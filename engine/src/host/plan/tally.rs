@@ -234,6 +234,7 @@ impl Tally {
             | Event::QuotaUpdated { .. }
             | Event::QuotasScaled { .. }
             | Event::QuotaDeleted { .. }
+            | Event::CancelledBy { .. }
             | Event::PriorityChanged { .. }
             | Event::Granted { .. }
             | Event::Returned { .. }

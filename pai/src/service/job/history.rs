@@ -65,15 +65,21 @@ pub(crate) fn tag(of: &impl Serialize) -> String {
 }
 
 /// The code and the sentence of an end.
-pub(crate) fn end(job: &Job, outcome: &Outcome, stopped_by: Option<&str>) -> (String, String) {
+pub(crate) fn end(job: &Job, outcome: &Outcome) -> (String, String) {
     match outcome {
         Outcome::Succeeded => ("JobSucceeded".to_owned(), "the job has done its work".to_owned()),
         Outcome::Failed { reason } => ("JobFailed".to_owned(), reason.clone()),
-        Outcome::Cancelled => {
-            ("JobStoppedByUser".to_owned(), format!("{} stopped the job", stopped_by.unwrap_or("somebody")))
-        }
+        Outcome::Cancelled => ("JobStoppedByUser".to_owned(), format!("{} stopped the job", stopped_by(job))),
         Outcome::Preempted => last_eviction(job),
     }
+}
+
+/// Who stopped a job, as far as it may be said.
+fn stopped_by(job: &Job) -> &str {
+    let mut told = job.story.iter().rev();
+    let by =
+        told.find_map(|(_, episode)| if let Episode::CancelledBy(by) = episode { Some(by.as_str()) } else { None });
+    by.unwrap_or("somebody")
 }
 
 /// How often a job has been started anew after an eviction, or is going to be. The eviction that ends it is none.
@@ -95,6 +101,7 @@ fn is_evicted(episode: &Episode) -> Option<bool> {
         | Episode::Promoted
         | Episode::Shrunk { .. }
         | Episode::Grown { .. }
+        | Episode::CancelledBy(_)
         | Episode::PriorityChanged
         | Episode::Resized { .. }
         | Episode::Ended(_) => Some(false),
@@ -111,6 +118,7 @@ pub(crate) fn last_charge(job: &Job) -> Option<Charge> {
         | Episode::Shrunk { .. }
         | Episode::Grown { .. }
         | Episode::Requeued
+        | Episode::CancelledBy(_)
         | Episode::PriorityChanged
         | Episode::Resized { .. }
         | Episode::Ended(_) => None,
@@ -127,6 +135,7 @@ pub(crate) fn last_eviction(job: &Job) -> (String, String) {
         | Episode::Shrunk { .. }
         | Episode::Grown { .. }
         | Episode::Requeued
+        | Episode::CancelledBy(_)
         | Episode::PriorityChanged
         | Episode::Resized { .. }
         | Episode::Ended(_) => None,
@@ -148,7 +157,7 @@ fn reason(cause: &Cause) -> String {
 }
 
 /// What a job has been, the oldest first. Of a long story the oldest part is not kept.
-pub(crate) fn stretches(job: &Job, stopped_by: Option<&str>) -> Vec<Stretch> {
+pub(crate) fn stretches(job: &Job) -> Vec<Stretch> {
     let mut list: Vec<Stretch> = Vec::new();
     let mut enter = |at: Timestamp, status, (code, message): (String, String)| {
         if let Some(last) = list.last_mut() {
@@ -168,10 +177,11 @@ pub(crate) fn stretches(job: &Job, stopped_by: Option<&str>) -> Vec<Stretch> {
                 enter(*at, if returns { "Restarting" } else { "Stopping" }, (reason(cause), explain::episode(episode)));
             }
             Episode::Requeued => enter(*at, waiting(job), plain()),
-            Episode::Ended(outcome) => enter(*at, ended(outcome), end(job, outcome, stopped_by)),
+            Episode::Ended(outcome) => enter(*at, ended(outcome), end(job, outcome)),
             Episode::Promoted
             | Episode::Shrunk { .. }
             | Episode::Grown { .. }
+            | Episode::CancelledBy(_)
             | Episode::PriorityChanged
             | Episode::Resized { .. } => {}
         }
@@ -215,12 +225,12 @@ pub(crate) fn restarts(stretches: &[Stretch], now: Timestamp) -> Value {
 
 /// When a job was started the last time.
 pub(crate) fn started(job: &Job) -> Option<Timestamp> {
-    stretches(job, None).iter().rev().find(|stretch| stretch.status == "Running").map(|run| run.from)
+    stretches(job).iter().rev().find(|stretch| stretch.status == "Running").map(|run| run.from)
 }
 
 /// The times of a job, and how long it has run.
 pub(crate) fn times(job: &Job, now: Timestamp) -> Document {
-    let stretches = stretches(job, None);
+    let stretches = stretches(job);
     let mut fields = Document::new();
     let mut note = |name: &str, at: Timestamp| drop(fields.insert(name.to_owned(), calendar::written(at).into()));
     note("GmtCreateTime", job.submitted);

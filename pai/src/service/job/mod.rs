@@ -89,10 +89,7 @@ pub(crate) fn cancel(visit: &mut Visit, name: &str, changes: &[Change]) -> Resul
         return if changes.is_empty() { Ok(()) } else { visit.keep(changes) };
     }
     let id = job.spec.id.clone();
-    let mut document = visit.document(Kind::Job, name)?;
-    document.insert(view::STOPPED_BY.to_owned(), Value::from(visit.sender.user.as_str()));
-    let changes = [changes, &[Change::put(Kind::Job, name, &document)]].concat();
-    visit.send(Command::CancelJob(CancelJob { job: id }), &changes).map(drop)
+    visit.send(Command::CancelJob(CancelJob { job: id }), changes).map(drop)
 }
 
 /// The engine keeps the story of a job that has ended; a deleted one is only shown no more. Who may stop a job may

@@ -112,7 +112,7 @@ fn get(visit: &Visit, name: &str) -> Result<Value, Problem> {
     let document = check(visit, name)?;
     let (no, job) = visit.told(name)?;
     let state = visit.state()?;
-    let stretches = history::stretches(&job, view::stopped_by(&document));
+    let stretches = history::stretches(&job);
     let (code, message) = view::reason(visit, no, &job)?;
     let transition = |stretch: &history::Stretch| {
         let mut told = history::written(std::slice::from_ref(stretch))[0].take();

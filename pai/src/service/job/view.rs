@@ -32,15 +32,12 @@ use crate::service::quota;
 use crate::service::visit::Visit;
 use crate::service::workspace;
 
-/// The field of a job's document that says who stopped it. Nobody is told it as a field.
-pub(super) const STOPPED_BY: &str = "StoppedBy";
-
 pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Problem> {
     let (no, job) = visit.told(name)?;
     let job = &job;
     let state = visit.state()?;
     let document = visit.document(Kind::Job, name)?;
-    let mut stretches = history::stretches(job, stopped_by(&document));
+    let mut stretches = history::stretches(job);
     for stretch in &mut stretches {
         stretch.message = named(visit, &stretch.message)?;
     }
@@ -71,9 +68,7 @@ pub(super) fn told(visit: &Visit, job: &Job, document: &Document) -> Result<Docu
     let (state, now) = (visit.state()?, visit.now);
     let spec = &job.spec;
     let mut fields = document.clone();
-    for inner in [STOPPED_BY, SENT] {
-        fields.remove(inner);
-    }
+    fields.remove(SENT);
     if !fields.contains_key("JobSpecs") {
         fields.insert("JobSpecs".to_owned(), specs(state, job));
     }
@@ -166,18 +161,10 @@ pub(crate) fn reason(visit: &Visit, no: JobNo, told: &Job) -> Result<(String, St
             return hold.map_or_else(|| Ok(Default::default()), |hold| binding(visit, hold));
         }
         Phase::Stopping { .. } => last_eviction(told),
-        Phase::Ended { outcome, .. } => {
-            let document = visit.document(Kind::Job, told.spec.id.as_str())?;
-            history::end(told, outcome, stopped_by(&document))
-        }
+        Phase::Ended { outcome, .. } => history::end(told, outcome),
         Phase::Starting { .. } | Phase::Running { .. } => Default::default(),
     };
     Ok((code, named(visit, &sentence)?))
-}
-
-/// Who stopped a job, if it was stopped by this contract.
-pub(super) fn stopped_by(document: &Document) -> Option<&str> {
-    document.get(STOPPED_BY).and_then(Value::as_str)
 }
 
 /// The code and the sentence of what a job waits for first.
