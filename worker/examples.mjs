@@ -10,6 +10,18 @@ async function send({ url, adminKey }, cluster, body) {
   return fetch(`${url}/v1/clusters/${cluster}/commands`, { method: "POST", headers, body });
 }
 
+/** What a cluster answers whose storage is gone, while KV still shows it. */
+const LOST = "storage_lost";
+
+/** Brings a cluster back from what was published of it. Nothing is replaced: its storage is empty. */
+async function restore({ url, adminKey }, cluster) {
+  const headers = { authorization: `Bearer ${adminKey}` };
+  const answer = await fetch(`${url}/v1/clusters/${cluster}/restore`, { method: "POST", headers });
+  const text = await answer.text();
+  if (answer.ok) console.log(`${cluster}: its storage was lost; restored revision ${JSON.parse(text).object.revision} from KV`);
+  else console.error(`${cluster}: its storage was lost and cannot be restored (${answer.status}): ${text}`);
+}
+
 /** Sends an example's commands. They carry ids, so sending them again changes nothing. */
 export async function load(server, cluster, file) {
   if (!existsSync(file)) return;
@@ -17,7 +29,9 @@ export async function load(server, cluster, file) {
   for (const [index, body] of lines.entries()) {
     const answer = await send(server, cluster, body);
     if (answer.ok) continue;
-    console.error(`${cluster}: the example's line ${index + 1} was refused (${answer.status}): ${await answer.text()}`);
+    const text = await answer.text();
+    if (index === 0 && text.includes(`"${LOST}"`)) return restore(server, cluster);
+    console.error(`${cluster}: the example's line ${index + 1} was refused (${answer.status}): ${text}`);
     return;
   }
   console.log(`loaded the example cluster ${cluster} (${lines.length} commands)`);

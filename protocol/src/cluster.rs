@@ -81,6 +81,8 @@ pub(crate) struct Memory {
     pub(crate) sealed: Option<Sealed>,
     /// Whether notes have changed since they were published.
     pub(crate) has_stale_notes: bool,
+    /// Whether this is known to be a new cluster, and no lost one; asked as long as there is no entry.
+    pub(crate) is_new: bool,
 }
 
 /// What came of a command that was not refused.
@@ -191,6 +193,9 @@ impl<S: LogStore> Cluster<S> {
             && let Some(receipt) = self.first_answer(envelope)?
         {
             return Ok(Done { receipt, record: None });
+        }
+        if !envelope.dry_run && self.is_unfounded()? {
+            return Err(Fault::Unfounded.into());
         }
         let memory = self.memory()?;
         let at = now.max(memory.at);
@@ -331,7 +336,17 @@ fn load(store: &impl LogStore) -> Result<Memory, Fault> {
     let published = store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
     let sealed = store.meta(Meta::Sealed)?.map(|text| decode("the sealed publication", &text)).transpose()?;
     let has_stale_notes = !store.stale_buckets()?.is_empty();
-    Ok(Memory { state, seq, at, alarmed_at: Timestamp(0), snapshot_seq, published, sealed, has_stale_notes })
+    Ok(Memory {
+        state,
+        seq,
+        at,
+        alarmed_at: Timestamp(0),
+        snapshot_seq,
+        published,
+        sealed,
+        has_stale_notes,
+        is_new: false,
+    })
 }
 
 /// Applies an entry's events and checks where that leads.

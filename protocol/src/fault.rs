@@ -4,6 +4,8 @@ use std::fmt;
 
 use engine::message::rejection::Rejection;
 
+use crate::founding::Lost;
+
 /// Our mistake, or that of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -24,6 +26,8 @@ pub enum Fault {
         /// Its key.
         key: String,
     },
+    /// Nobody has looked whether KV shows a cluster of which the storage has nothing (see [`crate::founding`]).
+    Unfounded,
     /// What is stored contradicts itself.
     Damaged {
         /// Where.
@@ -51,6 +55,7 @@ impl fmt::Display for Fault {
             Self::Log { reason } => write!(f, "the log's storage failed: {reason}"),
             Self::Kv { key, reason } => write!(f, "KV failed at {key}: {reason}"),
             Self::Missing { key } => write!(f, "KV does not show {key}; repeat it in a minute"),
+            Self::Unfounded => f.write_str("nobody has looked whether KV shows this cluster"),
             Self::Damaged { place, reason } => write!(f, "{place} is damaged: {reason}"),
         }
     }
@@ -63,6 +68,8 @@ impl std::error::Error for Fault {}
 pub enum Failure {
     /// The client can mend it. Nothing was stored.
     Refused(Rejection),
+    /// The storage has lost the cluster that KV shows. Somebody has to restore it or to give it up. Nothing was stored.
+    Lost(Lost),
     /// We have to. The same command may be sent again: it has one effect.
     Broken(Fault),
 }
@@ -83,6 +90,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(rejection) => rejection.fmt(f),
+            Self::Lost(Lost { revision, .. }) => {
+                write!(f, "the storage has no log, and KV shows the cluster at revision {revision}")
+            }
             Self::Broken(fault) => fault.fmt(f),
         }
     }

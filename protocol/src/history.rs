@@ -25,6 +25,14 @@ pub async fn head(kv: &impl KvStore, cluster: &ClusterName) -> Result<Option<Hea
     kv.get(&key).await?.map(|text| decode(&key, &text)).transpose()
 }
 
+/// A head that was given up, by its key; none if nothing of this cluster can have it.
+pub async fn given_up(kv: &impl KvStore, cluster: &ClusterName, key: &str) -> Result<Option<Head>, Fault> {
+    if !key.starts_with(&cluster.given_up_start()) {
+        return Ok(None);
+    }
+    decode(key, &object(kv, key).await?).map(Some)
+}
+
 /// A snapshot's bytes.
 pub async fn snapshot_text(kv: &impl KvStore, reference: &SnapshotRef) -> Result<String, Fault> {
     Ok(try_join_all(reference.parts.iter().map(|key| object(kv, key))).await?.concat())

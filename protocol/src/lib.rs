@@ -17,6 +17,7 @@
 pub mod answer;
 pub mod digest;
 pub mod fault;
+pub mod founding;
 pub mod name;
 pub mod profile;
 pub mod rate;

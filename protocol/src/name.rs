@@ -46,6 +46,17 @@ impl ClusterName {
         format!("c/{self}/head")
     }
 
+    /// The key of a head that was given up.
+    #[must_use]
+    pub fn given_up(&self, seq: u64, text: &str) -> String {
+        format!("{}{seq:012}-{}", self.given_up_start(), sha256(text.as_bytes()))
+    }
+
+    /// How the keys of heads begin that were given up.
+    pub(crate) fn given_up_start(&self) -> String {
+        format!("c/{self}/given-up/")
+    }
+
     /// The key of a log segment.
     #[must_use]
     pub fn segment(&self, first: u64, last: u64, text: &str) -> String {

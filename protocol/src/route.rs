@@ -150,7 +150,7 @@ impl Route {
 pub const ROUTES: [Route; 23] = [
     get(Call::Health, "/health", Who::Anybody, Place::Front),
     get(Call::Clusters, "/v1/clusters", Who::Known, Place::Front),
-    post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known),
+    post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known).with(&["anew"]),
     get(Call::Snapshot, "/v1/clusters/{cluster}/snapshot", SEE, Place::Published).with(&["min_revision"]),
     get(Call::Head, "/v1/clusters/{cluster}/head", SEE_LOG, Place::Published).with(&["min_revision"]),
     get(Call::Entries, "/v1/clusters/{cluster}/entries", SEE, Place::Published).with(&[
@@ -184,7 +184,7 @@ pub const ROUTES: [Route; 23] = [
     get(Call::Hash, "/v1/clusters/{cluster}/hash", SEE_LOG, Place::Object),
     // Browsers cannot set a header on a WebSocket, so the credential may come as `key`.
     get(Call::Events, "/v1/clusters/{cluster}/events", SEE, Place::Object).with(&["key"]),
-    post(Call::Restore, "/v1/clusters/{cluster}/restore", RUN).with(&["from", "force"]),
+    post(Call::Restore, "/v1/clusters/{cluster}/restore", RUN).with(&["from", "head", "force"]),
     post(Call::Flush, "/v1/clusters/{cluster}/flush", RUN),
     post(Call::Slot, "/v1/clusters/{cluster}/slots/{slot}", Who::Clock),
 ];

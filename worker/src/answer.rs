@@ -8,6 +8,7 @@ use engine::unit::time::Millis;
 use protocol::answer::Refusal;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
+use protocol::founding::Lost;
 use protocol::route::Verb;
 use worker::Headers;
 use worker::Response;
@@ -43,6 +44,8 @@ pub(crate) enum Problem {
     HasLog(String),
     /// What was restored is older than what readers have seen.
     WouldGoBack { shown: u64, restored: u64 },
+    /// The storage has lost the cluster that KV shows.
+    StorageLost(Lost),
     /// Our fault, but it may be gone soon.
     Unavailable(String),
     /// Our fault.
@@ -112,6 +115,15 @@ impl Problem {
                 );
                 (409, "would_go_back", message)
             }
+            Self::StorageLost(Lost { revision, published_at }) => {
+                let message = format!(
+                    "the cluster's storage has no log, and KV shows the cluster at revision {revision}, published at \
+                     {}: restore it (POST restore), or say that this is a new one (send create_cluster with \
+                     ?anew={revision}; what KV shows can still be restored under another name)",
+                    published_at.0
+                );
+                (409, "storage_lost", message)
+            }
             Self::Unavailable(_) => {
                 (503, "unavailable", "a store did not answer as it should; send the same again".to_owned())
             }
@@ -130,7 +142,7 @@ impl From<Fault> for Problem {
     fn from(fault: Fault) -> Self {
         let text = fault.to_string();
         match fault {
-            Fault::Log { .. } | Fault::Kv { .. } | Fault::Missing { .. } => Self::Unavailable(text),
+            Fault::Log { .. } | Fault::Kv { .. } | Fault::Missing { .. } | Fault::Unfounded => Self::Unavailable(text),
             Fault::Damaged { .. } => Self::Internal(text),
         }
     }
@@ -140,6 +152,7 @@ impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Refused(rejection) => rejection.into(),
+            Failure::Lost(lost) => Self::StorageLost(lost),
             Failure::Broken(fault) => fault.into(),
         }
     }

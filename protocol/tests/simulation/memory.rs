@@ -28,6 +28,7 @@ pub(crate) const START: Timestamp = Timestamp(1_700_000_000_000);
 
 pub(crate) fn founded(profile: Profile) -> Cluster<Disk> {
     let mut cluster = Cluster::new(name(), profile, Disk::default());
+    cluster.found(None, None).expect("nothing is published");
     for envelope in founding() {
         cluster.submit(&envelope, &sender(), START).expect("the founding works");
     }

@@ -118,6 +118,7 @@ impl World {
             n_heads: 0,
             n_alarms: 0,
         };
+        world.cluster.found(None, None).expect("nothing is published yet");
         for envelope in founding() {
             let receipt = world.cluster.submit(&envelope, &sender(), world.now).expect("the founding works").receipt;
             world.acknowledged.insert(envelope.id.to_string(), receipt);
@@ -230,6 +231,7 @@ impl World {
                 self.acknowledged.insert(envelope.id.to_string(), receipt);
             }
             Err(Failure::Refused(_)) => assert_eq!(stored, 0, "a refused command is not stored"),
+            Err(Failure::Lost(lost)) => panic!("nothing was lost: {lost:?}"),
             Err(Failure::Broken(fault)) => assert_ne!(plan, Plan::Work, "{fault}"),
         }
     }
@@ -247,7 +249,7 @@ impl World {
             match outcome {
                 Ok(_) | Err(Failure::Refused(Rejection::SlotDone { .. })) => {}
                 Err(Failure::Broken(fault)) => assert_ne!(plan, Plan::Work, "{fault}"),
-                Err(Failure::Refused(rejection)) => panic!("a round was refused: {rejection}"),
+                Err(failure @ (Failure::Refused(_) | Failure::Lost(_))) => panic!("a round was refused: {failure}"),
             }
         }
         self.publish(Occasion::Round);
@@ -268,7 +270,7 @@ impl World {
                     assert!(next.is_none_or(|next| next > self.now), "an alarm that does nothing rings again");
                 }
                 Err(Failure::Broken(fault)) => assert_ne!(plan, Plan::Work, "{fault}"),
-                Err(Failure::Refused(rejection)) => panic!("a round was refused: {rejection}"),
+                Err(failure @ (Failure::Refused(_) | Failure::Lost(_))) => panic!("a round was refused: {failure}"),
             }
         }
     }
@@ -353,6 +355,11 @@ impl World {
             }
             self.entries.push(entry);
         }
+        self.check_heads();
+    }
+
+    /// What readers see never goes back.
+    pub(crate) fn check_heads(&mut self) {
         let heads = self.air.heads();
         for pair in heads[self.n_heads.saturating_sub(1)..].windows(2) {
             assert!(pair[0].seq <= pair[1].seq && pair[0].revision <= pair[1].revision, "I3: a head went back");

@@ -9,6 +9,7 @@ use protocol::answer::Flushed;
 use protocol::answer::RestoreOutcome;
 use protocol::answer::Restored;
 use protocol::cluster::Cluster;
+use protocol::founding;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
@@ -52,6 +53,9 @@ const FLUSH_WAIT_MS: i64 = 200;
 /// The close code for "the service restarts": clients connect again and start from the snapshot.
 const SERVICE_RESTART: u16 = 1012;
 
+/// In which a new cluster's first answer has the key of the head that was given up for it.
+const GIVEN_UP_HEADER: &str = "x-tidegate-given-up";
+
 /// Answers a call that the front or the clock hands on.
 pub(super) async fn serve(core: &Core, request: Request) -> Reply {
     let asked = Asked::read(&request.method(), &request.path())?;
@@ -73,7 +77,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
     core.with(|cluster| cluster.with_state(|state| access::admit(state, sender, asked.route.who, asked.name())))??;
     let query = Query::of(&request, asked.route)?;
     match call {
-        Call::Command => command(core, cluster, request, &principal).await,
+        Call::Command => command(core, cluster, request, &query, &principal).await,
         Call::Restore => restore(core, cluster, &query, &principal).await,
         Call::Flush => flush(core).await,
         Call::Events => events(core, &request, proof.as_ref()),
@@ -94,12 +98,27 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
     }
 }
 
-async fn command(core: &Core, cluster: &ClusterName, mut request: Request, principal: &Principal) -> Reply {
+async fn command(
+    core: &Core,
+    cluster: &ClusterName,
+    mut request: Request,
+    query: &Query,
+    principal: &Principal,
+) -> Reply {
     let envelope: Envelope = message::read(&request.bytes().await?)?;
     keys::check_name(&envelope.command, cluster)?;
-    // Before the first commit, so that no cluster with a log is without rounds.
-    core.enter(cluster).await?;
     let sender = &principal.sender;
+    let mut given_up = None;
+    if core.with(Cluster::is_unfounded)? {
+        given_up = look(core, cluster, query.value("anew")?).await?;
+        // The name is taken by the command that founds the cluster, and by none that is refused.
+        let trial = Envelope { dry_run: true, ..envelope.clone() };
+        core.with(|cluster| cluster.submit(&trial, sender, bindings::now()))?;
+    }
+    // Before the first commit, so that no cluster with a log is without rounds.
+    if !envelope.dry_run {
+        core.enter(cluster).await?;
+    }
     let done = core.with(|cluster| cluster.submit(&envelope, sender, bindings::now()))?;
     core.push(&done)?;
     core.follow_up().await?;
@@ -107,10 +126,26 @@ async fn command(core: &Core, cluster: &ClusterName, mut request: Request, princ
     let revision = done.receipt.revision;
     let receipt = core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).receipt(done.receipt)))?;
     let response = answer::json_text(encode(&receipt)?, Origin::object(revision))?;
+    if let Some(key) = given_up {
+        response.headers().set(GIVEN_UP_HEADER, &key)?;
+    }
     if let Some(key) = made {
         keys::show_secret(core, cluster, &key, response.headers())?;
     }
     Ok(response)
+}
+
+/// Looks whether KV shows a cluster of which the storage has nothing. A head that is given up is set aside first, under
+/// the key that is returned.
+async fn look(core: &Core, cluster: &ClusterName, given_up: Option<u64>) -> Result<Option<String>, Problem> {
+    let kv = Kv::of(&core.env)?;
+    let shown = history::head(&kv, cluster).await?;
+    let key = match shown.as_ref().filter(|head| given_up == Some(head.revision)) {
+        Some(head) => Some(founding::set_aside(&kv, cluster, head).await?),
+        None => None,
+    };
+    core.with(|cluster| cluster.found(shown.as_ref(), given_up))?;
+    Ok(key)
 }
 
 async fn run_slot(core: &Core, slot: i64) -> Reply {
@@ -160,7 +195,11 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &
         return Err(unknown_cluster(&from));
     }
     let kv = Kv::of(&core.env)?;
-    let head = history::head(&kv, &from).await?.ok_or_else(|| unknown_cluster(&from))?;
+    let head = match query.text("head") {
+        Some(key) => history::given_up(&kv, &from, &key).await?,
+        None => history::head(&kv, &from).await?,
+    };
+    let head = head.ok_or_else(|| unknown_cluster(&from))?;
     let restored = restore::read(&kv, head, RESTORED_PAGES).await?;
     let notes = note::read(&kv, &from).await?;
     core.enter(cluster).await?;

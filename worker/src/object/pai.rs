@@ -196,6 +196,7 @@ fn problem(failure: Failure) -> Problem {
     match failure {
         Failure::Refused(rejection) => rejection.into(),
         Failure::Broken(fault) => unavailable(&fault),
+        Failure::Lost(_) => unavailable(&failure),
     }
 }
 

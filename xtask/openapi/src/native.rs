@@ -162,6 +162,7 @@ fn secrets() -> Value {
     let header = |description: &str| json!({ "description": description, "schema": { "type": "string" } });
     json!({
         "x-tidegate-secret": header("The secret that create_key or rotate_key has made, this one time."),
+        "x-tidegate-given-up": header("The key of the head that was given up for a new cluster, for `head` of a restore."),
         "x-tidegate-security-token": header("The security token of a temporary key."),
     })
 }

@@ -54,6 +54,14 @@ pub(crate) fn of_query(call: Call, name: &str) -> Result<Value, String> {
         ("from", _) => {
             ("The cluster that is read; this one if left out.", json!({ "type": "string", "pattern": CLUSTER }))
         }
+        ("head", _) => {
+            ("The key of a head of it that was given up; the newest if left out.", json!({ "type": "string" }))
+        }
+        ("anew", _) => {
+            let description = "The revision that KV shows of a cluster whose storage is lost: it is given up, and its \
+                               name is that of a new cluster.";
+            (description, number(NUMBER_MAX))
+        }
         ("force", _) => ("Whether what is there may be replaced.", json!({ "type": "boolean" })),
         ("key", _) => ("The credential, for who cannot set a header on a WebSocket.", json!({ "type": "string" })),
         (name, call) => return Err(format!("nothing is said of the parameter {name} of {call:?}")),

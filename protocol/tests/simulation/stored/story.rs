@@ -47,7 +47,8 @@ pub(crate) struct Story {
 impl Story {
     pub(crate) fn new() -> Self {
         let disk = Disk::default();
-        let cluster = Cluster::new(name(), PROFILE, disk.clone());
+        let mut cluster = Cluster::new(name(), PROFILE, disk.clone());
+        cluster.found(None, None).expect("nothing is published");
         Self { disk, air: Air::new(0), cluster, minute: FIRST_MINUTE, n_sent: 0 }
     }
 
@@ -86,7 +87,7 @@ impl Story {
         match self.cluster.submit_noted(&envelope, &sender, &notes, self.now()) {
             Ok(_) => {}
             Err(Failure::Refused(rejection)) => print_refused(command, &rejection),
-            Err(Failure::Broken(fault)) => panic!("{fault}"),
+            Err(failure @ (Failure::Broken(_) | Failure::Lost(_))) => panic!("{failure}"),
         }
     }
 

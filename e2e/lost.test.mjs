@@ -1,0 +1,91 @@
+// The storage of a cluster's object is lost while KV still shows the cluster: nothing overwrites what can be restored.
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { load } from "../worker/examples.mjs";
+import { start } from "../worker/serve.mjs";
+import { Cluster } from "./server.mjs";
+
+const state = mkdtempSync(join(tmpdir(), "tidegate-lost-"));
+const EXAMPLE = new URL("../public/examples/three-teams.jsonl", import.meta.url).pathname;
+let runtime;
+before(async () => (runtime = await start({ state })));
+after(async () => {
+  await runtime.stop();
+  rmSync(state, { recursive: true, force: true });
+});
+
+/** Everything that objects have stored is removed, as if their disk were gone. */
+async function loseStorage() {
+  const { adminKey } = runtime;
+  await runtime.stop();
+  const objects = join(state, "do");
+  assert.ok(readdirSync(objects).length > 0, "objects were stored");
+  rmSync(objects, { recursive: true });
+  runtime = await start({ state, adminKey });
+}
+
+const cluster = (name) => new Cluster({ url: runtime.url, key: runtime.adminKey }, name);
+
+/** A cluster with so many jobs, all of it published. */
+async function published(name, jobs) {
+  const here = await cluster(name).found(64);
+  for (let job = 0; job < jobs; job += 1) assert.equal((await here.submit(`${job}`)).status, 200);
+  assert.equal((await here.post("flush")).status, 200);
+  return here.hash();
+}
+
+test("whatever is sent to a cluster that has lost its storage is refused until it is restored", async () => {
+  const known = await published("gone", 20);
+  await loseStorage();
+  const here = cluster("gone");
+  for (const send of [() => here.submit("new"), () => here.send("founding-0", { create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }] } })]) {
+    const { status, body } = await send();
+    assert.deepEqual([status, body.code], [409, "storage_lost"], JSON.stringify(body));
+    assert.match(body.message, new RegExp(`revision ${known.revision}, .*restore.*anew=${known.revision}`));
+  }
+  const wrong = await here.request("POST", `commands?anew=${known.revision - 1}`, JSON.stringify({ format: 1, id: "x", command: { round: {} } }));
+  assert.equal(wrong.body.code, "storage_lost", JSON.stringify(wrong.body));
+  await runtime.tick(Math.floor(Date.now() / 60_000) * 60_000);
+  assert.equal((await here.get("head")).body.revision, known.revision, "the head is as it was");
+  assert.equal((await here.post("restore")).status, 200);
+  assert.deepEqual(await here.hash(), known);
+  assert.equal((await here.submit("after")).status, 200);
+});
+
+test("a lost cluster that is given up makes room for a new one, and can be restored under another name", async () => {
+  const known = await published("old", 5);
+  await loseStorage();
+  const here = cluster("old");
+  const command = { create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }] } };
+  const founded = await here.request("POST", `commands?anew=${known.revision}`, JSON.stringify({ format: 1, id: "anew", command }));
+  assert.equal(founded.status, 200, JSON.stringify(founded.body));
+  assert.equal((await here.post("flush")).status, 200);
+  assert.equal((await here.get("head")).body.revision, 1);
+  const key = founded.headers.get("x-tidegate-given-up");
+  const copy = cluster("old-copy");
+  const restored = await copy.post(`restore?from=old&head=${encodeURIComponent(key)}`);
+  assert.equal(restored.status, 200, JSON.stringify(restored.body));
+  assert.deepEqual(await copy.hash(), known);
+});
+
+test("the example is not loaded over a cluster that was lost, but restored", async () => {
+  const server = { url: runtime.url, adminKey: runtime.adminKey };
+  await load(server, "demo", EXAMPLE);
+  const here = cluster("demo");
+  assert.equal((await here.submit("mine", 1, "Quota1.1")).status, 200);
+  assert.equal((await here.post("flush")).status, 200);
+  const known = await here.hash();
+  await loseStorage();
+  await load({ url: runtime.url, adminKey: runtime.adminKey }, "demo", EXAMPLE);
+  assert.deepEqual(await cluster("demo").hash(), known);
+});
+
+test("a refused command takes no name", async () => {
+  const here = cluster("nothing-there");
+  assert.equal((await here.submit("one")).status, 409);
+  const names = await (await fetch(`${runtime.url}/v1/clusters`, { headers: { authorization: `Bearer ${runtime.adminKey}` } })).json();
+  assert.ok(!names.includes("nothing-there"), `${names}`);
+});

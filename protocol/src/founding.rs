@@ -1,0 +1,57 @@
+//! The fence before a cluster's first commit.
+//!
+//! A storage without a log belongs to a cluster that is new, or to one whose storage was lost. The storage cannot tell
+//! which; KV can. So nothing is committed to it before somebody has looked what KV shows: a head that is there would be
+//! overwritten by the first publication, and with it the way to all that can still be restored.
+
+use engine::unit::time::Timestamp;
+
+use crate::cluster::Cluster;
+use crate::document::Head;
+use crate::fault::Failure;
+use crate::fault::Fault;
+use crate::kv::KvStore;
+use crate::log::LogStore;
+use crate::log::encode;
+use crate::name::ClusterName;
+
+/// What KV shows of a cluster whose storage has no log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The revision of the head.
+    pub revision: u64,
+    /// When it was published.
+    pub published_at: Timestamp,
+}
+
+impl<S: LogStore> Cluster<S> {
+    /// Whether KV has to be looked at before anything can be committed.
+    pub fn is_unfounded(&mut self) -> Result<bool, Fault> {
+        let memory = self.memory()?;
+        Ok(memory.seq == 0 && !memory.is_new)
+    }
+
+    /// Takes note of what KV shows. `given_up` is the revision that somebody has said may be given up for a new cluster,
+    /// after which the head has been [set aside](set_aside).
+    ///
+    /// # Errors
+    /// [`Failure::Lost`] when KV shows a head that nobody gives up.
+    pub fn found(&mut self, shown: Option<&Head>, given_up: Option<u64>) -> Result<(), Failure> {
+        if let Some(Head { revision, published_at, .. }) = shown
+            && given_up != Some(*revision)
+        {
+            return Err(Failure::Lost(Lost { revision: *revision, published_at: *published_at }));
+        }
+        self.memory()?.is_new = true;
+        Ok(())
+    }
+}
+
+/// Keeps a head that is given up under a name of its own, so that what it names can be restored as another cluster.
+/// Returns the key.
+pub async fn set_aside(kv: &impl KvStore, cluster: &ClusterName, head: &Head) -> Result<String, Fault> {
+    let text = encode(head)?;
+    let key = cluster.given_up(head.seq, &text);
+    kv.put(&key, &text).await?;
+    Ok(key)
+}

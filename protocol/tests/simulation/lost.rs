@@ -1,0 +1,109 @@
+//! The storage of the object is gone, and KV is not: nothing may be committed that would be published over what KV shows.
+
+use std::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
+
+use protocol::cluster::Cluster;
+use protocol::document::Head;
+use protocol::fault::Failure;
+use protocol::fault::Fault;
+use protocol::founding::Lost;
+use protocol::founding::set_aside;
+use protocol::history;
+use protocol::note;
+use protocol::publish;
+use protocol::restore;
+use protocol::restore::Adopted;
+
+use crate::air;
+use crate::air::Weather;
+use crate::disk::Disk;
+use crate::profile;
+use crate::world::World;
+use crate::world::envelope;
+use crate::world::founding;
+use crate::world::name;
+use crate::world::sender;
+
+const SEEDS: u64 = 20;
+const STEPS: u32 = 60;
+
+/// A cluster with a past, all of it published, whose storage is gone.
+fn lost(seed: u64) -> (World, Head) {
+    let mut world = World::new(seed, profile(seed));
+    for _ in 0..STEPS {
+        world.submit_new();
+        world.pass(20_000);
+    }
+    world.air.set_weather(Weather::default());
+    world.finish();
+    world.disk = Disk::default();
+    world.crash();
+    let head = air::run(history::head(&world.air, &name())).unwrap().unwrap();
+    (world, head)
+}
+
+/// Sends what founds a cluster, and publishes it.
+fn begin(world: &mut World) {
+    for envelope in founding() {
+        world.cluster.submit(&envelope, &sender(), world.now).unwrap();
+    }
+    world.pass(5_000);
+    let publication = world.cluster.seal(world.now).unwrap().unwrap();
+    air::run(publish::put(&world.air, &publication)).unwrap();
+    world.cluster.settle(&publication).unwrap();
+}
+
+#[test]
+fn nothing_is_committed_over_what_kv_shows_and_a_restore_brings_it_back() {
+    for seed in 0..SEEDS {
+        let (mut world, head) = lost(seed);
+        let known = Lost { revision: head.revision, published_at: head.published_at };
+        for envelope in founding() {
+            let unasked = world.cluster.submit(&envelope, &sender(), world.now);
+            assert_eq!(unasked.map(drop), Err(Failure::Broken(Fault::Unfounded)), "seed {seed}: nobody has looked");
+            for given_up in [None, Some(head.revision - 1)] {
+                assert_eq!(world.cluster.found(Some(&head), given_up), Err(Failure::Lost(known)), "seed {seed}");
+            }
+        }
+        assert_eq!(world.disk.n_added(), 0, "seed {seed}: nothing is committed");
+        let restored = air::run(restore::read(&world.air, head, usize::MAX)).unwrap();
+        let notes = air::run(note::read(&world.air, &name())).unwrap();
+        assert_eq!(world.cluster.adopt(&restored, &notes, false, known.revision), Ok(Adopted::Yes), "seed {seed}");
+        assert_eq!(world.cluster.position(), Ok(restored.position()), "seed {seed}");
+        let more = envelope("after", &serde_json::json!({ "round": {} }));
+        world.cluster.submit(&more, &sender(), world.now).unwrap();
+    }
+}
+
+#[test]
+fn what_is_given_up_can_still_be_restored_under_another_name() {
+    for seed in 0..SEEDS {
+        let (mut world, head) = lost(seed);
+        let was = air::run(restore::read(&world.air, head.clone(), usize::MAX)).unwrap().position();
+        let key = air::run(set_aside(&world.air, &name(), &head)).unwrap();
+        world.cluster.found(Some(&head), Some(head.revision)).unwrap();
+        begin(&mut world);
+        let shown = air::run(history::head(&world.air, &name())).unwrap().unwrap();
+        assert!(shown.seq < head.seq, "seed {seed}: the new cluster is shown");
+        let kept = air::run(history::given_up(&world.air, &name(), &key)).unwrap().unwrap();
+        let restored = air::run(restore::read(&world.air, kept, usize::MAX)).unwrap();
+        let mut copy = Cluster::new(name(), world.profile, Disk::default());
+        assert_eq!(copy.adopt(&restored, &[], false, 0), Ok(Adopted::Yes), "seed {seed}");
+        assert_eq!(copy.position(), Ok(was), "seed {seed}");
+        let elsewhere = air::run(history::given_up(&world.air, &name(), &name().head())).unwrap();
+        assert_eq!(elsewhere, None, "only what was given up has such a key");
+    }
+}
+
+/// The negative control: an object that trusts its empty storage is caught.
+#[test]
+fn trust_in_an_empty_storage_lets_a_head_go_back() {
+    let (mut world, _) = lost(1);
+    world.cluster.found(None, None).unwrap();
+    begin(&mut world);
+    let caught = catch_unwind(AssertUnwindSafe(|| world.check_heads()));
+    assert!(
+        caught.is_err_and(|text| text.downcast_ref::<&str>().is_some_and(|text| text.contains("a head went back")))
+    );
+}
