@@ -152,7 +152,7 @@ pub trait LogStore {
     fn note_fields(&self, start: &str, field: &'static str) -> Result<Vec<(String, String)>, Fault>;
     /// The notes of a bucket.
     fn notes(&self, bucket: Bucket) -> Result<Vec<Note>, Fault>;
-    /// How many bytes the notes of a bucket have.
+    /// What the notes of a bucket [count for](crate::note::weight).
     fn bucket_bytes(&self, bucket: Bucket) -> Result<u64, Fault>;
     /// Buckets that have changed since they were published.
     fn stale_buckets(&self) -> Result<Vec<Stale>, Fault>;

@@ -31,8 +31,9 @@ use crate::name::ClusterName;
 
 /// How many bytes a note may have.
 pub const NOTE_BYTES_MAX: usize = 32 * 1024;
-/// How many bytes the notes of a bucket may have: KV takes 25 MB in one value.
-pub const BUCKET_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// How many bytes the notes of a bucket may have, with their names and one for each: as they are published, no byte is
+/// more than six, and KV takes 25 MiB in one value.
+pub const BUCKET_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// How many bytes of notes one publication takes along. What is left goes with the next one.
 const PUBLISHED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -112,8 +113,10 @@ impl<S: LogStore> Cluster<S> {
                 if bytes > NOTE_BYTES_MAX {
                     return Err(too_much("bytes of what is kept beside it", bytes as u64, NOTE_BYTES_MAX as u64).into());
                 }
-                let all = self.store.bucket_bytes(bucket(name))? + bytes as u64;
-                if all > BUCKET_BYTES_MAX {
+                let before = self.store.note(name)?.map_or(0, |before| weight(name, &before));
+                let after = weight(name, text);
+                let all = self.store.bucket_bytes(bucket(name))? - before + after;
+                if after > before && all > BUCKET_BYTES_MAX {
                     return Err(too_much("bytes of notes in one bucket", all, BUCKET_BYTES_MAX).into());
                 }
             }
@@ -163,6 +166,12 @@ impl<S: LogStore> Cluster<S> {
         }
         Ok(objects)
     }
+}
+
+/// What a note counts for in its bucket.
+#[must_use]
+pub fn weight(name: &str, text: &str) -> u64 {
+    (name.len() + text.len() + 1) as u64
 }
 
 fn too_much(what: &str, count: u64, limit: u64) -> Rejection {

@@ -249,7 +249,8 @@ impl LogStore for SqlLog {
     }
 
     fn bucket_bytes(&self, bucket: Bucket) -> Result<u64, Fault> {
-        let query = "SELECT COALESCE(SUM(bytes), 0) AS count FROM notes WHERE bucket = ?";
+        let query =
+            "SELECT COALESCE(SUM(bytes + LENGTH(CAST(name AS BLOB)) + 1), 0) AS count FROM notes WHERE bucket = ?";
         let rows: Vec<CountRow> = self.rows(query, vec![integer(bucket.into())])?;
         Ok(rows.first().map_or(0, |row| row.count))
     }

@@ -21,6 +21,7 @@ use protocol::note::Note;
 use protocol::note::NoteChange;
 use protocol::note::Stale;
 use protocol::note::bucket;
+use protocol::note::weight;
 
 /// What the next commit does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -278,7 +279,7 @@ impl LogStore for Disk {
     }
 
     fn bucket_bytes(&self, wanted: Bucket) -> Result<u64, Fault> {
-        Ok(self.notes(wanted)?.iter().map(|note| note.text.len() as u64).sum())
+        Ok(self.notes(wanted)?.iter().map(|note| weight(&note.name, &note.text)).sum())
     }
 
     fn stale_buckets(&self) -> Result<Vec<Stale>, Fault> {
