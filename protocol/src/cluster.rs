@@ -15,6 +15,7 @@ use engine::message::command::Round;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
+use engine::message::event::Event;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
@@ -81,6 +82,10 @@ pub(crate) struct Memory {
     pub(crate) sealed: Option<Sealed>,
     /// Whether notes have changed since they were published.
     pub(crate) has_stale_notes: bool,
+    /// When the last head was put, as far as this memory knows.
+    pub(crate) head_at: Option<Timestamp>,
+    /// The last entry that is more than a round in which nothing happened.
+    pub(crate) last_news: u64,
     /// Whether this is known to be a new cluster, and no lost one; asked as long as there is no entry.
     pub(crate) is_new: bool,
 }
@@ -211,6 +216,9 @@ impl<S: LogStore> Cluster<S> {
         memory.has_stale_notes |= has_notes;
         memory.seq = seq;
         memory.at = at;
+        if has_notes || has_news(&receipt.events) {
+            memory.last_news = seq;
+        }
         Ok(Done { receipt, record: Some(record) })
     }
 
@@ -325,13 +333,17 @@ fn load(store: &impl LogStore) -> Result<Memory, Fault> {
         }
         (seq, at) = (last, decided);
     }
-    let snapshot_seq = seq;
+    let (snapshot_seq, mut last_news) = (seq, seq);
     for record in store.records(seq, u64::MAX)? {
         if record.seq != seq + 1 {
             return Err(Fault::damaged("the log", format!("entry {} follows {seq}", record.seq)));
         }
-        replay(&mut state, &decode("an entry of the log", &record.entry)?)?;
+        let entry: Entry = decode("an entry of the log", &record.entry)?;
+        replay(&mut state, &entry)?;
         (seq, at) = (record.seq, record.at);
+        if has_news(&entry.events) {
+            last_news = seq;
+        }
     }
     let published = store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
     let sealed = store.meta(Meta::Sealed)?.map(|text| decode("the sealed publication", &text)).transpose()?;
@@ -345,8 +357,15 @@ fn load(store: &impl LogStore) -> Result<Memory, Fault> {
         published,
         sealed,
         has_stale_notes,
+        head_at: None,
+        last_news,
         is_new: false,
     })
+}
+
+/// Whether more has happened than that a round was held.
+fn has_news(events: &[Event]) -> bool {
+    events.iter().any(|event| !matches!(event, Event::Rounded { .. }))
 }
 
 /// Applies an entry's events and checks where that leads.

@@ -16,6 +16,8 @@ pub enum Pace {
 pub struct Profile {
     /// When a publication may happen.
     pub pace: Pace,
+    /// How long a head waits that has nothing to tell but rounds in which nothing happened.
+    pub idle: Millis,
     /// How far rounds that run because something is due keep from each other: each is an entry of the log.
     pub alarm_gap: Millis,
     /// Entries after which a publication carries a new snapshot.
@@ -34,6 +36,7 @@ impl Default for Profile {
     fn default() -> Self {
         Self {
             pace: Pace::AtMostEvery(Millis(1000)),
+            idle: Millis(15 * Millis::MINUTE.0),
             alarm_gap: Millis(1000),
             snapshot_every: 1000,
             segments_max: 16,

@@ -11,6 +11,7 @@
 //! older one until the next publication.
 
 use engine::message::snapshot::Snapshot;
+use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use serde::Deserialize;
 use serde::Serialize;
@@ -37,6 +38,9 @@ use crate::note::Stale;
 use crate::past;
 use crate::profile::Pace;
 use crate::profile::Profile;
+
+/// How far heads keep from each other: KV takes one write a second and key.
+const HEADS_APART: Millis = Millis(1_000);
 
 /// A publication that has been decided on and may have been written in part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,20 +95,26 @@ impl<S: LogStore> Cluster<S> {
     /// Whether there is something to publish, and when.
     pub fn due(&mut self, occasion: Occasion, now: Timestamp) -> Result<Due, Fault> {
         let name = self.name.as_str().to_owned();
-        let pace = self.profile.pace;
+        let Profile { pace, idle, .. } = self.profile;
         let memory = self.memory()?;
-        let is_complete =
-            memory.published.as_ref().map_or(memory.seq == 0, |head| head.seq == memory.seq && head.cluster == name);
-        let is_complete = is_complete && !memory.has_stale_notes;
-        if memory.sealed.is_none() && is_complete {
+        let shown = memory.published.as_ref().filter(|head| head.cluster == name);
+        let is_complete = shown.map_or(memory.seq == 0 && memory.published.is_none(), |head| head.seq == memory.seq);
+        if memory.sealed.is_none() && is_complete && !memory.has_stale_notes {
             return Ok(Due::No);
         }
-        let last = memory.published.as_ref().map(|head| head.published_at);
-        Ok(match (pace, occasion, last) {
-            (Pace::EachRound, Occasion::Command, _) => Due::No,
-            (Pace::AtMostEvery(period), _, Some(last)) if last <= now && now < last + period => Due::At(last + period),
-            _ => Due::Now,
-        })
+        let last = memory.published.as_ref().map(|head| head.published_at).max(memory.head_at);
+        let since = |period: Millis| last.map(|last| last + period).filter(|next| last <= Some(now) && now < *next);
+        let has_news = memory.sealed.is_some() || memory.has_stale_notes;
+        let is_idle = !has_news && shown.is_some_and(|head| memory.last_news <= head.seq);
+        if is_idle && occasion != Occasion::Demand && since(idle).is_some() {
+            return Ok(Due::No);
+        }
+        let gap = match (pace, occasion) {
+            (Pace::EachRound, Occasion::Command) => return Ok(Due::No),
+            (Pace::EachRound, _) => HEADS_APART,
+            (Pace::AtMostEvery(period), _) => period.max(HEADS_APART),
+        };
+        Ok(since(gap).map_or(Due::Now, Due::At))
     }
 
     /// Decides what the next publication is, or finds the one that is under way; none if all is published.
@@ -120,8 +130,8 @@ impl<S: LogStore> Cluster<S> {
         self.contents(sealed).map(Some)
     }
 
-    /// Records that a publication has been written, its head included.
-    pub fn settle(&mut self, publication: &Publication) -> Result<(), Fault> {
+    /// Records that a publication has been written by `now`, its head included.
+    pub fn settle(&mut self, publication: &Publication, now: Timestamp) -> Result<(), Fault> {
         let Publication { head, notes, .. } = publication;
         let Profile { entries_kept: kept, answers_kept, .. } = self.profile;
         let memory = self.memory()?;
@@ -144,6 +154,7 @@ impl<S: LogStore> Cluster<S> {
         memory.has_stale_notes = has_stale_notes;
         memory.sealed = None;
         memory.published = Some(head.clone());
+        memory.head_at = Some(now);
         Ok(())
     }
 

@@ -67,8 +67,9 @@ mod past;
 mod reads;
 mod why;
 
-/// How long after a failed publication the next one is tried.
+/// How long after a failed publication the next one is tried; after several, twice as long each time, up to a limit.
 const RETRY_MS: i64 = 5_000;
+const RETRY_DOUBLINGS: u32 = 6;
 /// After this time a publication that has not come back is taken for lost.
 const LOST_MS: i64 = 60_000;
 /// How many jobs are forgotten before the notes on them are dropped: until then they only take room.
@@ -103,6 +104,8 @@ struct Core {
     is_entered: Cell<bool>,
     /// Since when a publication has been under way.
     publishing_since: Cell<Option<Timestamp>>,
+    /// How many publications have failed since the last one that did not.
+    n_unpublished: Cell<u32>,
     /// The alarm that is set, as far as this memory knows.
     alarm_at: Cell<Option<Timestamp>>,
     /// Jobs that were forgotten since the notes on them were looked through.
@@ -131,6 +134,7 @@ impl DurableObject for ClusterObject {
             noted: RefCell::new(BTreeMap::new()),
             is_entered: Cell::new(false),
             publishing_since: Cell::new(None),
+            n_unpublished: Cell::new(0),
             alarm_at: Cell::new(None),
             forgotten: Cell::new(0),
         };
@@ -312,6 +316,10 @@ impl Core {
 
     /// Sees to it that what is committed will be published.
     async fn publish_soon(&self) -> Result<(), Problem> {
+        if self.n_unpublished.get() > 0 {
+            // The alarm is set for the next try.
+            return Ok(());
+        }
         let now = bindings::now();
         match self.with(|cluster| cluster.due(Occasion::Command, now))? {
             Due::No => Ok(()),
@@ -322,9 +330,15 @@ impl Core {
 
     /// Publishes what is due; if that fails, it is tried again soon.
     async fn publish_or_retry(&self, occasion: Occasion) -> Result<(), Problem> {
-        let Err(problem) = self.publish(occasion).await else { return Ok(()) };
-        console_error!("not published: {problem:?}");
-        self.set_alarm(bindings::now() + Millis(RETRY_MS)).await
+        let Err(problem) = self.publish(occasion).await else {
+            self.n_unpublished.set(0);
+            return Ok(());
+        };
+        let failures = self.n_unpublished.get();
+        self.n_unpublished.set(failures.saturating_add(1));
+        let wait = Millis(RETRY_MS << failures.min(RETRY_DOUBLINGS));
+        console_error!("not published, tried again in {} s: {problem:?}", wait.0 / 1_000);
+        self.set_alarm(bindings::now() + wait).await
     }
 
     /// Publishes until nothing is due now.
@@ -351,7 +365,7 @@ impl Core {
             }
             let Some(publication) = self.with(|cluster| cluster.seal(now))? else { return Ok(()) };
             publish::put(&kv, &publication).await?;
-            self.with(|cluster| cluster.settle(&publication))?;
+            self.with(|cluster| cluster.settle(&publication, bindings::now()))?;
         }
     }
 

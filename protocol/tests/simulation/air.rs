@@ -73,6 +73,11 @@ impl Air {
         self.0.borrow().values.len()
     }
 
+    /// How often anything was written.
+    pub(crate) fn n_writes(&self) -> usize {
+        self.0.borrow().values.values().map(Vec::len).sum()
+    }
+
     /// What every key holds now: lines with a tab between key and value. Values are JSON, so they have neither.
     pub(crate) fn dump(&self) -> String {
         let inner = self.0.borrow();

@@ -51,7 +51,7 @@ fn begin(world: &mut World) {
     world.pass(5_000);
     let publication = world.cluster.seal(world.now).unwrap().unwrap();
     air::run(publish::put(&world.air, &publication)).unwrap();
-    world.cluster.settle(&publication).unwrap();
+    world.cluster.settle(&publication, world.now).unwrap();
 }
 
 #[test]

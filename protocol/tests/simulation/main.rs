@@ -5,6 +5,7 @@
 
 mod air;
 mod disk;
+mod idle;
 mod lost;
 mod memory;
 mod past;

@@ -48,7 +48,7 @@ pub(crate) fn submission(number: u32) -> Envelope {
 pub(crate) fn publish(cluster: &mut Cluster<Disk>, air: &Air, now: Timestamp) {
     let publication = cluster.seal(now).expect("sealing works").expect("there is something to publish");
     air::run(publish::put(air, &publication)).expect("putting works");
-    cluster.settle(&publication).expect("settling works");
+    cluster.settle(&publication, now).expect("settling works");
 }
 
 #[test]

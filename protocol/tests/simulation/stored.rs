@@ -196,7 +196,7 @@ fn submission(minute: i64) -> Envelope {
 fn publish(cluster: &mut Cluster<Disk>, air: &Air, now: Timestamp) {
     while let Some(publication) = cluster.seal(now).expect("sealing works") {
         air::run(publish::put(air, &publication)).expect("putting works");
-        cluster.settle(&publication).expect("settling works");
+        cluster.settle(&publication, now).expect("settling works");
     }
 }
 

@@ -297,7 +297,7 @@ impl World {
         if outcome == Some(Ok(())) && !self.random.percent(5) {
             self.plan_fault();
             // Whatever fails here is done again by the next publication.
-            let _ = self.cluster.settle(&publication);
+            let _ = self.cluster.settle(&publication, self.now);
             self.disk.plan(Plan::Work);
         }
     }
@@ -390,7 +390,7 @@ impl World {
             self.now = Timestamp(self.now.0 + 2_000);
             let Some(publication) = self.cluster.seal(self.now).expect("sealing works") else { break };
             air::run(publish::put(&self.air, &publication)).expect("putting works");
-            self.cluster.settle(&publication).expect("settling works");
+            self.cluster.settle(&publication, self.now).expect("settling works");
         }
         assert_eq!(self.cluster.due(Occasion::Round, self.now), Ok(Due::No), "all is published");
         self.check_all();

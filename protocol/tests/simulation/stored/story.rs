@@ -28,6 +28,7 @@ const FIRST_MINUTE: i64 = 29_399_000;
 /// Small limits: snapshots, pages and merged segments come up although little happens.
 pub(crate) const PROFILE: Profile = Profile {
     pace: protocol::profile::Pace::AtMostEvery(Millis(1000)),
+    idle: Millis(15 * Millis::MINUTE.0),
     alarm_gap: Millis(1000),
     snapshot_every: 45,
     segments_max: 3,
@@ -108,7 +109,7 @@ impl Story {
     pub(crate) fn publish(&mut self) {
         let publication = self.cluster.seal(self.now()).expect("sealing works").expect("there is something to publish");
         air::run(publish::put(&self.air, &publication)).expect("putting works");
-        self.cluster.settle(&publication).expect("settling works");
+        self.cluster.settle(&publication, self.now()).expect("settling works");
     }
 
     /// Decides on a publication that is never written.
