@@ -108,7 +108,12 @@ test("nothing but the health is open", async () => {
 test("wrong paths and methods are told apart", async () => {
   const cluster = server.cluster("paths");
   assert.equal((await cluster.get("nonsense")).body.code, "no_route");
-  assert.equal((await cluster.get("commands")).body.code, "wrong_method");
+  const wrong = await cluster.get("commands");
+  assert.deepEqual([wrong.status, wrong.body.code, wrong.headers.get("allow")], [405, "wrong_method", "POST"]);
+  assert.equal(wrong.headers.get("x-content-type-options"), "nosniff");
+  const unknown = await cluster.request("GET", "me", undefined, {});
+  assert.deepEqual([unknown.status, unknown.headers.get("www-authenticate")], [401, 'Bearer realm="tidegate"']);
+  for (const path of ["/metrics", "/healthz"]) assert.equal((await fetch(`${server.url}${path}`)).status, 404, path);
   assert.equal((await cluster.post("slots/1")).body.code, "no_route");
   assert.equal((await server.cluster("Upper").get("head")).body.code, "bad_cluster");
   const nowhere = await cluster.get("snapshot");
@@ -141,6 +146,11 @@ test("reads come from KV with their age, and from the object for a newer revisio
   assert.ok(Number(published.headers.get("x-tidegate-age-ms")) >= 0);
 
   const receipt = (await cluster.submit("one", 9)).body;
+  const own = await cluster.get("snapshot");
+  assert.deepEqual([own.status, own.body.revision], [200, receipt.revision], "who has written reads what they wrote");
+  const ahead = await cluster.get(`snapshot?min_revision=${receipt.revision + 1}`);
+  assert.deepEqual([ahead.status, ahead.body.code], [409, "not_yet"]);
+  assert.match(ahead.body.message, new RegExp(`revision ${receipt.revision + 1} is wanted, and the cluster is at ${receipt.revision}`));
   const newest = await cluster.get(`snapshot?min_revision=${receipt.revision}`);
   assert.equal(newest.body.revision, receipt.revision);
   assert.equal(newest.headers.get("x-tidegate-revision"), String(receipt.revision));

@@ -59,7 +59,7 @@ function options({ port, state, adminKey, masterSecret, variables, entry, log })
       directory: "dist",
       routerConfig: {
         has_user_worker: true,
-        static_routing: { user_worker: ["/v1/*", "/api/*", "/resourcegroups/*", "/health"] },
+        static_routing: { user_worker: ["/v1/*", "/api/*", "/resourcegroups/*", "/health", "/healthz", "/metrics"] },
       },
       assetConfig: { not_found_handling: "single-page-application" },
     },

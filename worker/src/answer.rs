@@ -15,6 +15,11 @@ use worker::Response;
 use worker::ResponseBuilder;
 use worker::console_error;
 
+/// In which an answer says which revision it shows.
+pub(crate) const REVISION_HEADER: &str = "x-tidegate-revision";
+/// Browsers take an answer for what it says it is.
+const NO_GUESSING: (&str, &str) = ("x-content-type-options", "nosniff");
+
 /// Why a request has no answer.
 #[derive(Debug)]
 pub(crate) enum Problem {
@@ -40,6 +45,8 @@ pub(crate) enum Problem {
     Gone,
     /// So far back nothing is kept: what is begins with this revision.
     NotKept(u64),
+    /// A revision that there has never been was wanted.
+    NotYet { wanted: u64, here: u64 },
     /// The log has something that must not be replaced by accident.
     HasLog(String),
     /// What was restored is older than what readers have seen.
@@ -95,7 +102,9 @@ impl Problem {
                 (503, "no_master", "the secret MASTER_SECRET is not set, or has less than 32 bytes".to_owned())
             }
             Self::TooMany(wait) => (429, "too_many", format!("too many requests; wait {} ms", wait.0)),
-            Self::NoRoute => (404, "no_route", "nothing is here; see /v1/clusters/{cluster}/...".to_owned()),
+            Self::NoRoute => {
+                (404, "no_route", "nothing is here; see /health and /v1/clusters/{cluster}/...".to_owned())
+            }
             Self::WrongMethod(allowed) => (405, "wrong_method", format!("this path only knows {}", allowed.as_str())),
             Self::BadCluster => {
                 (400, "bad_cluster", "a cluster's name has 1 to 63 lower-case letters, digits and hyphens".to_owned())
@@ -105,6 +114,9 @@ impl Problem {
             Self::Gone => (410, "gone", "so far back is not kept at hand; start from the snapshot".to_owned()),
             Self::NotKept(since) => {
                 (410, "not_kept", format!("so far back nothing is kept; what is kept begins with revision {since}"))
+            }
+            Self::NotYet { wanted, here } => {
+                (409, "not_yet", format!("revision {wanted} is wanted, and the cluster is at {here}"))
             }
             Self::HasLog(here) => {
                 (409, "has_log", format!("the cluster is at {here}; repeat with force=true to replace that"))
@@ -178,6 +190,14 @@ pub(crate) fn finish(reply: Reply) -> worker::Result<Response> {
     if let Problem::TooMany(wait) = &problem {
         headers.set("retry-after", &(wait.0 / 1_000 + 1).to_string())?;
     }
+    if let Problem::WrongMethod(allowed) = &problem {
+        headers.set("allow", allowed.as_str())?;
+    }
+    if matches!(problem, Problem::Unauthorised) {
+        headers.set("www-authenticate", "Bearer realm=\"tidegate\"")?;
+    }
+    headers.set("cache-control", "no-store")?;
+    headers.set(NO_GUESSING.0, NO_GUESSING.1)?;
     let rejection = if let Problem::Rejected(rejection) = problem { Some(rejection) } else { None };
     let refusal = Refusal { code: code.into(), message, rejection };
     ResponseBuilder::new().with_headers(headers).with_status(status).from_json(&refusal)
@@ -209,7 +229,8 @@ pub(crate) fn typed(text: String, content_type: &str, origin: Origin) -> Reply {
     let headers = Headers::new();
     headers.set("content-type", content_type)?;
     headers.set("cache-control", "no-store")?;
-    headers.set("x-tidegate-revision", &revision.to_string())?;
+    headers.set(NO_GUESSING.0, NO_GUESSING.1)?;
+    headers.set(REVISION_HEADER, &revision.to_string())?;
     headers.set("x-tidegate-age-ms", &age_ms.to_string())?;
     headers.set("x-tidegate-source", source)?;
     Ok(ResponseBuilder::new().with_headers(headers).fixed(text.into_bytes()))

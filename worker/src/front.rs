@@ -35,6 +35,7 @@ use crate::access;
 use crate::answer;
 use crate::answer::Origin;
 use crate::answer::Problem;
+use crate::answer::REVISION_HEADER;
 use crate::answer::Reply;
 use crate::bindings;
 use crate::bindings::Kv;
@@ -78,7 +79,13 @@ pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
             Err(problem) => return Err(problem),
         }
     }
-    hand_on(request, env, cluster, Some(&proof)).await
+    let response = hand_on(request, env, cluster, Some(&proof)).await?;
+    if asked.route.call == Call::Command
+        && let Some(revision) = response.headers().get(REVISION_HEADER)?.and_then(|text| text.parse().ok())
+    {
+        ready::written(cluster, revision);
+    }
+    Ok(response)
 }
 
 /// The names of the clusters that somebody can have to do with.
@@ -127,7 +134,7 @@ async fn published(
 ) -> Result<Option<Response>, Problem> {
     let kv = Kv::of(env)?;
     let Some(head) = history::head(&kv, cluster).await? else { return Ok(None) };
-    let wanted: u64 = query.value("min_revision")?.unwrap_or_default();
+    let wanted = query.value::<u64>("min_revision")?.unwrap_or_default().max(ready::last_written(cluster));
     let before: u64 = query.value("before")?.unwrap_or_default();
     if head.revision < wanted.max(before) {
         return Ok(None);

@@ -4,6 +4,7 @@
 //! is gone with it.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use engine::message::snapshot::Snapshot;
@@ -22,6 +23,30 @@ const BYTES_MAX: usize = 32 << 20;
 
 thread_local! {
     static READY: RefCell<Ready> = const { RefCell::new(Ready::new(BYTES_MAX)) };
+}
+
+/// Of how many clusters it is known what was written last.
+const WRITTEN_MAX: usize = 1_000;
+
+thread_local! {
+    static WRITTEN: RefCell<BTreeMap<ClusterName, u64>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Notes the revision that a command has led to. Who has sent it reads at least that from here on, without asking for
+/// it; who comes through another instance may have to ask.
+pub(crate) fn written(cluster: &ClusterName, revision: u64) {
+    WRITTEN.with_borrow_mut(|written| {
+        if written.len() >= WRITTEN_MAX {
+            written.clear();
+        }
+        let last = written.entry(cluster.clone()).or_default();
+        *last = revision.max(*last);
+    });
+}
+
+/// The revision that the last command through this instance has led to.
+pub(crate) fn last_written(cluster: &ClusterName) -> u64 {
+    WRITTEN.with_borrow(|written| written.get(cluster).copied().unwrap_or_default())
 }
 
 /// The head with the state that it names. Of a cluster that has been read before, only what is new is fetched.

@@ -33,6 +33,9 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
     if mark.seq == 0 {
         return Err(unknown_cluster(cluster));
     }
+    if let Some(wanted) = query.value("min_revision")?.filter(|wanted| *wanted > mark.revision) {
+        return Err(Problem::NotYet { wanted, here: mark.revision });
+    }
     let origin = Origin::object(mark.revision);
     let text = match asked.route.call {
         Call::Snapshot => {

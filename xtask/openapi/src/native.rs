@@ -174,6 +174,7 @@ fn refuses(route: &Route, page: &Page, status: u16) -> bool {
         400 | 404 => is_of_cluster,
         401 => route.who != Who::Anybody,
         403 => matches!(route.who, Who::SeesJob | Who::May(_)),
+        409 => route.query.contains(&"min_revision"),
         429 => is_of_cluster && route.who != Who::Anybody,
         500 | 503 => route.place != Place::Front || route.who != Who::Anybody,
         _ => false,
