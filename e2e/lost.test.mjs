@@ -50,6 +50,7 @@ test("whatever is sent to a cluster that has lost its storage is refused until i
   assert.equal(wrong.body.code, "storage_lost", JSON.stringify(wrong.body));
   await runtime.tick(Math.floor(Date.now() / 60_000) * 60_000);
   assert.equal((await here.get("head")).body.revision, known.revision, "the head is as it was");
+  for (const path of ["hash", "metrics"]) assert.equal((await here.get(path)).body.code, "storage_lost", path);
   assert.equal((await here.post("restore")).status, 200);
   assert.deepEqual(await here.hash(), known);
   assert.equal((await here.submit("after")).status, 200);

@@ -169,6 +169,9 @@ test("reads come from KV with their age, and from the object for a newer revisio
 
   const metrics = (await cluster.get("metrics")).body;
   assert.match(metrics, /^tidegate_queue_depth 1$/m);
+  assert.match(metrics, /^tidegate_publication_failures 0$/m);
+  assert.equal((await cluster.post("flush")).status, 200);
+  assert.match((await cluster.get("metrics")).body, /^tidegate_unpublished_entries 0$[^]*^tidegate_published_age_seconds \d$/m);
   assert.match(metrics, /^tidegate_gpus_guaranteed\{dimension="gpu"\} 8$/m);
 });
 

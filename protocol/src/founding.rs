@@ -24,6 +24,14 @@ pub struct Lost {
     pub published_at: Timestamp,
 }
 
+impl Lost {
+    /// What a head shows.
+    #[must_use]
+    pub fn of(head: &Head) -> Self {
+        Self { revision: head.revision, published_at: head.published_at }
+    }
+}
+
 impl<S: LogStore> Cluster<S> {
     /// Whether KV has to be looked at before anything can be committed.
     pub fn is_unfounded(&mut self) -> Result<bool, Fault> {
@@ -37,10 +45,8 @@ impl<S: LogStore> Cluster<S> {
     /// # Errors
     /// [`Failure::Lost`] when KV shows a head that nobody gives up.
     pub fn found(&mut self, shown: Option<&Head>, given_up: Option<u64>) -> Result<(), Failure> {
-        if let Some(Head { revision, published_at, .. }) = shown
-            && given_up != Some(*revision)
-        {
-            return Err(Failure::Lost(Lost { revision: *revision, published_at: *published_at }));
+        if let Some(lost) = shown.map(Lost::of).filter(|lost| given_up != Some(lost.revision)) {
+            return Err(Failure::Lost(lost));
         }
         self.memory()?.is_new = true;
         Ok(())

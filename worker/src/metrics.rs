@@ -7,12 +7,27 @@ use engine::state::world::State;
 use engine::unit::amount::Amount;
 use engine::unit::amount::DimensionKind;
 use engine::unit::quantity::bare;
+use engine::unit::time::Timestamp;
 
 /// The content type of the format.
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// How far what is published is behind, which no state says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Publishing {
+    /// The last entry of the log.
+    pub(crate) seq: u64,
+    /// The last entry that is published, and when that was.
+    pub(crate) published: Option<(u64, Timestamp)>,
+    /// How many publications have failed since one did not.
+    pub(crate) failures: u32,
+    /// Who watches.
+    pub(crate) sockets: usize,
+}
+
 /// All figures.
-pub(crate) fn text(state: &State, seq: u64) -> String {
+pub(crate) fn text(state: &State, publishing: Publishing, now: Timestamp) -> String {
+    let Publishing { seq, published, failures, sockets } = publishing;
     let mut lines = Lines::default();
     lines.figure("tidegate_revision", "counter", "Events since the beginning", state.revision);
     lines.figure("tidegate_entries_total", "counter", "Accepted commands and rounds since the beginning", seq);
@@ -23,6 +38,20 @@ pub(crate) fn text(state: &State, seq: u64) -> String {
         state.last_slot.unwrap_or_default(),
     );
     lines.figure("tidegate_missed_slots_total", "counter", "Slots that nobody decided", state.missed_slots);
+    let (last, at) = published.map_or((0, None), |(last, at)| (last, Some(at)));
+    let behind = seq.saturating_sub(last);
+    lines.figure("tidegate_unpublished_entries", "gauge", "Entries that KV does not show yet", behind);
+    if let Some(at) = at {
+        let age = (now - at).0.max(0) / 1_000;
+        lines.figure("tidegate_published_age_seconds", "gauge", "Since the last publication", age);
+    }
+    lines.figure(
+        "tidegate_publication_failures",
+        "gauge",
+        "Publications that have failed since the last one that did not",
+        failures,
+    );
+    lines.figure("tidegate_sockets", "gauge", "Consoles and programs that watch", sockets);
     let waiting: usize = state.queue.classes.iter().map(|class| class.waiting.len()).sum();
     lines.figure("tidegate_queue_depth", "gauge", "Jobs that wait to be judged", waiting);
     jobs(&mut lines, state);

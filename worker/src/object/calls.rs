@@ -10,6 +10,7 @@ use protocol::answer::RestoreOutcome;
 use protocol::answer::Restored;
 use protocol::cluster::Cluster;
 use protocol::founding;
+use protocol::founding::Lost;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
@@ -66,7 +67,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
     }
     core.open(cluster)?;
     if call == Call::Slot {
-        return run_slot(core, asked.number()?).await;
+        return run_slot(core, cluster, asked.number()?).await;
     }
     if call == Call::Session {
         return keys::open_session(core, cluster, request).await;
@@ -148,8 +149,13 @@ async fn look(core: &Core, cluster: &ClusterName, given_up: Option<u64>) -> Resu
     Ok(key)
 }
 
-async fn run_slot(core: &Core, slot: i64) -> Reply {
+async fn run_slot(core: &Core, cluster: &ClusterName, slot: i64) -> Reply {
     if core.with(Cluster::mark)?.seq == 0 {
+        if let Some(Lost { revision, .. }) = reads::shown(core, cluster).await? {
+            let reason =
+                format!("the storage of cluster {cluster} is lost; KV shows it at revision {revision}: restore it");
+            return Err(Problem::Unavailable(reason));
+        }
         return Ok(Response::from_json(&json!({ "slot": slot, "revision": 0 }))?);
     }
     let outcome = core.with(|cluster| cluster.run_slot(slot, bindings::now()));

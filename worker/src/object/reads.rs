@@ -6,6 +6,7 @@ use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::transition::Sender;
 use protocol::cluster::Cluster;
+use protocol::founding::Lost;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
@@ -18,9 +19,11 @@ use crate::answer::Origin;
 use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
+use crate::bindings::Kv;
 use crate::front;
 use crate::market;
 use crate::metrics;
+use crate::metrics::Publishing;
 use crate::object::Core;
 use crate::object::past;
 use crate::object::why;
@@ -31,7 +34,10 @@ use crate::routes::Asked;
 pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, query: &Query, sender: &Sender) -> Reply {
     let mark = core.with(Cluster::mark)?;
     if mark.seq == 0 {
-        return Err(unknown_cluster(cluster));
+        return Err(match shown(core, cluster).await? {
+            Some(lost) => Problem::StorageLost(lost),
+            None => unknown_cluster(cluster),
+        });
     }
     if let Some(wanted) = query.value("min_revision")?.filter(|wanted| *wanted > mark.revision) {
         return Err(Problem::NotYet { wanted, here: mark.revision });
@@ -72,7 +78,15 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
         Call::Why => why::answer(core, asked.name(), sender)?,
         Call::Hash => encode(&core.with(Cluster::position)?)?,
         Call::Metrics => {
-            let text = core.with(|cluster| cluster.with_state(|state| metrics::text(state, mark.seq)))?;
+            let head = core.with(Cluster::published)?;
+            let publishing = Publishing {
+                seq: mark.seq,
+                published: head.map(|head| (head.seq, head.published_at)),
+                failures: core.n_unpublished.get(),
+                sockets: core.state.get_websockets().len(),
+            };
+            let now = bindings::now();
+            let text = core.with(|cluster| cluster.with_state(|state| metrics::text(state, publishing, now)))?;
             return answer::typed(text, metrics::CONTENT_TYPE, origin);
         }
         Call::Market(call) => {
@@ -122,6 +136,11 @@ async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Pr
     let is_wanted = |entry: &Entry| entry.envelope.by.is_some() && is_shown(entry).is_ok_and(|is_shown| is_shown);
     let deeds = Search::new(front::count(query)?, before, is_wanted);
     as_seen(core, sender, &past::find(core, deeds).await?)
+}
+
+/// What KV shows of a cluster whose storage has nothing.
+pub(super) async fn shown(core: &Core, cluster: &ClusterName) -> Result<Option<Lost>, Problem> {
+    Ok(history::head(&Kv::of(&core.env)?, cluster).await?.as_ref().map(Lost::of))
 }
 
 pub(super) fn unknown_cluster(cluster: &ClusterName) -> Problem {
