@@ -196,7 +196,7 @@ function sessionUntil(key, expires) {
   return `${text}.${createHmac("sha256", MASTER).update(`session\n${text}`).digest("hex")}`;
 }
 
-const watch = (token) => listen(`${runtime.url}/v1/clusters/access/events?key=${token}`);
+const watch = (token) => listen(`${runtime.url}/v1/clusters/access/events`, ["tidegate", `bearer.${token}`]);
 /** How a socket is closed; if it is not, a test should not wait for ever. */
 const ending = (socket) => Promise.race([socket.closed, new Promise((over) => setTimeout(over, 20_000, "it is open").unref())]);
 const passed = (until) => new Promise((over) => setTimeout(over, until - Date.now() + 50));

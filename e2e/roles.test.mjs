@@ -146,14 +146,14 @@ test("a socket tells a member what they may know, and ends with the key", async 
   const cluster = people.cluster;
   const watcher = await people.signIn(server, "developer2").catch((error) => error);
   await people.accepted("join", member("developer2", ["developer"]));
-  const address = `${server.url}/v1/clusters/teams/events?key=${watcher.session.token}`;
-  const socket = await listen(address);
+  const watch = () => listen(`${server.url}/v1/clusters/teams/events`, ["tidegate", `bearer.${watcher.session.token}`]);
+  const socket = await watch();
   await cluster.send("secret-cancel", { cancel_job: { job: "carol-job" } });
   const entry = JSON.parse(await socket.next());
   assert.equal(entry.envelope.command, null);
   assert.doesNotMatch(JSON.stringify(entry), SECRETS);
   await people.accepted("revoke", { revoke_key: { key: "teams.developer2" } });
   assert.equal((await watcher.get("me")).status, 401);
-  await assert.rejects(listen(address), /status 401/);
+  await assert.rejects(watch(), /status 401/);
   socket.close();
 });

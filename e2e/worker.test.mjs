@@ -100,7 +100,7 @@ test("nothing but the health is open", async () => {
       assert.equal(answer.body.code, "unauthorised");
     }
   }
-  await assert.rejects(listen(`${server.url}/v1/clusters/closed/events?key=wrong`), /status 401/);
+  await assert.rejects(listen(`${server.url}/v1/clusters/closed/events`, ["tidegate", "bearer.wrong"]), /status 401/);
   assert.equal((await fetch(`${server.url}/health`)).status, 200);
   assert.equal((await fetch(`${server.url}/v1/clusters`)).status, 401);
 });
@@ -194,7 +194,9 @@ test("a socket is told of every entry", async () => {
   const cluster = await server.cluster("push").found();
   const socket = await listen(`${server.url}/v1/clusters/push/events`, ["tidegate", `bearer.${server.key}`]);
   assert.equal(socket.protocol, "tidegate");
-  const other = await listen(`${server.url}/v1/clusters/push/events?key=${server.key}`);
+  const other = await listen(`${server.url}/v1/clusters/push/events`, ["tidegate", `bearer.${server.key}`]);
+  // An address is written to logs: no credential is read from it.
+  await assert.rejects(listen(`${server.url}/v1/clusters/push/events?key=${server.key}`), /status 401/);
   for (const id of ["a", "b"]) {
     const receipt = (await cluster.submit(id)).body;
     for (const listener of [socket, other]) {

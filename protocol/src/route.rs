@@ -182,8 +182,8 @@ pub const ROUTES: [Route; 23] = [
     get(Call::Audit, "/v1/clusters/{cluster}/audit", SEE, Place::Object).with(&["count", "before"]),
     get(Call::Metrics, "/v1/clusters/{cluster}/metrics", SEE, Place::Object),
     get(Call::Hash, "/v1/clusters/{cluster}/hash", SEE_LOG, Place::Object),
-    // Browsers cannot set a header on a WebSocket, so the credential may come as `key`.
-    get(Call::Events, "/v1/clusters/{cluster}/events", SEE, Place::Object).with(&["key"]),
+    // Browsers cannot set a header on a WebSocket, so the credential may come as a subprotocol.
+    get(Call::Events, "/v1/clusters/{cluster}/events", SEE, Place::Object),
     post(Call::Restore, "/v1/clusters/{cluster}/restore", RUN).with(&["from", "head", "force"]),
     post(Call::Flush, "/v1/clusters/{cluster}/flush", RUN),
     post(Call::Slot, "/v1/clusters/{cluster}/slots/{slot}", Who::Clock),

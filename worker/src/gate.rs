@@ -8,7 +8,7 @@
 //! | a token of Cloudflare Access | somebody whom the team vouches for |
 //!
 //! Requests to PAI's interface are signed instead. Browsers cannot set a header on a WebSocket, so there the token may
-//! come as a subprotocol (`bearer.TOKEN`, offered beside `tidegate`) or as `?key=`.
+//! come as a subprotocol (`bearer.TOKEN`, offered beside `tidegate`). It is never in an address, which is written to logs.
 
 use engine::workspace::key::KeyId;
 use pai::access_token::AccessToken;
@@ -18,14 +18,12 @@ use protocol::digest::sha256;
 use protocol::name::ClusterName;
 use protocol::rate;
 use protocol::route::Call;
-use protocol::route::Route;
 use worker::Env;
 use worker::Request;
 
 use crate::answer::Problem;
 use crate::bindings;
 use crate::proof::Proof;
-use crate::query::Query;
 use crate::routes::Asked;
 use crate::team;
 
@@ -43,11 +41,8 @@ const ACCESS_HEADER: &str = "cf-access-jwt-assertion";
 
 /// What a request proves.
 pub(crate) async fn prove(request: &Request, asked: &Asked, env: &Env) -> Result<Proof, Problem> {
-    let offered = if asked.route.call == Call::Events {
-        socket_tokens(request, asked.route)?
-    } else {
-        bearer(request)?.into_iter().collect()
-    };
+    let offered =
+        if asked.route.call == Call::Events { socket_tokens(request)? } else { bearer(request)?.into_iter().collect() };
     for token in &offered {
         if let Some(proof) = token_proof(token, env)?.filter(|proof| concerns(proof, asked)) {
             return Ok(proof);
@@ -110,9 +105,8 @@ fn bearer(request: &Request) -> Result<Option<String>, Problem> {
     Ok(header.and_then(|value| value.strip_prefix("Bearer ").map(|key| key.trim().to_owned())))
 }
 
-fn socket_tokens(request: &Request, route: &Route) -> Result<Vec<String>, Problem> {
+fn socket_tokens(request: &Request) -> Result<Vec<String>, Problem> {
     let mut tokens: Vec<String> = bearer(request)?.into_iter().collect();
-    tokens.extend(Query::of(request, route)?.text("key"));
     let protocols = request.headers().get("sec-websocket-protocol")?.unwrap_or_default();
     tokens.extend(
         protocols.split(',').map(str::trim).map(|word| word.strip_prefix("bearer.").unwrap_or(word).to_owned()),

@@ -63,7 +63,6 @@ pub(crate) fn of_query(call: Call, name: &str) -> Result<Value, String> {
             (description, number(NUMBER_MAX))
         }
         ("force", _) => ("Whether what is there may be replaced.", json!({ "type": "boolean" })),
-        ("key", _) => ("The credential, for who cannot set a header on a WebSocket.", json!({ "type": "string" })),
         (name, call) => return Err(format!("nothing is said of the parameter {name} of {call:?}")),
     };
     Ok(json!({ "name": name, "in": "query", "description": description, "schema": schema }))
