@@ -132,6 +132,27 @@ test("who goes too fast is told to wait", async () => {
   assert.deepEqual([Code, Message], ["Throttling", `the key sends requests too fast; wait ${refused.headers.get("x-acs-retry-after")} ms`]);
 });
 
+test("who guesses at the administrator's key is told to wait, and nobody else is", async () => {
+  const { token } = (await signIn("access.near", secretOf(await create("near", "near")))).body;
+  const me = (key, address) => cluster.request("GET", "me", undefined, { authorization: `Bearer ${key}`, "cf-connecting-ip": address });
+  const statuses = [];
+  while (statuses.length < 2_000 && !statuses.includes(429)) {
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => me(`${at}`.padStart(32, "0"), `2001:db8:0:3::${at + 1}`)));
+    statuses.push(...answers.map(({ status }) => status));
+  }
+  assert.ok(statuses.includes(429), `${statuses.length} wrong keys from one network`);
+  assert.deepEqual([...new Set(statuses)].sort(), [401, 429]);
+  assert.equal((await me(token, "2001:db8:0:3::1")).status, 200, "a session from the same network");
+  assert.equal((await me(runtime.adminKey, "2001:db8:0:4::1")).status, 200, "the key from elsewhere");
+});
+
+test("an administrator's key that is too short opens nothing, and says so", async (t) => {
+  const other = await start({ adminKey: "short" });
+  t.after(() => other.stop());
+  const answer = await new Cluster({ url: other.url, key: "short" }, "short").get("me");
+  assert.deepEqual([answer.status, answer.body.code], [503, "short_admin_key"]);
+});
+
 test("who only knows a key's name keeps its owner from nothing, and is told to wait themselves", async () => {
   const secret = secretOf(await create("own", "own"));
   const show = (shown, address) => cluster.request("POST", "sessions", JSON.stringify({ key: "access.own", secret: shown }), { "cf-connecting-ip": address });

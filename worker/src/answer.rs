@@ -29,6 +29,8 @@ pub(crate) enum Problem {
     Unauthorised,
     /// Keys and sessions need a master secret.
     NoMaster,
+    /// The administrator's key is too easily guessed.
+    ShortAdminKey,
     /// Too many requests; how long to wait.
     TooMany(Millis),
     /// Nothing has this path.
@@ -100,6 +102,9 @@ impl Problem {
             ),
             Self::NoMaster => {
                 (503, "no_master", "the secret MASTER_SECRET is not set, or has less than 32 bytes".to_owned())
+            }
+            Self::ShortAdminKey => {
+                (503, "short_admin_key", "the secret ADMIN_KEY has less than 32 bytes; set a longer one".to_owned())
             }
             Self::TooMany(wait) => (429, "too_many", format!("too many requests; wait {} ms", wait.0)),
             Self::NoRoute => {

@@ -27,9 +27,13 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(i64::try_from(Date::now().as_millis()).unwrap_or(i64::MAX))
 }
 
+/// How many bytes the administrator's key has at least: it opens everything.
+const ADMIN_KEY_BYTES_MIN: usize = 32;
+
 /// The administrator's key; empty if none is set, which opens nothing.
-pub(crate) fn admin_key(env: &Env) -> String {
-    env.secret("ADMIN_KEY").map(|secret| secret.to_string()).unwrap_or_default()
+pub(crate) fn admin_key(env: &Env) -> Result<String, Problem> {
+    let key = env.secret("ADMIN_KEY").map(|secret| secret.to_string()).unwrap_or_default();
+    if key.is_empty() || key.len() >= ADMIN_KEY_BYTES_MIN { Ok(key) } else { Err(Problem::ShortAdminKey) }
 }
 
 /// The secret that all secrets of access keys are derived from.
