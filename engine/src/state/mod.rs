@@ -3,6 +3,7 @@
 mod booking;
 pub mod cluster;
 pub mod domain;
+mod due;
 pub mod jobs;
 pub mod line;
 pub mod market;

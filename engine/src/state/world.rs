@@ -188,35 +188,10 @@ impl State {
         self.on_idle[domain.at()].jobs()
     }
 
-    /// The next time at which time alone changes something.
-    #[must_use]
-    pub fn next_wakeup(&self) -> Option<Timestamp> {
-        self.timers.first().map(|(at, _)| *at).into_iter().chain(self.ends_of_protection().next()).min()
-    }
-
-    /// The same after all that happened at `now`: what is overdue comes at once, and a protection that has ended is none.
-    #[must_use]
-    pub fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
-        let timer = self.timers.first().map(|(at, _)| (*at).max(now));
-        timer.into_iter().chain(self.ends_of_protection().find(|end| *end > now)).min()
-    }
-
-    /// When those may be evicted who are still protected from jobs that wait, the first time first.
-    fn ends_of_protection(&self) -> impl Iterator<Item = Timestamp> + '_ {
-        self.queue.open.expiring.iter().map(|(at, _)| *at)
-    }
-
     /// Whether anybody waits whom a round could serve: in the queue, or with a bid.
     #[must_use]
     pub fn is_waited_for(&self) -> bool {
         !self.queue.of_quota.is_empty() || self.market.desks.iter().any(|desk| !desk.waiting.is_empty())
-    }
-
-    /// When something is due that could serve somebody who waits, so that a round should look at once. Whatever is due
-    /// while nobody waits can be left to the next look.
-    #[must_use]
-    pub fn next_chance(&self, now: Timestamp) -> Option<Timestamp> {
-        if self.is_waited_for() { self.next_due(now) } else { self.returning.first().map(|(at, _)| (*at).max(now)) }
     }
 
     /// When somebody first takes a reservation over that a scheduled round has not seen; everybody is judged anew then,
@@ -354,33 +329,6 @@ impl State {
             self.returning.remove(&(*until, no));
         } else if let Some(class) = job.class {
             self.queue.leave(class, no, &self.jobs);
-        }
-    }
-
-    /// When time alone changes a job.
-    #[must_use]
-    pub fn timer_of(&self, job: &Job) -> Option<Timestamp> {
-        match &job.phase {
-            Phase::Queued { not_before } => *not_before,
-            Phase::Running { started, .. } if self.cluster.execution == crate::state::cluster::Execution::Simulated => {
-                job.left().map(|left| *started + left)
-            }
-            Phase::Stopping(stopping) => Some(stopping.until),
-            Phase::Running { .. } | Phase::Starting { .. } | Phase::Ended { .. } => None,
-        }
-    }
-
-    /// Sets the timer of a job.
-    pub fn set_timer(&mut self, no: JobNo) {
-        if let Some(at) = self.timer_of(&self.jobs[no]) {
-            self.timers.insert((at, no));
-        }
-    }
-
-    /// Takes the timer of a job away.
-    pub fn clear_timer(&mut self, no: JobNo) {
-        if let Some(at) = self.timer_of(&self.jobs[no]) {
-            self.timers.remove(&(at, no));
         }
     }
 }

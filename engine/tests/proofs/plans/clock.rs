@@ -14,6 +14,7 @@ use engine::message::plan::Variant;
 use engine::message::rejection::Rejection;
 use engine::state::cluster::Execution;
 use engine::state::world::State;
+use engine::unit::id::JobNo;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
@@ -27,7 +28,8 @@ use super::asked_for;
 use super::case;
 use super::plan_of;
 
-/// When a service has to look by itself: something is due, and somebody waits whom it could serve.
+/// When a service has to look by itself: something is due, and somebody waits whom it could serve, in the queue or for
+/// the last of its victims to stop.
 fn alarm(state: &State, now: Timestamp) -> Option<Timestamp> {
     let queued = |not_yet: bool| {
         let pause = |phase: &Phase| if let Phase::Queued { not_before } = phase { Some(*not_before) } else { None };
@@ -35,7 +37,15 @@ fn alarm(state: &State, now: Timestamp) -> Option<Timestamp> {
     };
     let pauses = queued(true).flatten();
     if queued(false).next().is_none() {
-        return pauses.min();
+        let until = |no: &JobNo| match &state.jobs[*no].phase {
+            Phase::Stopping(stopping) => Some(stopping.until),
+            _ => None,
+        };
+        let starts = state.jobs.iter().filter_map(|(_, job)| match &job.phase {
+            Phase::Starting { waits_for, .. } => waits_for.iter().filter_map(until).max(),
+            _ => None,
+        });
+        return pauses.chain(starts).map(|at| at.max(now)).min();
     }
     let is_simulated = state.cluster.execution == Execution::Simulated;
     let ends = state.jobs.iter().filter_map(|(_, job)| match &job.phase {
