@@ -4,7 +4,6 @@ use crate::explain::remedy::Help;
 use crate::explain::tip::Proposal;
 use crate::explain::tip::Search;
 use crate::job::phase::Source;
-use crate::job::spec::IdlePolicy;
 use crate::ledger;
 use crate::message::command::Command;
 use crate::message::command::SetPriority;
@@ -53,14 +52,14 @@ fn nothing_else(_: Source) -> &'static str {
 /// it names already, then of all.
 pub(super) fn child_level(search: &mut Search<'_>) -> Option<Help> {
     let (state, spec) = (search.state, search.spec());
-    if spec.idle == IdlePolicy::Only || !state.has_children(spec.quota) {
+    if !state.has_children(spec.quota) {
         return None;
     }
     let (quota, all) = (&state.quotas[spec.quota.at()], Module::ALL.into_iter().collect());
     let known = &quota.settings.child_level;
     let preemptible = known.as_ref().map_or(PrioritySet::default(), |policy| policy.preemptible);
     let below = state.subtree(spec.quota).into_iter().skip(1);
-    let ranges = ranges(priorities_in(state, below), preemptible);
+    let ranges = ranges(priorities_of(state, below), preemptible);
     let wider = |modules: ModuleSet| {
         let policy = move |preemptible: &PrioritySet| ChildLevelPreemption { preemptible: *preemptible, modules };
         ranges.iter().map(policy).collect::<Vec<_>>()
@@ -89,15 +88,12 @@ pub(super) fn child_level(search: &mut Search<'_>) -> Option<Help> {
 /// or with a wider Low set.
 pub(super) fn self_level(search: &mut Search<'_>) -> Option<Help> {
     let (state, spec) = (search.state, search.spec());
-    if spec.idle == IdlePolicy::Only {
-        return None;
-    }
     let quota = &state.quotas[spec.quota.at()];
     let level = match quota.parent {
         Some(parent) => state.children(parent).map(|(no, _)| no).collect(),
         None => vec![spec.quota],
     };
-    let policies = self_level_policies(quota.settings.self_level.as_ref(), spec.priority, priorities_in(state, level));
+    let policies = self_level_policies(quota.settings.self_level.as_ref(), spec.priority, priorities_of(state, level));
     let is_on = quota.settings.self_level.as_ref().is_some();
     search.within_share(policies).into_iter().find_map(|policy| {
         let SelfLevelPreemption { high, low, modules, scope } = &policy;
@@ -121,16 +117,16 @@ pub(super) fn self_level(search: &mut Search<'_>) -> Option<Help> {
     })
 }
 
-/// The policies that may help a job of this priority, the smallest change first, where such priorities are running.
+/// The policies that may help a job of this priority, the smallest change first, where jobs have such priorities.
 fn self_level_policies(
     known: Option<&SelfLevelPreemption>,
     priority: Priority,
-    running: PrioritySet,
+    present: PrioritySet,
 ) -> Vec<SelfLevelPreemption> {
     let all: ModuleSet = Module::ALL.into_iter().collect();
     let own = PrioritySet::range(priority, priority);
     let Some(known) = known else {
-        let lows = ranges(running, PrioritySet::default()).into_iter();
+        let lows = ranges(present, PrioritySet::default()).into_iter();
         let idle =
             SelfLevelPreemption { high: own, low: PrioritySet::default(), modules: all, scope: Scope::SiblingsIdle };
         let taking = lows.map(|low| SelfLevelPreemption { high: own, low, modules: all, scope: Scope::SameLevel });
@@ -138,7 +134,7 @@ fn self_level_policies(
     };
     let high: PrioritySet = known.high.iter().chain([priority]).collect();
     let widened = |scope: Scope, modules: ModuleSet| {
-        let lows = ranges(running, known.low).into_iter();
+        let lows = ranges(present, known.low).into_iter();
         lows.map(move |low| SelfLevelPreemption { high, low, modules, scope })
     };
     let mut policies = vec![SelfLevelPreemption { high, ..known.clone() }];
@@ -154,12 +150,7 @@ fn self_level_policies(
 
 /// Lending, switched on in the quota that would lend the most, and so on.
 pub(super) fn lending(search: &mut Search<'_>) -> Option<Help> {
-    let (state, spec) = (search.state, search.spec());
-    let settings = &state.quotas[spec.quota.at()].settings;
-    let takes_from_siblings = settings.self_level.as_ref().is_some_and(|policy| policy.high.contains(spec.priority));
-    if spec.idle == IdlePolicy::Off && !takes_from_siblings {
-        return None;
-    }
+    let state = search.state;
     let mut keeping: Vec<QuotaNo> =
         state.live_quotas().filter(|(_, quota)| !quota.settings.lends).map(|(no, _)| no).collect();
     sort::by_key(&mut keeping, |no| {
@@ -174,16 +165,21 @@ pub(super) fn lending(search: &mut Search<'_>) -> Option<Help> {
     })
 }
 
-/// The priorities of what runs in some quotas.
-fn priorities_in(state: &State, quotas: impl IntoIterator<Item = QuotaNo>) -> PrioritySet {
-    quotas.into_iter().flat_map(|no| state.running[no.at()].iter().map(|(priority, _)| *priority)).collect()
+/// The priorities of the jobs of some quotas, waiting ones too: they may have started by the time of the next round.
+fn priorities_of(state: &State, quotas: impl IntoIterator<Item = QuotaNo>) -> PrioritySet {
+    let queue = &state.queue;
+    let in_quota = |no: QuotaNo| {
+        let running = state.running[no.at()].iter().map(|(priority, _)| *priority);
+        running.chain(queue.classes_of(no).map(|class| queue.classes[class.at()].key.priority))
+    };
+    quotas.into_iter().flat_map(in_quota).collect()
 }
 
-/// What is preemptible already and everything up to a priority: such as make a difference where these are running.
-fn ranges(running: PrioritySet, known: PrioritySet) -> Vec<PrioritySet> {
+/// What is preemptible already and everything up to a priority: such as make a difference where jobs have these.
+fn ranges(present: PrioritySet, known: PrioritySet) -> Vec<PrioritySet> {
     let ends = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST)
         .iter()
-        .filter(|end| *end == Priority::LOWEST || running.contains(*end));
+        .filter(|end| *end == Priority::LOWEST || present.contains(*end));
     let range = |end| PrioritySet::range(Priority::LOWEST, end).iter().chain(known.iter()).collect();
     ends.map(range).collect()
 }
