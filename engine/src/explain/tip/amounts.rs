@@ -5,7 +5,6 @@ use crate::explain::tip::Proposal;
 use crate::explain::tip::Search;
 use crate::explain::words::amount as amount_words;
 use crate::job::phase::Source;
-use crate::job::spec::IdlePolicy;
 use crate::message::command::AmountByName;
 use crate::message::command::Command;
 use crate::message::command::ScaleMode;
@@ -70,21 +69,15 @@ fn levels(state: &State, quota: QuotaNo, asked: &Amount) -> Vec<Level> {
 }
 
 /// What its quota may want more, the least first, each with how many levels are tried: what it is short of for the
-/// job; that, and what those in front of it ask for; GPUs one by one. A job that may also run on what is idle, or on
-/// what a policy gives it, can do with less than its quota is short of.
+/// job; that, and what those in front of it ask for; GPUs one by one, and beside what it is short of. Less than that
+/// may do, since there are other sources than the quota's own amount.
 fn wanted(search: &Search<'_>, short: &Amount) -> Map<Amount, usize> {
     let (state, spec) = (search.state, search.spec());
     let mut wanted: Map<Amount, usize> = Map::new();
-    let settings = &state.quotas[spec.quota.at()].settings;
-    let is_flexible = spec.idle != IdlePolicy::Off
-        || settings.child_level.is_some()
-        || settings.self_level.as_ref().is_some_and(|policy| policy.high.contains(spec.priority));
     if let Some(at) = state.cluster.gpu_dimension(&spec.shape.gang_amount()) {
         for gpus in (1..=GPUS_MAX).map(|gpus| Amount::of(at, gpus * GPU)) {
+            wanted.insert(gpus, 1);
             wanted.insert(short.plus(&gpus), 1);
-            if is_flexible {
-                wanted.insert(gpus, 1);
-            }
         }
     }
     let mut sum = *short;
