@@ -4,6 +4,7 @@
 mod brute;
 mod kind;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use engine::explain;
@@ -33,6 +34,26 @@ pub(crate) enum Act {
     Wait,
     Send(Box<Command>),
     Anew(Box<SubmitJob>),
+}
+
+/// The state after the round that comes when something is due.
+fn looked_at(state: &State, now: Timestamp) -> Cow<'_, State> {
+    let mut state = authority::as_of(state, now);
+    if let Cow::Owned(state) = &mut state {
+        authority::step(state, &Command::Round(Round::default()), now).unwrap();
+    }
+    state
+}
+
+/// Whether an act starts the job whatever its new name is. Of what is submitted at one moment the names decide who comes
+/// first, so what helps by a name alone is no change of a listed kind.
+fn works(state: &State, no: JobNo, act: &Act, now: Timestamp) -> bool {
+    let starts = |act: &Act| starts(state, no, act, now).unwrap_or(false);
+    let Act::Anew(submission) = act else { return starts(act) };
+    ["0-first", "zz-last"].into_iter().all(|name| {
+        let job = JobId::new(name).unwrap();
+        starts(&Act::Anew(Box::new(SubmitJob { job, ..(**submission).clone() })))
+    })
 }
 
 /// Whether the job runs or is about to, after an act now or after the next scheduled round.
@@ -136,7 +157,9 @@ fn no_single_change_that_works_goes_untold() {
     let seeds = seeds(NOT_SILENT);
     for seed in seeds.clone() {
         each_waiting(seed, seed % 4 == 3, 40, |state, no, now| {
-            if starts(state, no, &Act::Wait, now)? {
+            // A service has looked at what was due: otherwise every command that changes nothing would bring a round.
+            let state = &looked_at(state, now);
+            if !state.jobs[no].is_queued() || starts(state, no, &Act::Wait, now)? {
                 return Ok(());
             }
             n_explained += 1;
@@ -145,7 +168,7 @@ fn no_single_change_that_works_goes_untold() {
                 .map(|help| act(help).map(|act| Kind::of(state, no, &act)))
                 .collect::<Result<_, _>>()?;
             for (kind, acts) in brute::acts(state, no) {
-                let works = |act: &&Act| starts(state, no, act, now).unwrap_or(false);
+                let works = |act: &&Act| works(state, no, act, now);
                 if told.contains(&kind) {
                     *n_told.entry(kind).or_insert(0u64) += 1;
                 } else if let Some(act) = acts.iter().find(works) {
