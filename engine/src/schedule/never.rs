@@ -144,15 +144,20 @@ fn larger_than_quota(state: &State, job: &JobSpec) -> Option<Blocker> {
         Some(Blocker::LargerThanQuota { quota: quota.id.clone(), dimension, asked: asked[at], min })
     };
     let quota = &state.quotas[job.quota.at()];
-    let here = match Reach::of(state, job) {
+    let reach = Reach::of(state, job);
+    let widest = if let Reach::Level(parent) = reach { parent } else { job.quota };
+    let here = match reach {
         Reach::Subtree => larger(job.quota),
-        Reach::Own => larger(job.quota).or_else(|| {
+        Reach::Own => {
             let children = &state.ledger.quotas[job.quota.at()].children_min;
-            let at = quota.min.first_exceeded(children, &asked)?;
-            let (dimension, min) = (position(at), quota.min.amount[at]);
-            let own = min.saturating_sub(children[at]).max(0);
-            Some(Blocker::Never(Never::Own { quota: quota.id.clone(), dimension, asked: asked[at], own, min }))
-        }),
+            quota.min.first_exceeded(children, &asked).map(|at| {
+                let (dimension, min) = (position(at), quota.min.amount[at]);
+                let own = min.saturating_sub(children[at]).max(0);
+                let of_own =
+                    Blocker::Never(Never::Own { quota: quota.id.clone(), dimension, asked: asked[at], own, min });
+                larger(job.quota).unwrap_or(of_own)
+            })
+        }
         Reach::Level(parent) => larger(parent).or_else(|| {
             // The quota's own children keep what they are guaranteed, but for child-level preemption.
             let (siblings, kept) =
@@ -166,7 +171,12 @@ fn larger_than_quota(state: &State, job: &JobSpec) -> Option<Blocker> {
             Some(Blocker::Never(Never::Level { parent, dimension, asked: asked[at], level }))
         }),
     };
-    here.or_else(|| std::iter::successors(quota.parent, |no| state.quotas[no.at()].parent).find_map(larger))
+    // What a quota states its ancestors state as well, and they have no less of it.
+    here.or_else(|| {
+        let is_open = |no: &QuotaNo| asked.dimensions().any(|at| !state.quotas[no.at()].min.states(at));
+        let parent = |no: QuotaNo| if is_open(&no) { state.quotas[no.at()].parent } else { None };
+        std::iter::successors(parent(widest), |no| parent(*no)).find_map(larger)
+    })
 }
 
 /// A job that does not fit even when the machines that are ready are empty.
