@@ -3,11 +3,15 @@
 //! Each quota orders its own queue by its strategy. Across quotas the heads come by effective priority; among equals
 //! whoever waits longer, then the higher declared priority, then the name.
 
+mod across;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::job::spec::IdlePolicy;
 use crate::quota::settings::QueueStrategy;
+use crate::schedule::order::across::Across;
+use crate::schedule::order::across::Place;
 use crate::state::queue::ClassKey;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
@@ -15,7 +19,6 @@ use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::Spelling;
 use crate::unit::priority::Priority;
-use crate::unit::sort;
 use crate::unit::sparse::Sparse;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
@@ -42,7 +45,8 @@ pub fn effective_priority(
 }
 
 /// The level of classes that may stand in front of others whatever their priority.
-const EVERYBODY: i64 = i64::MAX;
+const EVERYBODY: u8 = 10;
+const LEVELS: usize = 11;
 
 /// A place among jobs of one level: who waits longer, then the higher declared priority, then the name.
 pub(super) type Turn<'s> = (Timestamp, Reverse<Priority>, Spelling<'s>);
@@ -92,12 +96,12 @@ struct InQuota<'s> {
 }
 
 impl<'s> InQuota<'s> {
-    fn push(&mut self, member: Member<'s>) {
-        let later = match self.next {
-            Some(next) if next < member => Some(member),
-            Some(_) | None => self.next.replace(member),
-        };
+    /// Adds a head; whether it is the next one.
+    fn push(&mut self, member: Member<'s>) -> bool {
+        let is_next = self.next.is_none_or(|next| member < next);
+        let later = if is_next { self.next.replace(member) } else { Some(member) };
         self.rest.extend(later.map(Reverse));
+        is_next
     }
 
     fn pop(&mut self) -> Option<Head> {
@@ -120,14 +124,16 @@ impl<'s> InQuota<'s> {
 pub struct Heads<'s> {
     state: &'s State,
     now: Timestamp,
-    /// Classes whose turn has not come with their levels, the highest last.
-    later: Vec<(i64, ClassNo)>,
+    /// Classes whose turn has not come, by their level.
+    later: [Vec<ClassNo>; LEVELS],
+    /// No level above this one has any of them.
+    highest: u8,
     /// Classes of the level that were settled when it was reached.
     settled: Vec<ClassNo>,
     queues: Vec<InQuota<'s>>,
     /// By quota number.
     queue_of: Sparse<u32>,
-    across: BinaryHeap<Reverse<(Rank<'s>, u32)>>,
+    across: Across<'s>,
     /// The last place in the order whose turn has been. Queues by time alone fall back behind it.
     reached: Option<Rank<'s>>,
 }
@@ -139,16 +145,20 @@ impl<'s> Heads<'s> {
         let mut heads = Self {
             state,
             now,
-            later: Vec::new(),
+            later: std::array::from_fn(|_| Vec::new()),
+            highest: EVERYBODY,
             settled: Vec::new(),
             queues: Vec::new(),
             queue_of: Sparse::default(),
-            across: BinaryHeap::new(),
+            across: Across::default(),
             reached: None,
         };
-        heads.later = classes.into_iter().map(|no| (heads.level(no), no)).collect();
-        // Inside a level they come in any order.
-        sort::by_key(&mut heads.later, |(level, _)| *level);
+        let mut count = 0;
+        for no in classes {
+            heads.later[usize::from(heads.level(no))].push(no);
+            count += 1;
+        }
+        heads.queues.reserve_exact(state.queue.of_quota.len().min(count));
         heads
     }
 
@@ -157,7 +167,7 @@ impl<'s> Heads<'s> {
     pub fn head(&mut self, is_settled: impl Fn(ClassNo) -> bool) -> Option<Head> {
         loop {
             self.reach_level(&is_settled);
-            let Reverse((rank, queue)) = self.across.pop()?;
+            let (rank, queue) = self.across.pop()?;
             let members = &mut self.queues[queue as usize];
             // A queue that got an earlier head was offered again since.
             if members.next.is_some_and(|((_, turn), _)| turn == rank.1)
@@ -205,31 +215,40 @@ impl<'s> Heads<'s> {
 
     /// Lets classes take their places, down to the level of the next job.
     fn reach_level(&mut self, is_settled: impl Fn(ClassNo) -> bool) {
-        while let Some((level, _)) = self.later.last().copied() {
-            if self.across.peek().is_some_and(|Reverse(((Reverse(ahead), _), _))| *ahead > level) {
+        loop {
+            while self.highest > 0 && self.later[usize::from(self.highest)].is_empty() {
+                self.highest -= 1;
+            }
+            let level = self.highest;
+            let is_reached = |((Reverse(ahead), _), _): &Place<'_>| *ahead <= i64::from(level);
+            if level == 0 || !self.across.peek().is_none_or(is_reached) {
                 break;
             }
             self.settled.clear();
-            while let Some((_, no)) = self.later.pop_if(|(of, _)| *of == level) {
+            for no in std::mem::take(&mut self.later[usize::from(level)]) {
                 if level < EVERYBODY && is_settled(no) {
                     self.settled.push(no);
                     continue;
                 }
                 let queue = self.queue(no);
-                if let Some(member) = self.member(no, 0, queue) {
-                    self.queues[queue as usize].push(member);
+                if let Some(member) = self.first(no, level, queue)
+                    && self.queues[queue as usize].push(member)
+                    && let Some(place) = self.place(queue)
+                {
+                    self.across.gather(place);
                 }
-                self.offer(queue);
             }
+            self.across.arrange();
         }
     }
 
     /// The effective priority of a class's first job. Where the queue does not go by it, every class counts from the
     /// beginning: any of them may stand in front of the others.
-    fn level(&self, no: ClassNo) -> i64 {
+    fn level(&self, no: ClassNo) -> u8 {
         let class = &self.state.queue.classes[no.at()];
         let since = || class.waiting.first().map_or(self.now, |first| self.state.jobs[first].waiting_since);
-        if is_by_priority(self.strategy(&class.key)) { self.effective_priority(&class.key, since()) } else { EVERYBODY }
+        let level = is_by_priority(self.strategy(&class.key)).then(|| self.effective_priority(&class.key, since()));
+        level.and_then(|level| u8::try_from(level).ok()).unwrap_or(EVERYBODY)
     }
 
     fn strategy(&self, key: &ClassKey) -> QueueStrategy {
@@ -256,13 +275,30 @@ impl<'s> Heads<'s> {
         Some((rank(self.state, self.now, job), Head { job, class: no, place, queue }))
     }
 
+    /// The first job of a class of a level.
+    fn first(&self, no: ClassNo, level: u8, queue: u32) -> Option<Member<'s>> {
+        if level == EVERYBODY {
+            return self.member(no, 0, queue);
+        }
+        let job = self.state.queue.classes[no.at()].waiting.first()?;
+        Some(((Reverse(i64::from(level)), turn(self.state, job)), Head { job, class: no, place: 0, queue }))
+    }
+
     /// Puts the quota's next job among the others.
     fn offer(&mut self, queue: u32) {
-        if let Some(((_, turn), head)) = self.queues[queue as usize].next {
-            let key = &self.state.queue.classes[head.class.at()].key;
-            let level = self.effective_priority(key, turn.0);
-            self.across.push(Reverse(((Reverse(level), turn), queue)));
+        if let Some(place) = self.place(queue) {
+            self.across.push(place);
         }
+    }
+
+    /// The place of the quota's next job.
+    fn place(&self, queue: u32) -> Option<Place<'s>> {
+        let ((level, turn), head) = self.queues[queue as usize].next?;
+        let key = &self.state.queue.classes[head.class.at()].key;
+        // A queue that goes by time alone has one level for all.
+        let is_level = is_by_priority(self.strategy(key));
+        let level = if is_level { level } else { Reverse(self.effective_priority(key, turn.0)) };
+        Some(((level, turn), queue))
     }
 }
 
