@@ -1,0 +1,284 @@
+//! What agent and service say to each other.
+//!
+//! An exchange is level-triggered: a request tells every run that the agent has, an answer every run that it should have.
+//! No message carries a time of day: durations are relative to the moment of sending or of receiving.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::run::RunId;
+use crate::run::Version;
+
+/// The format of these messages.
+pub const FORMAT: u32 = 1;
+/// How many runs an exchange may name.
+pub const RUNS_MAX: usize = 10_000;
+/// How many pods a run may have on one agent's nodes.
+pub const PODS_MAX: usize = 1_024;
+/// How many GPUs a node may have.
+pub const GPUS_MAX: u16 = 64;
+/// How many bytes a name may have.
+pub const NAME_BYTES_MAX: usize = 128;
+
+/// The first message of an agent's life.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hello {
+    /// The format of messages.
+    pub format: u32,
+    /// The name of the runner's own store, drawn when it was made. Another store under the same agent does not know
+    /// which runs were claimed, so it must not be told to start them.
+    pub store: String,
+}
+
+/// The answer to [`Hello`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Welcome {
+    /// The format of messages.
+    pub format: u32,
+    /// The agent's number from now on. Whoever has a lower one is refused.
+    pub incarnation: u64,
+}
+
+/// Everything that an agent has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SyncRequest {
+    /// The format of messages.
+    pub format: u32,
+    /// Who asks.
+    pub incarnation: u64,
+    /// The newest answer that it acts on.
+    pub answered: Option<Version>,
+    /// Its nodes.
+    pub nodes: Vec<NodeReport>,
+    /// Its runs, ended ones included until they may be forgotten.
+    pub runs: Vec<RunReport>,
+}
+
+/// What is said of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeReport {
+    /// Its name.
+    pub node: String,
+    /// How many GPUs it has now.
+    pub gpus: u16,
+    /// Whether it can begin runs.
+    pub status: NodeStatus,
+    /// Why it cannot.
+    pub reason: Option<String>,
+}
+
+/// Whether a node can begin runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum NodeStatus {
+    /// It can.
+    Ready,
+    /// It cannot; what runs goes on.
+    Unfit,
+}
+
+/// What is said of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunReport {
+    /// Which run.
+    pub run: RunId,
+    /// Whose run it is.
+    pub job: String,
+    /// How far it is.
+    pub state: RunState,
+    /// For how long it has been so, when the request was sent.
+    pub since_ms: u64,
+    /// How much it has printed.
+    pub log_bytes: u64,
+    /// How long ago it reported a checkpoint.
+    pub checkpoint_ms: Option<u64>,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum RunState {
+    /// Known, and not started.
+    Prepared,
+    /// Its processes live.
+    Running,
+    /// It has been told to stop, and its processes live.
+    Stopping,
+    /// It has no process, and never will have one.
+    Ended(Exit),
+}
+
+/// Everything that an agent should have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SyncAnswer {
+    /// The format of messages.
+    pub format: u32,
+    /// Who had asked.
+    pub incarnation: u64,
+    /// The state that it was made from. An answer older than one that was acted on is dropped.
+    pub version: Version,
+    /// When to ask again, unless somebody rings.
+    pub interval_ms: u64,
+    /// All runs that should live. What stands nowhere in an answer is stopped.
+    pub want: Vec<Want>,
+    /// Runs that should end.
+    pub stop: Vec<StopOrder>,
+    /// Ended runs whose end is in the log.
+    pub forget: Vec<RunId>,
+}
+
+/// A run that should live.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Want {
+    /// Which run.
+    pub run: RunId,
+    /// Whose run it is.
+    pub job: String,
+    /// Its pods on this agent's nodes.
+    pub pods: Vec<Pod>,
+    /// How many pods it has on all nodes.
+    pub world: u32,
+    /// Where its first pod can be reached by the others.
+    pub leader: String,
+    /// The port for that.
+    pub port: u16,
+    /// The digest of what it executes.
+    pub script: String,
+    /// How long it may go on when the service is silent; for ever, if nothing is said. It belongs to the run because its
+    /// group says so, and an agent may serve several groups.
+    pub stop_after_ms: Option<u64>,
+}
+
+/// A pod of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pod {
+    /// Its number within the whole run.
+    pub rank: u32,
+    /// Where it runs.
+    pub node: String,
+    /// Which GPUs of that node are its own.
+    pub gpus: Vec<u16>,
+}
+
+/// A run that should end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopOrder {
+    /// Which run.
+    pub run: RunId,
+    /// Whose run it is: the agent may hear of it here for the first time.
+    pub job: String,
+    /// When whatever is left of it is killed.
+    pub kill_in_ms: u64,
+}
+
+/// Why a message is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BadMessage {
+    /// It has another format.
+    Format(u32),
+    /// It names too many of something.
+    TooMany(&'static str),
+    /// A name is empty, too long, or has control characters.
+    Name(&'static str),
+    /// A GPU that no node can have, or one that stands twice.
+    Gpu(u16),
+    /// A run that stands twice.
+    Twice(RunId),
+    /// A run without pods.
+    NoPods(RunId),
+}
+
+impl fmt::Display for BadMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Format(format) => write!(f, "the message has format {format}; this version reads {FORMAT}"),
+            Self::TooMany(what) => write!(f, "the message has too many {what}"),
+            Self::Name(what) => {
+                write!(f, "the {what} must have 1 to {NAME_BYTES_MAX} bytes, none of them a control character")
+            }
+            Self::Gpu(gpu) => write!(f, "GPU {gpu} stands twice, or is not below {GPUS_MAX}"),
+            Self::Twice(run) => write!(f, "run {run} stands twice"),
+            Self::NoPods(run) => write!(f, "run {run} has no pods"),
+        }
+    }
+}
+
+impl SyncRequest {
+    /// Whether the service can take it.
+    pub fn check(&self) -> Result<(), BadMessage> {
+        format(self.format)?;
+        bounded(self.runs.len(), RUNS_MAX, "runs")?;
+        bounded(self.nodes.len(), RUNS_MAX, "nodes")?;
+        self.nodes.iter().try_for_each(|node| name(&node.node, "node"))?;
+        self.runs.iter().try_for_each(|report| name(&report.job, "job"))?;
+        once(self.runs.iter().map(|report| report.run))
+    }
+}
+
+impl SyncAnswer {
+    /// Whether the agent can take it. It acts on all of an answer or on none of it.
+    pub fn check(&self) -> Result<(), BadMessage> {
+        format(self.format)?;
+        bounded(self.want.len() + self.stop.len(), RUNS_MAX, "runs")?;
+        bounded(self.forget.len(), RUNS_MAX, "runs")?;
+        self.want.iter().try_for_each(Want::check)?;
+        self.stop.iter().try_for_each(|order| name(&order.job, "job"))?;
+        let wanted = self.want.iter().map(|want| want.run);
+        once(wanted.chain(self.stop.iter().map(|order| order.run)).chain(self.forget.iter().copied()))
+    }
+}
+
+impl Want {
+    fn check(&self) -> Result<(), BadMessage> {
+        name(&self.job, "job")?;
+        name(&self.script, "digest")?;
+        name(&self.leader, "leader")?;
+        bounded(self.pods.len(), PODS_MAX, "pods")?;
+        if self.pods.is_empty() {
+            return Err(BadMessage::NoPods(self.run));
+        }
+        let mut held = BTreeSet::new();
+        for pod in &self.pods {
+            name(&pod.node, "node")?;
+            let bad = pod.gpus.iter().find(|gpu| **gpu >= GPUS_MAX || !held.insert((&pod.node, **gpu)));
+            bad.map_or(Ok(()), |gpu| Err(BadMessage::Gpu(*gpu)))?;
+        }
+        Ok(())
+    }
+}
+
+fn format(format: u32) -> Result<(), BadMessage> {
+    if format == FORMAT { Ok(()) } else { Err(BadMessage::Format(format)) }
+}
+
+fn bounded(count: usize, max: usize, what: &'static str) -> Result<(), BadMessage> {
+    if count <= max { Ok(()) } else { Err(BadMessage::TooMany(what)) }
+}
+
+fn name(name: &str, what: &'static str) -> Result<(), BadMessage> {
+    let is_good = (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.chars().any(char::is_control);
+    if is_good { Ok(()) } else { Err(BadMessage::Name(what)) }
+}
+
+fn once(runs: impl Iterator<Item = RunId>) -> Result<(), BadMessage> {
+    let mut known = BTreeSet::new();
+    for run in runs {
+        if !known.insert(run) {
+            return Err(BadMessage::Twice(run));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Which run, and which state of the service.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+/// A state of the service's log. A restore raises the epoch, so that versions only rise whatever was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Version {
+    /// How often the cluster was restored.
+    pub epoch: u64,
+    /// How many events made the state.
+    pub revision: u64,
+}
+
+/// A run of a job: the version whose event granted it. As text, `0-1204`, it is a valid name of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(Version);
+
+impl RunId {
+    /// The run that was granted by this event.
+    #[must_use]
+    pub fn new(granted: Version) -> Self {
+        Self(granted)
+    }
+
+    /// The epoch in which it was granted.
+    #[must_use]
+    pub fn epoch(self) -> u64 {
+        self.0.epoch
+    }
+
+    /// The run with this text. There is one text for each run, so that names of files compare as runs do.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let number = |text: &str| text.parse::<u64>().ok().filter(|number| number.to_string() == text);
+        let (epoch, revision) = text.split_once('-')?;
+        Some(Self(Version { epoch: number(epoch)?, revision: number(revision)? }))
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(Version { epoch, revision }) = self;
+        write!(f, "{epoch}-{revision}")
+    }
+}
+
+/// A text that names no run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadRun(String);
+
+impl fmt::Display for BadRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: String = self.0.chars().filter(|letter| !letter.is_control()).take(40).collect();
+        write!(f, "\"{shown}\" is not a run; write EPOCH-REVISION, such as 0-1204")
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = BadRun;
+    fn try_from(text: String) -> Result<Self, BadRun> {
+        Self::parse(&text).ok_or(BadRun(text))
+    }
+}
+
+impl From<RunId> for String {
+    fn from(run: RunId) -> Self {
+        run.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunId;
+
+    #[test]
+    fn a_run_has_one_text() {
+        assert_eq!(RunId::parse("0-1204").map(|run| run.to_string()).as_deref(), Some("0-1204"));
+        for bad in ["", "-", "1", "1-", "01-2", "1-02", "+1-2", "1-2-3", "../1-2", "1-2/", "1-99999999999999999999"] {
+            assert_eq!(RunId::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_later_epoch_is_later_than_every_revision() {
+        assert!(RunId::parse("1-1") > RunId::parse("0-900"));
+    }
+}

@@ -1,0 +1,86 @@
+//! What a runner lists: the truth about what is there, read from its own store and from the processes.
+
+use std::collections::BTreeMap;
+
+use crate::exit::Exit;
+use crate::message::NodeReport;
+use crate::message::Pod;
+use crate::message::RunReport;
+use crate::message::RunState;
+use crate::run::RunId;
+
+/// All that a runner lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Its nodes as they are now.
+    pub nodes: Vec<NodeReport>,
+    /// The runs that it knows, and those that have processes nobody knows.
+    pub runs: BTreeMap<RunId, Seen>,
+}
+
+/// A run as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Whose run it is.
+    pub job: String,
+    /// What it holds or would hold.
+    pub pods: Vec<Pod>,
+    /// How long it may go on when the service is silent.
+    pub stop_after_ms: Option<u64>,
+    /// Since when it has been in this phase, by the machine's clock.
+    pub since: u64,
+    /// How much it has printed.
+    pub log_bytes: u64,
+    /// When it reported its last checkpoint.
+    pub checkpoint: Option<u64>,
+    /// How far it is.
+    pub phase: Phase,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Nobody has claimed it.
+    Prepared,
+    /// It is claimed, and watched over.
+    Running {
+        /// When what is left of it is killed, if it has been told to stop.
+        kill_at: Option<u64>,
+    },
+    /// It was claimed, or has processes, and nobody watches over it.
+    Orphaned,
+    /// It has no process, and never will have one.
+    Ended(Exit),
+}
+
+impl Phase {
+    /// Whether it has, or may have, processes.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        match self {
+            Self::Running { .. } | Self::Orphaned => true,
+            Self::Prepared | Self::Ended(_) => false,
+        }
+    }
+}
+
+impl Seen {
+    /// What the service is told of it.
+    #[must_use]
+    pub fn report(&self, run: RunId, now: u64) -> RunReport {
+        let state = match &self.phase {
+            Phase::Prepared => RunState::Prepared,
+            Phase::Running { kill_at: None } => RunState::Running,
+            Phase::Running { kill_at: Some(_) } | Phase::Orphaned => RunState::Stopping,
+            Phase::Ended(exit) => RunState::Ended(exit.clone()),
+        };
+        RunReport {
+            run,
+            job: self.job.clone(),
+            state,
+            since_ms: now.saturating_sub(self.since),
+            log_bytes: self.log_bytes,
+            checkpoint_ms: self.checkpoint.map(|at| now.saturating_sub(at)),
+        }
+    }
+}
