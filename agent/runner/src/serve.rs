@@ -1,0 +1,168 @@
+//! The agent's loop, between a runner and a link to the service.
+
+use std::io;
+use std::time::Duration;
+
+use agent::act::Act;
+use agent::agent::Agent;
+use agent::message::FORMAT;
+use agent::message::Hello;
+use agent::message::SyncAnswer;
+use agent::message::SyncRequest;
+use agent::message::Welcome;
+use agent::script::Script;
+use agent::seen::Listing;
+
+use crate::clock;
+use crate::verbs::Runner;
+
+/// How long the first pause after a failure is; each further one is twice as long.
+const PAUSE_FIRST_MS: u64 = 200;
+/// No pause is longer.
+const PAUSE_MAX_MS: u64 = 30_000;
+
+/// The way to the service. Each call ends within a bounded time.
+pub trait Link {
+    /// Introduces the agent.
+    fn hello(&mut self, hello: &Hello) -> Result<Welcome, LinkError>;
+    /// Tells everything and is told everything.
+    fn sync(&mut self, request: &SyncRequest) -> Result<SyncAnswer, LinkError>;
+    /// Fetches what a run executes.
+    fn script(&mut self, digest: &str) -> Result<Script, LinkError>;
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum LinkError {
+    /// A newer agent has taken over.
+    Superseded,
+    /// The service does not want to hear this agent.
+    Refused(String),
+    /// Nothing was heard.
+    Silent(String),
+}
+
+/// Why an agent ends. What runs goes on.
+#[derive(Debug)]
+pub enum End {
+    /// A newer agent has taken over.
+    Superseded,
+    /// The service does not want to hear this agent.
+    Refused(String),
+    /// The runner cannot say what is there.
+    Runner(io::Error),
+}
+
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        Self::Runner(error)
+    }
+}
+
+/// Serves until something ends the agent.
+pub fn serve(link: &mut impl Link, runner: &mut impl Runner) -> End {
+    let mut pause = Pause::new();
+    let hello = Hello { format: FORMAT, store: runner.store().to_owned() };
+    let incarnation = loop {
+        match link.hello(&hello) {
+            Ok(Welcome { incarnation, .. }) => break incarnation,
+            Err(LinkError::Superseded) => return End::Superseded,
+            Err(LinkError::Refused(reason)) => return End::Refused(reason),
+            Err(LinkError::Silent(_)) => std::thread::sleep(Duration::from_millis(pause.next())),
+        }
+    };
+    let mut agent = Agent::new(incarnation, runner.heard());
+    loop {
+        if let Err(end) = turn(&mut agent, link, runner, &mut pause) {
+            return end;
+        }
+    }
+}
+
+/// One exchange, and what follows from it.
+fn turn(agent: &mut Agent, link: &mut impl Link, runner: &mut impl Runner, pause: &mut Pause) -> Result<(), End> {
+    let listing = carry_out(agent, link, runner)?;
+    let sent = clock::now();
+    let interval = match link.sync(&agent.request(&listing, sent)) {
+        Ok(answer) => {
+            let interval = answer.interval_ms;
+            // A message that cannot be read is as good as none: what was heard before still counts.
+            if agent.hear(answer, sent, clock::now()).is_ok() {
+                keep_heard(agent, &listing, runner)?;
+                pause.reset();
+            }
+            interval.clamp(10, PAUSE_MAX_MS)
+        }
+        Err(LinkError::Superseded) => return Err(End::Superseded),
+        Err(LinkError::Refused(reason)) => return Err(End::Refused(reason)),
+        Err(LinkError::Silent(_)) => pause.next(),
+    };
+    let after = carry_out(agent, link, runner)?;
+    let is_news = |run, seen: &agent::seen::Seen| {
+        listing.runs.get(run).is_none_or(|before| before.phase != seen.phase && !before.phase.is_live())
+    };
+    if !after.runs.iter().any(|(run, seen)| is_news(run, seen)) {
+        runner.wait(Duration::from_millis(interval));
+    }
+    Ok(())
+}
+
+/// Does what follows now; what is there then.
+fn carry_out(agent: &Agent, link: &mut impl Link, runner: &mut impl Runner) -> Result<Listing, End> {
+    // What is prepared can be started at once, and what was stopped may be cleared: a second look, no more.
+    for _ in 0..2 {
+        let listing = runner.list()?;
+        let acts = agent.decide(&listing, clock::now());
+        if acts.is_empty() {
+            return Ok(listing);
+        }
+        for act in acts {
+            // What fails is decided again at the next look, from what is there then.
+            let done = match &act {
+                Act::Prepare(run) => prepare(agent, link, runner, *run),
+                Act::Start(run) => runner.start(*run),
+                Act::Stop(run, stop) => runner.stop(*run, stop),
+                Act::Forget(run) => runner.forget(*run),
+            };
+            if let Err(error) = done {
+                eprintln!("{act:?}: {error}");
+            }
+        }
+    }
+    Ok(runner.list()?)
+}
+
+fn prepare(agent: &Agent, link: &mut impl Link, runner: &mut impl Runner, run: agent::run::RunId) -> io::Result<()> {
+    let Some(want) = agent.want(run) else { return Ok(()) };
+    let script = link.script(&want.script).map_err(|error| io::Error::other(format!("{error:?}")))?;
+    runner.prepare(want, &script)
+}
+
+/// Only runs that end in silence need it, so nothing is written for the others.
+fn keep_heard(agent: &Agent, listing: &Listing, runner: &mut impl Runner) -> io::Result<()> {
+    let is_needed = listing.runs.values().any(|seen| seen.stop_after_ms.is_some()) || agent.wants_lease();
+    match agent.heard().filter(|_| is_needed) {
+        Some(at) => runner.keep_heard(at),
+        None => Ok(()),
+    }
+}
+
+/// Pauses that double.
+struct Pause(u64);
+
+impl Pause {
+    fn new() -> Self {
+        Self(PAUSE_FIRST_MS)
+    }
+
+    fn next(&mut self) -> u64 {
+        let now = self.0;
+        self.0 = (now * 2).min(PAUSE_MAX_MS);
+        // Agents that lost the service together do not come back together.
+        now / 2 + clock::now() % (now / 2 + 1)
+    }
+
+    fn reset(&mut self) {
+        self.0 = PAUSE_FIRST_MS;
+    }
+}
