@@ -1,6 +1,7 @@
 //! Builds, runs and checks Tidegate, so that nothing but Rust, Node and Python has to be installed.
 mod bench;
 mod bundle;
+mod chaos;
 mod clients;
 mod count;
 mod dev;
@@ -39,6 +40,8 @@ cargo xtask clients [--minutes N]
                                minutes and one that polls every six seconds, on what `build` has made
 cargo xtask soak NAME [--from N] [--count N]
                                a proof over many more random histories than in the gate, from the Nth on
+cargo xtask chaos local [--runs N]
+                               runs as real processes on this computer, while agents and supervisors are killed
 cargo xtask mutants [--again] [--minutes N]
                                which small changes to the engine no test notices; goes on where it ended, or tries
                                again what survived";
@@ -67,6 +70,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["store-fixture"] => stored::keep(),
         ["clients", options @ ..] => sdks::load(options),
         ["soak", options @ ..] => soak::run(options),
+        ["chaos", options @ ..] => chaos::run(options),
         ["mutants", options @ ..] => mutants::run(options),
         ["bench"] => bench::run(),
         ["bench", "requests"] => requests::run(),
