@@ -1,7 +1,7 @@
 //! Habits of the whole tree.
 use crate::source::{Fault, Source};
 
-pub(crate) const CRATES: [&str; 13] = [
+pub(crate) const CRATES: [&str; 15] = [
     "engine",
     "protocol",
     "pai",
@@ -15,6 +15,8 @@ pub(crate) const CRATES: [&str; 13] = [
     "frontend/charts",
     "xtask",
     "xtask/openapi",
+    "agent",
+    "agent/runner",
 ];
 
 /// A file that is longer holds more than one thing.
@@ -29,7 +31,7 @@ struct Ban {
 
 const SPEAK_PLAINLY: &str = "people read it; the planner's module is built without what writes values for programmers";
 
-const BANS: [Ban; 7] = [
+const BANS: [Ban; 8] = [
     Ban {
         under: "",
         words: &["#[allow(", "#![allow("],
@@ -45,6 +47,11 @@ const BANS: [Ban; 7] = [
         under: "engine/src/",
         words: &["SystemTime", "Instant"],
         instead: "take the time as an argument: the engine has no clock",
+    },
+    Ban {
+        under: "agent/src/",
+        words: &["SystemTime", "Instant", "std::process", "std::fs", "std::thread", "std::net"],
+        instead: "the agent's decisions have no clock and no hands: that is for agent/runner",
     },
     Ban { under: "engine/src/", words: &[":?}"], instead: SPEAK_PLAINLY },
     Ban { under: "script/src/", words: &[":?}"], instead: SPEAK_PLAINLY },
@@ -133,6 +140,13 @@ mod tests {
         assert_eq!(n_faults("engine/src/unit.rs", "let now = Instant::now();"), 1);
         assert_eq!(n_faults("engine/src/unit.rs", "let now = SystemTime::now();"), 1);
         assert_eq!(n_faults("engine/src/unit.rs", "struct Instantaneous;"), 0);
+    }
+
+    #[test]
+    fn hands_of_the_agent_fire() {
+        assert_eq!(n_faults("agent/src/agent.rs", "use std::process::Command;"), 1);
+        assert_eq!(n_faults("agent/src/agent.rs", "let now = Instant::now();"), 1);
+        assert_eq!(n_faults("agent/runner/src/local.rs", "use std::process::Command;"), 0);
     }
 
     #[test]
