@@ -1,4 +1,5 @@
 //! The storage of the object is gone, and KV is not: nothing may be committed that would be published over what KV shows.
+#![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
