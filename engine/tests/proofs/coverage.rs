@@ -276,6 +276,13 @@ fn rare_events(all: &mut All) {
     }
     let command: Command = message::read(br#"{"create_key":{"key":"k","user":"bob"}}"#).unwrap();
     all.see_outcome(authority::step(&mut run.state, &command, run.now));
+    // Who cancels is known where a command has a sender.
+    let live = run.state.jobs.iter().find(|(_, job)| !job.is_ended() && job.spec.part_of.is_none());
+    let cancel =
+        format!(r#"{{"format":1,"id":"c","command":{{"cancel_job":{{"job":"{}"}}}}}}"#, live.unwrap().1.spec.id);
+    let envelope =
+        Sender { user: user.clone(), administers: true }.sign(message::read::<Envelope>(cancel.as_bytes()).unwrap());
+    all.see_outcome(authority::handle(&mut run.state, &envelope, run.now).map(|receipt| receipt.events));
     // What a stranger sees of a new workspace.
     let receipt = Receipt {
         id: CommandId::new("a").unwrap(),
