@@ -36,10 +36,13 @@ export class Cluster {
 
   /** What the cluster answers to a read, at least as new as everything that was sent. */
   async read(path) {
-    const query = path.includes("?") ? "&" : "?";
-    const answer = await fetch(`${this.runtime.url}/v1/clusters/${this.name}/${path}${query}min_revision=1000000`, {
-      headers: { authorization: `Bearer ${this.runtime.adminKey}` },
-    });
+    const { revision } = await this.get("hash");
+    return this.get(`${path}${path.includes("?") ? "&" : "?"}min_revision=${revision}`);
+  }
+
+  async get(path) {
+    const headers = { authorization: `Bearer ${this.runtime.adminKey}` };
+    const answer = await fetch(`${this.runtime.url}/v1/clusters/${this.name}/${path}`, { headers });
     if (!answer.ok) throw new Error(`refused: ${await answer.text()}`);
     return answer.json();
   }

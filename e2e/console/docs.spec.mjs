@@ -44,10 +44,10 @@ test("without scripts the book shows its pictures and scenarios", async ({ brows
   const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
   await page.goto(`${url}docs/child-level.html`);
   const pictures = page.getByRole("img", { name: "How it begins" });
-  await expect(pictures).toHaveCount(5);
+  await expect(pictures).toHaveCount(6);
   // They have their room in any case; only what is drawn has a width of its own.
   const drawn = () => pictures.evaluateAll((all) => all.filter(({ naturalWidth }) => naturalWidth > 0).length);
-  await expect.poll(drawn).toBe(5);
+  await expect.poll(drawn).toBe(6);
   await page.getByText("The scenario, and what the engine says").first().click();
   await expect(page.getByText("> dev-c1 preempted for infer-a")).toBeVisible();
   server.close();
