@@ -15,7 +15,7 @@ use agent::message::Welcome;
 use agent::run::RunId;
 use agent::run::Version;
 
-use crate::Flaw;
+use crate::flaw::Flaw;
 use crate::machine::GPUS;
 use crate::random::Random;
 
@@ -298,7 +298,7 @@ impl Authority {
         Some(Welcome { format: FORMAT, incarnation: contact.incarnation })
     }
 
-    /// The answer; none for whoever is not the newest.
+    /// The answer; none for an agent that is not the newest.
     pub(crate) fn sync(&mut self, agent: usize, request: &SyncRequest, now: u64) -> Option<SyncAnswer> {
         request.check().expect("agents write good requests");
         if request.incarnation != self.contacts[agent].incarnation {

@@ -15,7 +15,7 @@ use agent::seen::Seen;
 use agent::silence;
 use agent::silence::SILENCE_GRACE_MS;
 
-use crate::Flaw;
+use crate::flaw::Flaw;
 use crate::oracle::Life;
 use crate::oracle::Oracle;
 use crate::random::Random;

@@ -5,39 +5,18 @@
 //! A failure prints its seed. `SIMULATION_SEED=n` runs that history alone; `TIDEGATE_FROM=n` and `TIDEGATE_COUNT=n` run
 //! others, as `cargo xtask soak agent` does.
 mod authority;
+mod flaw;
 mod machine;
 mod oracle;
 mod random;
 mod world;
 
+use crate::flaw::Flaw;
 use crate::oracle::Oracle;
 use crate::world::World;
 
 const SEEDS: u64 = 2_000;
 const STEPS: u32 = 300;
-
-/// Faults of the service and of the runner, put back to see that the onlooker is not blind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flaw {
-    /// The end of a grace period frees what the victim still holds.
-    FreesAtGraceEnd,
-    /// Cancelling frees at once.
-    FreesOnCancel,
-    /// A late report of an earlier run ends the current one.
-    AnyRunEnds,
-    /// What finishes while it is told to stop is queued again.
-    QueuesAfterFinish,
-    /// Who is silent is taken for dead.
-    LostInSilence,
-    /// After a restore, grants go on before every agent has been heard.
-    GrantsAfterRestore,
-    /// A supervisor does not claim.
-    NoClaim,
-    /// A run is told to be lost while its processes live.
-    LostBeforeGone,
-    /// A run ends while processes that forked away live.
-    LeavesChildren,
-}
 
 /// A whole history, and what the onlooker saw of it.
 fn simulate(seed: u64, flaw: Option<Flaw>) -> Oracle {

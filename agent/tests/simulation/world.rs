@@ -6,10 +6,10 @@ use agent::message::Hello;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
 
-use crate::Flaw;
 use crate::authority::AGENTS;
 use crate::authority::Authority;
 use crate::authority::NODES;
+use crate::flaw::Flaw;
 use crate::machine::GPUS;
 use crate::machine::Machine;
 use crate::oracle::Oracle;

@@ -25,7 +25,7 @@ pub(crate) enum Question {
     Sync(usize, SyncRequest),
 }
 
-/// None is the answer to whoever is not the newest.
+/// None is the answer to an agent that is not the newest.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Answer {
     Hello(Option<Welcome>),

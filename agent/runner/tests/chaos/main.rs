@@ -9,6 +9,9 @@
 #[expect(dead_code, reason = "restores and machines without power are for the simulation")]
 #[path = "../../../tests/simulation/authority.rs"]
 mod authority;
+#[expect(dead_code, reason = "the simulation does these wrong; here nothing is")]
+#[path = "../../../tests/simulation/flaw.rs"]
+mod flaw;
 mod link;
 #[path = "../../../tests/simulation/random.rs"]
 mod random;
@@ -39,18 +42,6 @@ use crate::service::Service;
 /// What the model of the service takes from the simulation's machines.
 mod machine {
     pub(crate) const GPUS: u16 = 4;
-}
-
-/// The simulation puts these back; here the service has none of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(dead_code, reason = "none of them is put back here")]
-pub(crate) enum Flaw {
-    FreesAtGraceEnd,
-    FreesOnCancel,
-    AnyRunEnds,
-    QueuesAfterFinish,
-    LostInSilence,
-    GrantsAfterRestore,
 }
 
 const RUNS: u64 = 40;
