@@ -66,11 +66,7 @@ impl fmt::Display for Exit {
 /// As much of a reason as a message takes.
 #[must_use]
 pub fn shorten(reason: &str) -> String {
-    let mut end = reason.len().min(REASON_BYTES_MAX);
-    while !reason.is_char_boundary(end) {
-        end -= 1;
-    }
-    reason[..end].to_owned()
+    reason[..reason.floor_char_boundary(REASON_BYTES_MAX)].to_owned()
 }
 
 #[cfg(test)]

@@ -149,14 +149,15 @@ impl Watch {
         let now = clock::now();
         let mut next = now + SLEEP_MAX_MS;
         let mut kill_at = folder.kill_at().ok().flatten();
-        if let Some(after) = work.want.stop_after_ms {
-            let heard = store::heard(state).unwrap_or(self.since);
-            if silence::is_over(Some(heard), Some(after), now) {
+        let heard = || store::heard(state).unwrap_or(self.since);
+        let silence_ends = work.want.stop_after_ms.and_then(|after| silence::ends_at(heard(), Some(after)));
+        match silence_ends {
+            Some(end) if end <= now => {
                 let end = self.stopping.map_or(now + SILENCE_GRACE_MS, |stopping| stopping.kill_at);
                 kill_at = Some(kill_at.map_or(end, |earlier| earlier.min(end)));
-            } else {
-                next = next.min(heard + after);
             }
+            Some(end) => next = next.min(end),
+            None => {}
         }
         let Some(kill_at) = kill_at else { return next };
         self.stop(kill_at, folder, work.script.checkpoint, now).min(next)
