@@ -7,7 +7,7 @@ use crate::run::RunId;
 pub enum Act {
     /// Makes a wanted run known, with its script.
     Prepare(RunId),
-    /// Starts it: whoever claims it first.
+    /// Starts it, unless somebody claims it first.
     Start(RunId),
     /// Stops it, or leaves a tombstone where nothing was claimed.
     Stop(RunId, Stop),

@@ -6,7 +6,7 @@
 //!   keeps nothing that a restarted agent would miss.
 //! - No IO, no clock, no threads: times are milliseconds of the machine's own clock, and arguments.
 //!
-//! What must hold, whatever is lost and whoever is killed: no GPU has living processes of two runs (R1); no run starts
+//! What must hold, whatever is lost and whichever process is killed: no GPU has living processes of two runs (R1); no run starts
 //! twice, and no two runs of a job live at once (R2); every run ends in a report (R3); silence alone starts nothing (R5).
 #![warn(missing_docs)]
 

@@ -41,7 +41,7 @@ pub struct Hello {
 pub struct Welcome {
     /// The format of messages.
     pub format: u32,
-    /// The agent's number from now on. Whoever has a lower one is refused.
+    /// The agent's number from now on. An agent with a lower one is refused.
     pub incarnation: u64,
 }
 

@@ -6,7 +6,7 @@ pub const SILENCE_GRACE_MS: u64 = 30_000;
 /// Until when a run may live, if the service stays silent. It is counted from the *sending* of the last request that
 /// was answered, which is before the service received it: so the run is gone before the service gives it up.
 ///
-/// Whoever watches over a run asks this by itself: the agent may be dead just then.
+/// A supervisor asks this by itself: the agent may be dead just then.
 #[must_use]
 pub fn ends_at(heard: u64, stop_after_ms: Option<u64>) -> Option<u64> {
     stop_after_ms.map(|after| heard.saturating_add(after))

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `run.json` | what is to be run; the folder appears with it | the agent |
 //! | `alive` | its lock is held by the supervisor, as long as that lives | the supervisor |
-//! | `claim` | somebody has begun, or has ruled out, the run: whoever makes it | the supervisor or the agent |
+//! | `claim` | its maker has begun the run, or has ruled it out | the supervisor or the agent |
 //! | `stop` | when what is left is killed | the agent |
 //! | `wake` | a pipe: a byte in it makes the supervisor look | the supervisor |
 //! | `checkpoint` | written by the job when it has a checkpoint | the job |
@@ -92,10 +92,7 @@ impl Folder {
         if self.exists() {
             return Ok(());
         }
-        let beside = self.path.with_file_name(format!(".{}", self.run));
-        if beside.exists() {
-            fs::remove_dir_all(&beside)?;
-        }
+        let beside = self.beside()?;
         fs::create_dir(&beside)?;
         fs::create_dir(beside.join("work"))?;
         stored::create_new(&beside.join("run.json"), &serde_json::to_string(order)?)?;
@@ -103,12 +100,18 @@ impl Folder {
         stored::sync_folder_of(&self.path)
     }
 
-    /// Removes the folder: it is gone at once, and its files soon.
-    pub(crate) fn remove(&self) -> io::Result<()> {
+    /// A name beside the folder that nobody takes for a run, free of what somebody was killed over.
+    fn beside(&self) -> io::Result<PathBuf> {
         let beside = self.path.with_file_name(format!(".{}", self.run));
         if beside.exists() {
             fs::remove_dir_all(&beside)?;
         }
+        Ok(beside)
+    }
+
+    /// Removes the folder: it is gone at once, and its files soon.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        let beside = self.beside()?;
         fs::rename(&self.path, &beside)?;
         stored::sync_folder_of(&self.path)?;
         fs::remove_dir_all(beside)

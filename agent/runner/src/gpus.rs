@@ -1,7 +1,7 @@
 //! How many GPUs this machine has, and who holds which.
 //!
 //! A GPU that is held has a file with the name of its run. The file is made whole at once and is removed when the run has
-//! no process any more: so no two runs hold a GPU, whatever the service says and whoever was killed.
+//! no process any more: so no two runs hold a GPU, whatever the service says and whichever process was killed.
 
 use std::fs;
 use std::io;
@@ -63,7 +63,7 @@ impl Gpus {
         Ok(Ok(()))
     }
 
-    /// Gives back what a run holds. Nobody else does so at the same time: whoever asks holds the run's lock.
+    /// Gives back what a run holds. The caller holds the run's lock, so nobody else does so at the same time.
     pub(crate) fn release(&self, run: RunId) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;

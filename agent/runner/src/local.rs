@@ -113,7 +113,7 @@ impl Local {
         let (phase, since) = match folder.ended()? {
             Some(record) => (Phase::Ended(record.exit), record.at),
             None if !folder.is_claimed() => (Phase::Prepared, clock::now()),
-            // Only a supervisor holds the lock for long; whoever gets it knows that there is none.
+            // Only a supervisor holds the lock for long: if we get it, there is none.
             None => match folder.lock()? {
                 None => {
                     (Phase::Running { kill_at: folder.kill_at()? }, claim.map_or_else(clock::now, |claim| claim.at))

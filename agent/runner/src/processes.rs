@@ -77,7 +77,7 @@ impl Mark<'_> {
     }
 }
 
-/// Sends a signal. Whoever is gone already needs none.
+/// Sends a signal. A process that is gone already needs none.
 pub(crate) fn send(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
         let _ = kill_process(pid, signal);

@@ -125,7 +125,7 @@ pub(crate) fn open_pipe(path: &Path) -> io::Result<File> {
     std::os::unix::fs::OpenOptionsExt::custom_flags(File::options().read(true).write(true), flags).open(path)
 }
 
-/// Wakes whoever waits at a pipe. If nobody does, nobody needs it: they look first, and wait then.
+/// Wakes the process that waits at a pipe. If none does, none needs it: they look first, and wait then.
 pub(crate) fn ring(path: &Path) {
     let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
     let pipe = std::os::unix::fs::OpenOptionsExt::custom_flags(File::options().write(true), flags).open(path);

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Makes a file that nobody has made, and has it last. Whoever comes second is told `AlreadyExists`.
+/// Makes a file that nobody has made, and has it last. The second one to try is told `AlreadyExists`.
 pub(crate) fn create_new(path: &Path, text: &str) -> io::Result<()> {
     let mut file = File::options().write(true).create_new(true).open(path)?;
     file.write_all(text.as_bytes())?;

@@ -1,7 +1,7 @@
 //! The process that watches over one run.
 //!
 //! It claims before it starts, ends everything of the run before it gives the GPUs back, and gives them back before it
-//! records the end. So whoever finds no record knows that something may live, and whoever finds one that nothing does.
+//! records the end. So where there is no record something may live, and where there is one nothing does.
 //! Killed at any moment, it leaves what the agent needs to clear up after it.
 
 use std::io;
