@@ -162,8 +162,13 @@ fn blocker(
         return Blocker::NotSolved { quota, steps };
     }
     if candidates.list.is_empty() {
-        let is_reclaim = quest.placed.source == Source::Reclaim;
-        return if is_reclaim { Blocker::NothingLent } else { Blocker::NoVictim { quota, considered } };
+        if quest.placed.source != Source::Reclaim {
+            return Blocker::NoVictim { quota, considered };
+        }
+        // Idle jobs that are entitled to their quota stand in the way all the same.
+        if trial.promoted().next().is_none() {
+            return Blocker::NothingLent;
+        }
     }
     match freed.first_short() {
         Some((at, missing, could_free)) => {
