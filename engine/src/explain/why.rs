@@ -95,13 +95,24 @@ pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
     }
     let told = job.class.and_then(|class| state.queue.classes[class.at()].hold.clone());
     if let Some(told) = told.as_ref().filter(|told| is_by_queue(state, told)) {
-        return Some((**told).clone());
+        return Some(with_todays_numbers(state, told, no, now));
     }
     match (ask(&Trial::new(state, now), &job.spec), told) {
         (Err(asked), Some(told)) => Some(asked.bound_like(&told)),
         (Err(asked), None) => Some(asked),
         (Ok(_), told) => behind_head(state, no, now).or_else(|| told.map(|told| (*told).clone())),
     }
+}
+
+/// What was told, where sources still refuse for the same reasons with the numbers that these have now.
+fn with_todays_numbers(state: &State, told: &Hold, no: JobNo, now: Timestamp) -> Hold {
+    let (trial, job) = (Trial::new(state, now), &state.jobs[no].spec);
+    let today = |told: &Attempt| {
+        let blocker = source::offer(told.source, &trial, job).err();
+        let today = blocker.map(|blocker| Attempt { source: told.source, blocker });
+        today.filter(|today| today.is_same_kind(told)).unwrap_or_else(|| told.clone())
+    };
+    Hold { attempts: told.attempts.iter().map(today).collect() }
 }
 
 /// In a strict queue, whoever is at its head by now: the one that was named has started.
