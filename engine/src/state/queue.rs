@@ -285,14 +285,18 @@ impl Queue {
     pub fn set_hold(&mut self, class: ClassNo, hold: Arc<Hold>, jobs: &Jobs) {
         self.forget_hold(class);
         self.open.expiring.extend(hold.ends().map(|at| (at, class)));
-        for no in hold.named().filter_map(|job| jobs.find(job)) {
-            self.waits_for.or_default(no).insert(class);
-        }
+        self.note_waits(class, &hold, jobs);
         let class = &mut self.classes[class.at()];
         if let Some(count) = self.families[class.family.at()].count(&hold) {
             *count += 1;
         }
         class.hold = Some(hold);
+    }
+
+    fn note_waits(&mut self, class: ClassNo, hold: &Hold, jobs: &Jobs) {
+        for no in hold.named().filter_map(|job| jobs.find(job)) {
+            self.waits_for.or_default(no).insert(class);
+        }
     }
 
     fn forget_hold(&mut self, class: ClassNo) {
@@ -340,8 +344,13 @@ impl Queue {
     }
 
     /// Notes that everything has been judged.
-    pub fn settle(&mut self) {
+    pub fn settle(&mut self, jobs: &Jobs) {
         self.open.everybody = false;
-        self.open.classes.clear();
+        // Whoever left the queue may be back in it, and still be the reason.
+        for class in std::mem::take(&mut self.open.classes) {
+            if let Some(hold) = self.classes[class.at()].hold.clone() {
+                self.note_waits(class, &hold, jobs);
+            }
+        }
     }
 }

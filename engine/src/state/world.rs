@@ -217,7 +217,7 @@ impl State {
 
     /// Notes that everything has been judged.
     pub fn settle(&mut self) {
-        self.queue.settle();
+        self.queue.settle(&self.jobs);
         self.market.settle();
     }
 
