@@ -354,6 +354,7 @@ impl<'s> OpenRound<'s> {
 
     /// Everything that was decided, and then why the others wait, as far as that is news.
     pub(super) fn conclude(&mut self) -> Vec<Decision> {
+        self.tell_who_was_not_asked_again();
         let state = self.state;
         let first_of =
             |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());

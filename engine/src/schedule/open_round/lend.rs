@@ -169,6 +169,20 @@ impl OpenRound<'_> {
         Arc::new(refused.hold(self.state, job, blocker))
     }
 
+    /// Tells those who were refused by right, and to whom plainly as little is idle as before, why they wait now.
+    pub(in crate::schedule) fn tell_who_was_not_asked_again(&mut self) {
+        for (at, refused) in std::mem::take(&mut self.refused).into_values() {
+            let class = &self.state.queue.classes[at];
+            let idle = class.hold.as_ref().and_then(|hold| hold.attempts.iter().find(|it| it.source == Source::Idle));
+            if let (Some(idle), None) = (idle, self.holds.get(at))
+                && let Some(no) = class.waiting.iter().find(|no| !self.trial.is_served(*no))
+            {
+                let hold = refused.copied().hold(self.state, &self.state.jobs[no].spec, idle.blocker.clone());
+                *self.holds.slot(at) = Some(Arc::new(hold));
+            }
+        }
+    }
+
     fn ask_idle(&self, head: Head) -> Result<Offer, Arc<Hold>> {
         source::offer(Source::Idle, &self.trial, &self.state.jobs[head.job].spec)
             .map_err(|blocker| self.hold_without_idle(head.class, head.job, blocker))
