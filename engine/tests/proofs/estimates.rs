@@ -32,15 +32,27 @@ fn due(state: &State, no: JobNo) -> Option<Timestamp> {
     }
 }
 
-/// When the job starts: a round each minute, and one whenever something is due.
+/// When a job that runs may first be taken, which is when somebody may start who waits for that.
+fn end_of_protection(state: &State, no: JobNo) -> Option<Timestamp> {
+    let job = &state.jobs[no];
+    match &job.phase {
+        Phase::Running { started, .. } => Some(*started + state.quotas[job.spec.quota.at()].settings.min_runtime),
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Stopping(_) | Phase::Ended { .. } => None,
+    }
+}
+
+/// When the job starts: a round each minute, and one whenever something is due or a protection ends.
 fn lived(state: &State, no: JobNo, now: Timestamp) -> Option<Timestamp> {
     let mut state = state.clone();
     let mut at = now;
     while at < now + HORIZON {
         let minute = Timestamp((at.0 / 60_000 + 1) * 60_000);
         let due = state.jobs.iter().filter_map(|(no, _)| due(&state, no)).min().map(|due| due.max(at));
-        let round = if let Some(due) = due.filter(|due| *due < minute) {
-            at = due;
+        let jobs = state.jobs.iter().filter(|(_, job)| !job.bids());
+        let ends = jobs.filter_map(|(no, _)| end_of_protection(&state, no)).filter(|end| *end > at);
+        let next = due.into_iter().chain(ends).min();
+        let round = if let Some(next) = next.filter(|next| *next < minute) {
+            at = next;
             Round::default()
         } else {
             at = minute;

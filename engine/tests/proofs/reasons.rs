@@ -22,7 +22,7 @@ use crate::history::seeds;
 use crate::tips::Act;
 use crate::tips::starts;
 
-const HISTORIES: u64 = 250;
+const HISTORIES: u64 = 1_000;
 
 #[test]
 fn a_round_and_an_answer_name_the_same_reason() {

@@ -27,7 +27,8 @@ struct Service {
     above: u32,
     /// How many of the owed ones are in parts that do not run.
     waiting: u32,
-    /// Whether its own gang is one pod, which it keeps, or is there by a right that extra pods do not have.
+    /// Whether its own gang is one pod, which it keeps even if it waits, or is there by a right that extra pods do not
+    /// have.
     is_bare: bool,
     /// The places of owed pods that run, and how many of them are in a pool.
     gang: (Vec<PodAt>, usize),
@@ -50,11 +51,12 @@ impl Service {
         let owed = job.spec.shape.min_pods().unwrap_or(role.count);
         self.owed += owed;
         self.above += role.count - owed;
+        self.is_bare |= is_service && owed == 1;
         let Phase::Running { placed, extra, .. } = &job.phase else {
             self.waiting += if is_service { 0 } else { owed };
             return;
         };
-        self.is_bare |= is_service && (owed == 1 || placed.source == Source::SelfLevel);
+        self.is_bare |= is_service && placed.source == Source::SelfLevel;
         self.gang.0.extend(&placed.pods[..]);
         self.gang.1 += if placed.pods.is_empty() { owed as usize } else { 0 };
         self.extra.0.extend(extra.iter().filter_map(|pod| pod.at));
