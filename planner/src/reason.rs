@@ -102,6 +102,7 @@ fn sentence(blocker: &Blocker, now: Timestamp, language: Language) -> (&'static 
             vec![asked.to_string(), offer.to_string(), free.to_string()],
         ),
         Blocker::NextRound { offer } => ("the next round of $ decides", "由 $ 的下一轮决定", vec![offer.to_string()]),
+        Blocker::LeftOver => ("there is room by now; the next round decides", "现在有空位；由下一轮决定", Vec::new()),
         // None of them is the reason that matters most: each comes with one of those above.
         Blocker::IdleOff
         | Blocker::IdleOnly

@@ -99,6 +99,7 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
         Blocker::NextRound { offer } => {
             format!("The price and the inventory of {offer} allow it; the next scheduled round decides.")
         }
+        Blocker::LeftOver => "There is room for it by now; the next scheduled round decides who gets it.".to_owned(),
         Blocker::InventoryShort { offer, asked, free, inventory } => spot::sold_out(offer, *asked, *free, *inventory),
         Blocker::Backoff { until } => {
             let when = left(*until, now).map_or_else(|| "in the next round".to_owned(), |left| format!("in {left}"));

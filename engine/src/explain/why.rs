@@ -100,7 +100,11 @@ pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
     match (ask(&Trial::new(state, now), &job.spec), told) {
         (Err(asked), Some(told)) => Some(asked.bound_like(&told)),
         (Err(asked), None) => Some(asked),
-        (Ok(_), told) => behind_head(state, no, now).or_else(|| told.map(|told| (*told).clone())),
+        (Ok(offer), told) => {
+            let left_over = || Hold::of(vec![Attempt { source: offer.placed.source, blocker: Blocker::LeftOver }]);
+            let not_asked = || state.is_stale(now).then(left_over).or_else(|| told.map(|told| (*told).clone()));
+            behind_head(state, no, now).or_else(not_asked)
+        }
     }
 }
 

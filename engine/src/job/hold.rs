@@ -226,6 +226,9 @@ pub enum Blocker {
         /// The offer.
         offer: OfferId,
     },
+    /// There is room for the job by now; the next scheduled round says who gets it. Never recorded: it is what is
+    /// answered in between.
+    LeftOver,
 }
 
 /// A source that was tried, and what blocked it.
@@ -274,7 +277,8 @@ impl Attempt {
             | Blocker::BelowMarket { .. }
             | Blocker::BelowAverage { .. }
             | Blocker::InventoryShort { .. }
-            | Blocker::NextRound { .. } => false,
+            | Blocker::NextRound { .. }
+            | Blocker::LeftOver => false,
         }
     }
 }

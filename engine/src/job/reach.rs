@@ -38,7 +38,8 @@ fn weight(blocker: &Blocker) -> u8 {
         | Blocker::BelowMarket { .. }
         | Blocker::BelowAverage { .. }
         | Blocker::InventoryShort { .. }
-        | Blocker::NextRound { .. } => 3,
+        | Blocker::NextRound { .. }
+        | Blocker::LeftOver => 3,
         Blocker::NothingLent => 2,
         Blocker::IdleOff
         | Blocker::IdleOnly

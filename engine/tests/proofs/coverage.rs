@@ -154,6 +154,7 @@ fn everything_comes_up() {
         }
     }
     rare_blockers(&mut all);
+    room_left_over(&mut all);
     an_unsolved_search(&mut all);
     rare_rejections(&mut all);
     rare_events(&mut all);
@@ -195,6 +196,25 @@ fn rare_blockers(all: &mut All) {
         authority::step(&mut state, &command, Timestamp(minute * Millis::MINUTE.0)).unwrap();
     }
     all.see_why(&state, JobNo(0), Timestamp(4 * Millis::HOUR.0));
+}
+
+/// A victim has held more than the job takes for which it goes.
+fn room_left_over(all: &mut All) {
+    let mut state = State::default();
+    for line in [
+        r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#,
+        r#"{"put_group":{"group":"g","resource_type":"lingjun","pool":{"gpu":8000}}}"#,
+        r#"{"create_quota":{"quota":"q","groups":["g"],"min":{"gpu":8000},"settings":{"self_level":{"high":[9],
+            "low":[1],"modules":["DLC"]},"grace_period_ms":0}}}"#,
+        r#"{"submit_job":{"job":"large","quota":"q","pods":[{"amount":{"gpu":8000}}]}}"#,
+        r#"{"submit_job":{"job":"small","quota":"q","pods":[{"amount":{"gpu":2000}}]}}"#,
+        r#"{"submit_job":{"job":"urgent","quota":"q","priority":9,"pods":[{"amount":{"gpu":1000}}]}}"#,
+    ] {
+        let command: Command = message::read(line.as_bytes()).unwrap();
+        all.see_outcome(authority::step(&mut state, &command, Timestamp(0)));
+    }
+    let small = state.jobs.find(&JobId::new("small").unwrap()).unwrap();
+    all.see_why(&state, small, Timestamp(0));
 }
 
 /// Many small victims for pods of two roles that are not packed together, though each role alone would find room.

@@ -191,7 +191,8 @@ fn fault(state: &State, no: JobNo, blocker: &Blocker, now: Timestamp) -> Option<
         | Blocker::NotSolved { .. }
         | Blocker::NoBid
         | Blocker::BelowAverage { .. }
-        | Blocker::NextRound { .. } => None,
+        | Blocker::NextRound { .. }
+        | Blocker::LeftOver => None,
     }
 }
 

@@ -198,7 +198,7 @@ fn code(blocker: &Blocker, source: Source) -> &'static str {
         Blocker::NoBid => "no_bid",
         Blocker::BelowMarket { .. } | Blocker::BelowAverage { .. } => "price_below_market",
         Blocker::InventoryShort { .. } => "inventory_short",
-        Blocker::NextRound { .. } => "next_round",
+        Blocker::NextRound { .. } | Blocker::LeftOver => "next_round",
     }
 }
 

@@ -193,7 +193,7 @@ impl Distance {
             i64::try_from(millionths).unwrap_or(i64::MAX)
         };
         match blocker {
-            Blocker::WaitingForRelease { .. } | Blocker::NextRound { .. } => Self(0, 0),
+            Blocker::WaitingForRelease { .. } | Blocker::NextRound { .. } | Blocker::LeftOver => Self(0, 0),
             Blocker::VictimProtected { .. } => Self(0, 1),
             Blocker::QuotaFull { asked, free, .. }
             | Blocker::IdleShort { asked, idle: free, .. }
