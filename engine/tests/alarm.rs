@@ -8,7 +8,7 @@ use engine::unit::time::Timestamp;
 
 /// Two jobs of A are on loan from B, and stop 30 seconds and 50 seconds after they were evicted.
 const SETTING: [&str; 7] = [
-    r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}],"execution":"reported"}}"#,
+    r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#,
     r#"{"put_group":{"group":"pool","resource_type":"lingjun","pool":{"gpu":8000}}}"#,
     r#"{"create_quota":{"quota":"Team","groups":["pool"],"min":{"gpu":8000}}}"#,
     r#"{"create_quota":{"quota":"Owner","parent":"Team","min":{"gpu":8000}}}"#,

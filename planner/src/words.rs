@@ -95,6 +95,7 @@ impl Language {
             Cause::BelowPrice { .. } => ("its bid is below the price", "出价低于市场价"),
             Cause::BelowAverage { .. } => ("its bid is below the average price", "出价低于平均价"),
             Cause::Outbid { .. } => ("it was outbid", "被更高出价取代"),
+            Cause::Halted(_) => ("its run was ended", "运行被终止"),
             Cause::InventoryShrunk { .. } => ("the inventory has shrunk", "库存减少"),
         };
         self.pick(en, zh)

@@ -158,8 +158,10 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
             Line::Act(Command::SetPriority(SetPriority { job, priority }))
         }
         "resize" => Line::Act(Command::ResizeJob(resize(words)?)),
-        "finish" => Line::Act(Command::Report(Report { job: words.job()?, observed: Observation::Finished })),
-        "report" => Line::Act(Command::Report(Report { job: words.job()?, observed: observed(words)? })),
+        "finish" => {
+            Line::Act(Command::Report(Report { job: words.job()?, run: None, observed: Observation::Finished }))
+        }
+        "report" => Line::Act(Command::Report(report(words)?)),
         "cordon" => Line::Cordon(words.node()?, NodeStatus::Cordoned),
         "uncordon" => Line::Cordon(words.node()?, NodeStatus::Ready),
         "price" => market::price(words)?,
@@ -231,13 +233,27 @@ fn quota(words: &mut Words<'_>) -> Result<Scene, String> {
     Ok(Scene::Quota { quota, min, told: Box::new(words::told(words)?) })
 }
 
-fn observed(words: &mut Words<'_>) -> Result<Observation, String> {
-    Ok(match words.need("checkpointed, stopped, finished or failed")? {
+fn report(words: &mut Words<'_>) -> Result<Report, String> {
+    let (job, mut run) = (words.job()?, None);
+    let mut word = words.need(OBSERVED)?;
+    if word == "run" {
+        run = Some(words.need("the number of a run")?.parse()?);
+        word = words.need(OBSERVED)?;
+    }
+    Ok(Report { job, run, observed: observed(word, words)? })
+}
+
+const OBSERVED: &str = "confirmed, checkpointed, stopped, finished, failed or vacated";
+
+fn observed(word: &str, words: &mut Words<'_>) -> Result<Observation, String> {
+    Ok(match word {
+        "confirmed" => Observation::Confirmed,
+        "vacated" => Observation::Vacated { order: words.need("the number of an order")?.parse()? },
         "checkpointed" => Observation::Checkpointed,
         "stopped" => Observation::Stopped,
         "finished" => Observation::Finished,
         "failed" => Observation::Failed { reason: words.rest() },
-        other => return Err(about(other, "is not one of checkpointed, stopped, finished, failed")),
+        other => return Err(about(other, "is not one of confirmed, checkpointed, stopped, finished, failed, vacated")),
     })
 }
 

@@ -6,6 +6,7 @@ use engine::job::phase::Charge;
 use engine::job::phase::Placed;
 use engine::job::phase::PodAt;
 use engine::job::phase::Source;
+use engine::job::run::RunStep;
 use engine::message::event::Event;
 use engine::placement::NodeUse;
 use engine::state::cluster::NodeStatus;
@@ -44,7 +45,12 @@ pub fn start(
         }
     }
     let source = if charge == Charge::Idle { Source::Idle } else { Source::Own };
-    session.apply(Event::Started { job: no, at, placed: Placed { source, charge, home, pods: pods.into() } });
+    let is_run = session.state.is_reported(&session.state.jobs[no]);
+    let placed = Placed { source, charge, home, pods: pods.into() };
+    session.apply(Event::Started { job: no, at, placed, is_run });
+    if is_run {
+        session.apply(Event::Run { job: no, at, step: Box::new(RunStep::Confirmed) });
+    }
     Ok(())
 }
 

@@ -3,9 +3,12 @@
 //! Commands go through the authority, as in the worker. Time moves only forward, and never jumps over a moment at
 //! which time alone changes something.
 
+use std::borrow::Cow;
+
 use engine::host::authority;
 use engine::host::clock;
 use engine::message::command::Command;
+use engine::message::command::Report;
 use engine::message::command::Round;
 use engine::message::event::Event;
 use engine::message::rejection::Rejection;
@@ -40,9 +43,21 @@ impl Session {
 
     /// Sends a command to the authority; the events are in the log alone, for whoever replays many.
     pub fn act(&mut self, command: &Command) -> Result<(), Rejection> {
-        let events = authority::step(&mut self.state, command, self.now)?;
+        let command = self.named(command);
+        let events = authority::step(&mut self.state, &command, self.now)?;
         self.log.extend(events);
         Ok(())
+    }
+
+    /// The command, with the run that a report means which names none: the one that the job has now.
+    fn named<'c>(&self, command: &'c Command) -> Cow<'c, Command> {
+        if let Command::Report(report) = command
+            && let (None, Some(no)) = (report.run, self.state.jobs.find(&report.job))
+            && let Some(run) = self.state.jobs[no].run_no().filter(|run| run.is_numbered())
+        {
+            return Cow::Owned(Command::Report(Report { run: Some(run), ..report.clone() }));
+        }
+        Cow::Borrowed(command)
     }
 
     /// Decides a command at any time, applies what it comes to, and runs no round: for setting the scene.

@@ -45,7 +45,7 @@ pub fn releases(state: &State, count: usize, more: Workload) -> Result<Vec<Deed>
         let end = if at % 2 == 0 {
             Command::CancelJob(CancelJob { job })
         } else {
-            Command::Report(Report { job, observed: Observation::Finished })
+            Command::Report(Report { job, run: None, observed: Observation::Finished })
         };
         deeds.push((end, true));
         if let Some(submit) = submissions.next().transpose()? {
@@ -59,7 +59,7 @@ pub fn releases(state: &State, count: usize, more: Workload) -> Result<Vec<Deed>
 pub fn empty_group() -> Result<Vec<Command>, String> {
     let gpu = Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu };
     Ok(vec![
-        Command::CreateCluster(CreateCluster { dimensions: vec![gpu], execution: Execution::Reported }),
+        Command::CreateCluster(CreateCluster { dimensions: vec![gpu], execution: Execution::Simulated }),
         Command::PutGroup(PutGroup { group: group()?, resource_type: ResourceType::Lingjun, pool: None }),
     ])
 }

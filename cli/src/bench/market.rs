@@ -44,7 +44,7 @@ pub fn busy(bids: u32, offers: u32) -> Result<Session, String> {
     let gpu = Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu };
     send(
         &mut session,
-        &Command::CreateCluster(CreateCluster { dimensions: vec![gpu], execution: Execution::Reported }),
+        &Command::CreateCluster(CreateCluster { dimensions: vec![gpu], execution: Execution::Simulated }),
     )?;
     let inventory = i64::from(bids / offers.max(1)).max(3);
     for at in 0..offers {

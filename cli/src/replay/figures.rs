@@ -213,6 +213,7 @@ fn rule_of(cause: &Cause) -> &'static str {
         Cause::BelowPrice { .. } => "spot: bid below the price",
         Cause::BelowAverage { .. } => "spot: bid below the average price",
         Cause::Outbid { .. } => "spot: outbid",
+        Cause::Halted(_) => "end of a run",
         Cause::InventoryShrunk { .. } => "spot: inventory shrank",
     }
 }

@@ -78,7 +78,7 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
             safe(considered)
         ),
         Blocker::VictimProtected { quota, until, considered } => protected(quota, *until, considered, now),
-        Blocker::WaitingForRelease { job, until } => releasing(job, *until, now),
+        Blocker::WaitingForRelease { job, until } => releasing(state, job, *until, now),
         Blocker::BehindHead { job } => format!("{job} is at the head of this strict queue and has to start first."),
         Blocker::Reserved { job, until } => reserved(job, *until, now),
         Blocker::NotSolved { quota, steps } => {
@@ -116,9 +116,14 @@ fn protected(quota: &QuotaId, until: Timestamp, considered: &Considered, now: Ti
     format!("Jobs that may be taken have just started; {protects}{}.", safe(considered))
 }
 
-fn releasing(job: &JobId, until: Timestamp, now: Timestamp) -> String {
+fn releasing(state: &State, job: &JobId, until: Timestamp, now: Timestamp) -> String {
     let has = left(until, now)
         .map_or_else(|| "it should have stopped".to_owned(), |left| format!("it has at most another {left}"));
+    if state.jobs.find(job).is_some_and(|no| state.shedding.contains(&no) && !state.stopping.contains(&no)) {
+        let have = left(until, now)
+            .map_or_else(|| "they should have left".to_owned(), |left| format!("they have at most another {left}"));
+        return format!("pods of {job} are leaving already, and that makes room; {have}.");
+    }
     format!("{job} is stopping already, and that makes room; {has}.")
 }
 

@@ -51,6 +51,7 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             Event::Promoted { job, .. }
             | Event::Grown { job, .. }
             | Event::Held { job, .. }
+            | Event::Run { job, .. }
             | Event::Ended { job, .. } => (*job, false),
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }

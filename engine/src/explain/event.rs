@@ -6,6 +6,7 @@ use crate::explain::words::amount;
 use crate::explain::words::cause;
 use crate::explain::words::count;
 use crate::explain::words::gpu_hours;
+use crate::explain::words::halt;
 use crate::explain::words::loses;
 use crate::explain::words::name;
 use crate::explain::words::period;
@@ -15,6 +16,7 @@ use crate::job::phase::Outcome;
 use crate::job::phase::Placed;
 use crate::job::phase::Source;
 use crate::job::resize::Resize;
+use crate::job::run::RunStep;
 use crate::job::story::Episode;
 use crate::market::offer::SpotOffer;
 use crate::message::event::Event;
@@ -23,6 +25,7 @@ use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::id::OfferNo;
 use crate::unit::quantity::price;
+use crate::unit::time::Timestamp;
 
 /// The sentence of an event, read from the state after it; nothing for events that nobody reads.
 #[must_use]
@@ -63,8 +66,11 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
             let verb = loses(why);
             format!("{} {verb} {}; {} lost{stops}", name(state, *job), cause(why), gpu_hours(*lost_gpu_ms))
         }
-        Event::Shrunk { job, pods, cause: why, .. } => {
-            format!("{} gave up {} {}", name(state, *job), count(pods.len() as u64, "pod", "pods"), cause(why))
+        Event::Shrunk { job, at, pods, cause: why, until, .. } => {
+            let pods = count(pods.len() as u64, "pod", "pods");
+            let leaves =
+                until.map_or_else(String::new, |until| format!("; they have {} to leave", period(until - *at)));
+            format!("{} gave up {pods} {}{leaves}", name(state, *job), cause(why))
         }
         Event::Granted { job, placed, waits_for, .. } => format!(
             "{} gets {} by {} once {} stopped",
@@ -77,7 +83,8 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
                 format!("{} have", count(waits_for.len() as u64, "job", "jobs"))
             }
         ),
-        Event::Started { job, placed, .. } => started(state, *job, placed),
+        Event::Started { job, placed, is_run, .. } => started(state, *job, placed, *is_run),
+        Event::Run { job, at, step } => format!("{} {}", name(state, *job), run_step(step, *at)),
         Event::Grown { job, pods, charge, .. } => {
             let charge = if *charge == Charge::Idle { "not in quota" } else { "in quota" };
             format!("{} grew by {}, {charge}", name(state, *job), count(pods.len() as u64, "pod", "pods"))
@@ -117,6 +124,18 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
     Some(sentence)
 }
 
+/// What has come of a run, to follow the name of its job.
+fn run_step(step: &RunStep, at: Timestamp) -> String {
+    match step {
+        RunStep::Confirmed => "runs".to_owned(),
+        RunStep::Halted { until, halt: why, .. } => {
+            format!("is told to stop {}; it has {}", halt(why), period(*until - at))
+        }
+        RunStep::Saved { .. } => "wrote a checkpoint before it stopped".to_owned(),
+        RunStep::Vacated { .. } => "has given up the pods that were told to leave".to_owned(),
+    }
+}
+
 fn resized(resize: &Resize) -> String {
     let pods = |number: u32| count(u64::from(number), "pod", "pods");
     let owed = match resize.shape.extra_pods() {
@@ -129,7 +148,7 @@ fn resized(resize: &Resize) -> String {
     }
 }
 
-fn started(state: &State, no: JobNo, placed: &Placed) -> String {
+fn started(state: &State, no: JobNo, placed: &Placed, is_run: bool) -> String {
     let held = held(state, no);
     let on = match placed.source {
         Source::Own => held,
@@ -143,7 +162,8 @@ fn started(state: &State, no: JobNo, placed: &Placed) -> String {
         Charge::Idle => "not in quota",
         Charge::Spot => "at the market price",
     };
-    format!("{} started on {on}, {charge}", name(state, no))
+    let verb = if is_run { "is told to start" } else { "started" };
+    format!("{} {verb} on {on}, {charge}", name(state, no))
 }
 
 fn offered(state: &State, offer: &SpotOffer) -> String {
@@ -185,6 +205,8 @@ pub fn episode(episode: &Episode) -> String {
         Episode::Started(by, Charge::InQuota) => format!("Started by {}, in quota", source(*by)),
         Episode::Started(by, Charge::Spot) => format!("Started by {}, at the market price", source(*by)),
         Episode::Started(by, Charge::Idle) => format!("Started by {}, not in quota", source(*by)),
+        Episode::Confirmed => "Runs".to_owned(),
+        Episode::Halted(why) => format!("Told to stop {}", halt(why)),
         Episode::Promoted => "In quota now, without a restart".to_owned(),
         Episode::Evicted { cause: why, lost_gpu_ms, saved_gpu_ms } => {
             let saved = if *saved_gpu_ms > 0 {

@@ -75,6 +75,7 @@ pub fn status(job: &Job) -> Status {
         Phase::Queued { .. } if bids_on_lingjun(job) => Status::Bidding,
         Phase::Queued { .. } => Status::Queued,
         Phase::Starting { .. } => Status::Starting,
+        Phase::Running { .. } if job.is_unconfirmed() => Status::Starting,
         Phase::Running { placed, .. } if placed.charge == Charge::Idle => Status::NotInQuota,
         Phase::Running { placed, .. } if placed.charge == Charge::Spot => Status::Spot,
         Phase::Running { .. } => Status::InQuota,

@@ -98,6 +98,9 @@ pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
         return Some(with_todays_numbers(state, told, no, now));
     }
     match (ask(&Trial::new(state, now), &job.spec), told) {
+        (Err(asked), Some(told)) if is_releasing(state) && !told.binding().is_some_and(|it| asked.names(it)) => {
+            Some((*told).clone())
+        }
         (Err(asked), Some(told)) => Some(asked.bound_like(&told)),
         (Err(asked), None) => Some(asked),
         (Ok(offer), told) => {
@@ -117,6 +120,13 @@ fn with_todays_numbers(state: &State, told: &Hold, no: JobNo, now: Timestamp) ->
         today.filter(|today| today.is_same_kind(told)).unwrap_or_else(|| told.clone())
     };
     Hold { attempts: told.attempts.iter().map(today).collect() }
+}
+
+/// Whether machines are coming free that nobody has been given: for whom they are kept is for the whole queue to say.
+fn is_releasing(state: &State) -> bool {
+    let has_heir =
+        |no: &JobNo| matches!(&state.jobs[*no].phase, Phase::Stopping(stopping) if stopping.evicted_for.is_some());
+    !state.shedding.is_empty() || !state.stopping.iter().all(has_heir)
 }
 
 /// In a strict queue, whoever is at its head by now: the one that was named has started.

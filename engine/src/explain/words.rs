@@ -2,6 +2,7 @@
 
 use crate::explain::spot;
 use crate::job::phase::Source;
+use crate::job::run::Halt;
 use crate::job::story::Cause;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
@@ -46,6 +47,15 @@ pub fn cause(cause: &Cause) -> String {
             )
         }
         Cause::ScaledDown { quota } => format!("because {quota} was scaled down"),
+        Cause::Halted(why) => halt(why),
+    }
+}
+
+/// Why a run was told to stop for no other job's sake, to follow "told to stop".
+#[must_use]
+pub(super) fn halt(halt: &Halt) -> String {
+    match halt {
+        Halt::Cancelled => "because the job was cancelled".to_owned(),
     }
 }
 
@@ -64,6 +74,7 @@ pub(super) fn loses(cause: &Cause) -> &'static str {
         | Cause::SelfLevel { .. }
         | Cause::LendingEnded
         | Cause::ScaledDown { .. } => "preempted",
+        Cause::Halted(_) => "stopped",
     }
 }
 

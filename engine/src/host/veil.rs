@@ -259,6 +259,7 @@ impl<'a> Veil<'a> {
             | Event::Promoted { .. }
             | Event::Granted { .. }
             | Event::Started { .. }
+            | Event::Run { .. }
             | Event::Grown { .. }
             | Event::Stopped { .. }
             | Event::Returned { .. }
@@ -291,6 +292,8 @@ impl<'a> Veil<'a> {
                 Episode::Ended(outcome) => self.cover_outcome(no, outcome),
                 Episode::Granted(_)
                 | Episode::Started(..)
+                | Episode::Confirmed
+                | Episode::Halted(_)
                 | Episode::Promoted
                 | Episode::Grown { .. }
                 | Episode::Requeued
@@ -330,6 +333,7 @@ impl<'a> Veil<'a> {
             | Cause::Outbid { by, .. } => *by = self.job(by),
             Cause::LendingEnded
             | Cause::ScaledDown { .. }
+            | Cause::Halted(_)
             | Cause::BelowPrice { .. }
             | Cause::BelowAverage { .. }
             | Cause::InventoryShrunk { .. } => {}

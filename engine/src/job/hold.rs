@@ -325,6 +325,12 @@ impl Hold {
         self
     }
 
+    /// Whether this reason is among them; the numbers may differ.
+    #[must_use]
+    pub fn names(&self, attempt: &Attempt) -> bool {
+        self.attempts.iter().any(|mine| mine.is_same_kind(attempt))
+    }
+
     /// The reason that matters most.
     #[must_use]
     pub fn binding(&self) -> Option<&Attempt> {

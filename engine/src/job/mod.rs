@@ -7,6 +7,7 @@ pub mod nodes;
 pub mod phase;
 mod reach;
 pub mod resize;
+pub mod run;
 pub mod shape;
 pub mod spec;
 pub mod story;

@@ -9,6 +9,7 @@ use crate::job::phase::ExtraPod;
 use crate::job::phase::Phase;
 use crate::job::phase::PodAt;
 use crate::job::shape::Shape;
+use crate::unit::time::Timestamp;
 
 /// A job keeps running with more or fewer pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,9 @@ pub struct Resize {
     pub stay: u32,
     /// Positions in its list of extra pods that leave, ascending.
     pub leave: Vec<u32>,
+    /// When those that leave are killed, if they hold their GPUs until it is reported that they have gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
 }
 
 impl Resize {
@@ -42,6 +46,18 @@ impl Resize {
     #[must_use]
     pub fn without(&self) -> u32 {
         self.leaving().saturating_add(u32::try_from(self.apart.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Where the pods are that end, if the job runs.
+    #[must_use]
+    pub fn vacated(&self, phase: &Phase) -> Vec<PodAt> {
+        let Phase::Running { placed, extra, .. } = phase else { return Vec::new() };
+        let places =
+            |list: &[u32]| -> Vec<PodAt> { list.iter().filter_map(|at| extra.get(*at as usize)?.at).collect() };
+        let mut gang = [placed.pods.to_vec(), places(&self.join)].concat();
+        let mut gone = gang.split_off(gang.len().saturating_sub(self.gone as usize));
+        gone.extend(places(&self.leave));
+        gone
     }
 
     /// Does it to what a job holds.

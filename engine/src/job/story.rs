@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
 use crate::job::phase::Source;
+use crate::job::run::Halt;
 use crate::unit::few::Few;
 use crate::unit::id::JobId;
 use crate::unit::id::OfferId;
@@ -93,6 +94,8 @@ pub enum Cause {
         /// What the market asks at most.
         original: i64,
     },
+    /// Its run ends for no other job's sake (rules 7.5).
+    Halted(Halt),
     /// The offer has fewer instances than ran (rules 6.4).
     InventoryShrunk {
         /// The offer.
@@ -113,6 +116,10 @@ pub enum Episode {
     Granted(Source),
     /// It started.
     Started(Source, Charge),
+    /// It was confirmed that it runs.
+    Confirmed,
+    /// It was told to stop for no other job's sake, or has failed.
+    Halted(Box<Halt>),
     /// Its charge went from idle to in quota, without a restart.
     Promoted,
     /// It was told to stop.

@@ -12,6 +12,7 @@ use crate::job::phase::Outcome;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
 use crate::job::resize::Resize;
+use crate::job::run::RunStep;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::market::bill::Bill;
@@ -162,6 +163,12 @@ pub enum Event {
         pods: Vec<u32>,
         /// Why.
         cause: Box<Cause>,
+        /// When they are killed, if they hold their GPUs until it is reported that they have gone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+        /// The job that waits for that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        evicted_for: Option<JobNo>,
     },
     /// A job was given amounts; it starts once its victims have stopped.
     Granted {
@@ -182,6 +189,18 @@ pub enum Event {
         at: Timestamp,
         /// What it holds.
         placed: Placed,
+        /// Whether others run it: they are told to start it, under the number of this event.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_run: bool,
+    },
+    /// Something has come of a run.
+    Run {
+        /// The job.
+        job: JobNo,
+        /// When.
+        at: Timestamp,
+        /// What.
+        step: Box<RunStep>,
     },
     /// Pods above an elastic job's minimum started.
     Grown {

@@ -9,6 +9,7 @@ use crate::job::phase::Charge;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::Source;
+use crate::job::run::RunNo;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::ledger::guaranteed::is_guaranteed;
@@ -19,6 +20,7 @@ use crate::schedule::decision::Offer;
 use crate::schedule::never;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
+use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::sort;
@@ -181,21 +183,32 @@ pub fn may_block(trial: &Trial<'_>, no: JobNo) -> bool {
 fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<(Blocker, Placed)> {
     let state = trial.state;
     let domain = state.domains.of_quota(job.quota);
-    let mut leaving: Vec<(Timestamp, JobNo)> = Vec::new();
+    let mut leaving: Vec<(Timestamp, JobNo, Option<RunNo>)> = Vec::new();
+    let is_awaited = |heir: Option<JobNo>| {
+        let is_starting = |heir: &Job| matches!(heir.phase, Phase::Starting { .. });
+        heir.is_some_and(|heir| state.jobs.get(heir).is_some_and(is_starting))
+    };
     for no in state.stopping.iter().copied() {
         if let Phase::Stopping(stopping) = &state.jobs[no].phase {
-            let is_owed = stopping.evicted_for.is_some_and(|heir| {
-                state.jobs.get(heir).is_some_and(|heir| matches!(heir.phase, Phase::Starting { .. }))
-            });
-            if !is_owed && state.domains.of_group(stopping.placed.home) == domain {
-                leaving.push((stopping.until, no));
+            if !is_awaited(stopping.evicted_for) && state.domains.of_group(stopping.placed.home) == domain {
+                leaving.push((stopping.until, no, None));
             }
         }
     }
+    for no in state.shedding.iter().copied() {
+        let job = &state.jobs[no];
+        let is_here = job.placed().is_some_and(|placed| state.domains.of_group(placed.home) == domain);
+        let orders =
+            job.run.iter().flat_map(|run| &run.leaving).filter(|order| is_here && !is_awaited(order.evicted_for));
+        leaving.extend(orders.map(|order| (order.until, no, Some(order.order))));
+    }
     sort::by_key(&mut leaving, |leaving| *leaving);
     let mut later = trial.fork();
-    for (until, no) in leaving {
-        later.vacate(no);
+    for (until, no, order) in leaving {
+        match order {
+            Some(order) => later.vacate_pods(no, order),
+            None => later.vacate(no),
+        }
         if let Ok(pods) = source::find_room(&later, domain, &job.shape) {
             let home = state.domains.list[domain.at()].home;
             let placed = Placed { source: Source::Own, charge: Charge::InQuota, home, pods };

@@ -163,7 +163,8 @@ pub(super) fn ends(trial: &Trial<'_>, domain: DomainNo) -> Vec<(Timestamp, JobNo
     let ending = running.filter_map(|no| Some((declared_end(&state.jobs[no])?, no)));
     let stopping = state.stopping.iter().filter_map(|no| {
         let Phase::Stopping(stopping) = &state.jobs[*no].phase else { return None };
-        Some((stopping.until, *no))
+        // Who is overdue may stop at any time.
+        Some((stopping.until.max(trial.now), *no))
     });
     let mut ends: Vec<_> = ending.chain(stopping).filter(|(_, no)| is_here(*no)).collect();
     let started =

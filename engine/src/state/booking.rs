@@ -51,6 +51,7 @@ impl State {
                 list(&mut self.running[quota.at()], (job.spec.priority, no), true, sign);
                 self.list_roster(no, job, placed, extra, sign);
                 list(&mut self.growing, no, extra.len() < shape.extra_pods() as usize, sign);
+                self.occupy_leaving(no, job, sign);
             }
             Phase::Starting { placed, waits_for, .. } => {
                 self.book_charge(quota, placed, shape.gang_amount(), sign);
@@ -60,7 +61,8 @@ impl State {
             Phase::Stopping(stopping) => {
                 let Stopping { placed, extra, .. } = &**stopping;
                 list(&mut self.stopping, no, true, sign);
-                self.occupy(placed, shape, sign);
+                self.occupy_leaving(no, job, sign);
+                self.occupy_to_the_end(job, placed, sign);
                 for pod in extra {
                     self.occupy_extra(placed, pod.at, shape, sign);
                 }
@@ -119,6 +121,28 @@ impl State {
         }
     }
 
+    /// What is reported to run holds its machines until it is reported that it has stopped, also where less is owed to
+    /// it since it was told to.
+    fn occupy_to_the_end(&mut self, job: &Job, placed: &Placed, sign: Sign) {
+        let shape = &*job.spec.shape;
+        if job.run.is_none() || shape.roles().len() > 1 {
+            self.occupy(placed, shape, sign);
+            return;
+        }
+        for pod in &placed.pods {
+            self.occupy_node(pod.node, &shape.extra_amount(), pod.gpus, sign);
+        }
+    }
+
+    /// Pods that have been told to leave hold their GPUs until it is reported that they have gone.
+    fn occupy_leaving(&mut self, no: JobNo, job: &Job, sign: Sign) {
+        let amount = job.spec.shape.extra_amount();
+        list(&mut self.shedding, no, job.run.as_ref().is_some_and(|run| !run.leaving.is_empty()), sign);
+        for pod in job.run.iter().flat_map(|run| &run.leaving).flat_map(|leaving| &leaving.pods) {
+            self.occupy_node(pod.node, &amount, pod.gpus, sign);
+        }
+    }
+
     fn occupy_extra(&mut self, placed: &Placed, at: Option<PodAt>, shape: &Shape, sign: Sign) {
         match at {
             Some(pod) => self.occupy_node(pod.node, &shape.extra_amount(), pod.gpus, sign),
@@ -136,6 +160,12 @@ impl State {
         } else {
             self.occupy(placed, shape, sign);
         }
+    }
+
+    /// Whether a job holds an amount of a pool, which has no places.
+    #[must_use]
+    pub fn is_in_pool(&self, no: JobNo) -> bool {
+        self.jobs[no].placed().is_some_and(|placed| placed.pods.is_empty())
     }
 
     /// What a job occupies in all.

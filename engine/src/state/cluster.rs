@@ -81,6 +81,12 @@ pub struct Cluster {
 }
 
 impl Cluster {
+    /// Whether whoever runs the jobs reports what they do.
+    #[must_use]
+    pub fn is_reported(&self) -> bool {
+        self.execution == Execution::Reported
+    }
+
     /// The position of the dimension named so.
     #[must_use]
     pub fn dimension(&self, name: &str) -> Option<usize> {

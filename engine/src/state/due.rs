@@ -1,8 +1,6 @@
-//! What is due: the timers of jobs, and the next times at which somebody has to look.
+//! What is due: the next times at which somebody has to look.
 
 use crate::job::phase::Phase;
-use crate::state::cluster::Execution;
-use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
@@ -37,43 +35,18 @@ impl State {
         returns.into_iter().chain(self.next_heir()).min().map(|at| at.max(now))
     }
 
-    /// When the first of those starts who wait for their victims to stop.
+    /// When the first of those starts who wait for their victims to stop, where time alone stops these.
     fn next_heir(&self) -> Option<Timestamp> {
         let stopping = |no: &JobNo| {
-            if let Phase::Stopping(stopping) = &self.jobs.get(*no)?.phase { Some(stopping) } else { None }
+            let job = self.jobs.get(*no)?;
+            if let Phase::Stopping(stopping) = &job.phase { Some((job, stopping)) } else { None }
         };
-        let heirs = self.stopping.iter().filter_map(|no| stopping(no)?.evicted_for);
+        let heirs = self.stopping.iter().filter_map(|no| stopping(no)?.1.evicted_for);
         let last = |heir: JobNo| {
             let Phase::Starting { waits_for, .. } = &self.jobs.get(heir)?.phase else { return None };
-            waits_for.iter().filter_map(|victim| Some(stopping(victim)?.until)).max()
+            let ends = waits_for.iter().filter_map(stopping).map(|(victim, _)| self.timer_of(victim));
+            ends.collect::<Option<Vec<Timestamp>>>()?.into_iter().max()
         };
         heirs.filter_map(last).min()
-    }
-
-    /// When time alone changes a job.
-    #[must_use]
-    pub fn timer_of(&self, job: &Job) -> Option<Timestamp> {
-        match &job.phase {
-            Phase::Queued { not_before } => *not_before,
-            Phase::Running { started, .. } if self.cluster.execution == Execution::Simulated => {
-                job.left().map(|left| *started + left)
-            }
-            Phase::Stopping(stopping) => Some(stopping.until),
-            Phase::Running { .. } | Phase::Starting { .. } | Phase::Ended { .. } => None,
-        }
-    }
-
-    /// Sets the timer of a job.
-    pub fn set_timer(&mut self, no: JobNo) {
-        if let Some(at) = self.timer_of(&self.jobs[no]) {
-            self.timers.insert((at, no));
-        }
-    }
-
-    /// Takes the timer of a job away.
-    pub fn clear_timer(&mut self, no: JobNo) {
-        if let Some(at) = self.timer_of(&self.jobs[no]) {
-            self.timers.remove(&(at, no));
-        }
     }
 }

@@ -7,9 +7,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::job::phase::AfterStop;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::Progress;
+use crate::job::run::Run;
+use crate::job::run::RunNo;
 use crate::job::spec::JobSpec;
 use crate::job::story::Episode;
 use crate::job::story::Story;
@@ -38,6 +41,9 @@ pub struct Job {
     pub waiting_since: Timestamp,
     /// Its phase.
     pub phase: Phase,
+    /// Its run, where others report what it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Box<Run>>,
     /// What it has done so far.
     pub progress: Progress,
     /// What has happened to it.
@@ -64,6 +70,19 @@ impl Job {
         (self.waiting_since, Spelling::of(&self.spec.id))
     }
 
+    /// The number of its run: of what has run since before there were numbers, none.
+    #[must_use]
+    pub fn run_no(&self) -> Option<RunNo> {
+        let no = || self.run.as_ref().map_or(RunNo::UNNUMBERED, |run| run.no);
+        matches!(self.phase, Phase::Running { .. } | Phase::Stopping(_)).then(no)
+    }
+
+    /// Whether it has been told to run, and nobody has confirmed that it does.
+    #[must_use]
+    pub fn is_unconfirmed(&self) -> bool {
+        self.is_running() && self.run.as_ref().is_some_and(|run| run.confirmed.is_none())
+    }
+
     /// Whether it bids on the spot market instead of drawing on a quota.
     #[must_use]
     pub fn bids(&self) -> bool {
@@ -80,6 +99,12 @@ impl Job {
     #[must_use]
     pub fn is_running(&self) -> bool {
         matches!(self.phase, Phase::Running { .. })
+    }
+
+    /// Whether it ends once it has stopped.
+    #[must_use]
+    pub fn is_going(&self) -> bool {
+        matches!(&self.phase, Phase::Stopping(stopping) if matches!(stopping.then, AfterStop::End(_)))
     }
 
     /// How long it runs yet after a start, as far as it says so.

@@ -138,6 +138,7 @@ mod tests {
             submitted: Timestamp(since),
             waiting_since: Timestamp(since),
             phase: Phase::Queued { not_before: None },
+            run: None,
             progress: Progress::default(),
             story: Story::new(),
             class: None,

@@ -10,4 +10,5 @@ pub mod market;
 mod parts;
 pub mod queue;
 pub mod roster;
+mod timer;
 pub mod world;

@@ -26,7 +26,8 @@ impl State {
     /// How many pods are owed to a service, with those of its parts.
     #[must_use]
     pub fn owed(&self, service: JobNo) -> u32 {
-        let members = self.parts_of(service).chain([service]);
+        let staying = self.parts_of(service).filter(|part| !self.jobs[*part].is_going());
+        let members = staying.chain([service]);
         members.fold(0, |sum, member| sum.saturating_add(self.jobs[member].spec.shape.gang_pods()))
     }
 

@@ -68,6 +68,8 @@ pub struct State {
     pub last_slot: Option<i64>,
     /// Slots that nobody decided.
     pub missed_slots: i64,
+    /// The epoch of what is told to run from now on.
+    pub epoch: u64,
 
     /// Kept: groups, roots and nodes that belong together.
     pub domains: Domains,
@@ -99,6 +101,8 @@ pub struct State {
     pub ended: Set<(Timestamp, JobNo)>,
     /// Kept: jobs that have been told to stop.
     pub stopping: Set<JobNo>,
+    /// Kept: jobs of which pods have been told to leave.
+    pub shedding: Set<JobNo>,
     /// Kept: quotas that use more than their amount.
     pub over: Set<QuotaNo>,
     children: Vec<Vec<QuotaNo>>,
@@ -269,6 +273,7 @@ impl State {
         self.entitled.clear();
         self.growing.clear();
         self.stopping.clear();
+        self.shedding.clear();
         self.over.clear();
         let holding: Vec<JobNo> =
             self.jobs.iter().filter(|(_, job)| job.placed().is_some() && !job.bids()).map(|(no, _)| no).collect();

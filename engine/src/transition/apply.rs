@@ -7,10 +7,10 @@ use crate::job::phase::Charge;
 use crate::job::phase::ExtraPod;
 use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
-use crate::job::phase::Placed;
 use crate::job::phase::Progress;
-use crate::job::phase::Stopping;
-use crate::job::story::Cause;
+use crate::job::run::Leaving;
+use crate::job::run::RunNo;
+use crate::job::run::RunStep;
 use crate::job::story::Episode;
 use crate::job::story::Story;
 use crate::ledger::Sign;
@@ -19,8 +19,9 @@ use crate::state::cluster::Cluster;
 use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::transition::bill;
+use crate::transition::heirs;
+use crate::transition::turn;
 use crate::transition::workspace;
-use crate::unit::few::Few;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 use crate::workspace::key::KeyId;
@@ -80,6 +81,7 @@ fn apply_change(state: &mut State, event: &Event) {
                 submitted: *at,
                 waiting_since: *at,
                 phase: Phase::Queued { not_before: None },
+                run: None,
                 progress: Progress::default(),
                 story: Story::new(),
                 class: None,
@@ -127,6 +129,7 @@ fn apply_change(state: &mut State, event: &Event) {
         | Event::Shrunk { .. }
         | Event::Granted { .. }
         | Event::Started { .. }
+        | Event::Run { .. }
         | Event::Grown { .. }
         | Event::Stopped { .. }
         | Event::Returned { .. }
@@ -179,24 +182,48 @@ fn apply_to_job(state: &mut State, event: &Event) {
             job.spec.priority = *priority;
             job.tell(*at, Episode::PriorityChanged);
         }),
-        Event::Resized { job, at, resize } => change(state, *job, |job| {
-            resize.apply(&mut job.phase);
-            job.spec.shape = Arc::clone(&resize.shape);
-            job.tell(*at, Episode::Resized { pods: resize.owed });
-        }),
+        Event::Resized { job, at, resize } => {
+            let order = state.order_no();
+            change(state, *job, |job| {
+                if let Some(until) = resize.until {
+                    let pods = resize.vacated(&job.phase);
+                    turn::tell_to_leave(job, Leaving { order, until, pods, evicted_for: None });
+                }
+                resize.apply(&mut job.phase);
+                job.spec.shape = Arc::clone(&resize.shape);
+                job.tell(*at, Episode::Resized { pods: resize.owed });
+            });
+        }
         Event::Promoted { job, at } => change(state, *job, |job| {
             if let Phase::Running { placed, .. } = &mut job.phase {
                 placed.charge = Charge::InQuota;
             }
             job.tell(*at, Episode::Promoted);
         }),
-        Event::Evicted { job, .. } => change(state, *job, |job| evict(job, event)),
-        Event::Shrunk { job, at, pods, cause } => change(state, *job, |job| shrink(job, *at, pods, cause)),
+        Event::Evicted { job, .. } => change(state, *job, |job| turn::evict(job, event)),
+        Event::Shrunk { job, at, pods, cause, until, evicted_for } => {
+            let order = until.map(|until| Leaving {
+                order: state.order_no(),
+                until,
+                pods: Vec::new(),
+                evicted_for: *evicted_for,
+            });
+            change(state, *job, |job| turn::shrink(job, *at, pods, cause, order));
+        }
         Event::Granted { job, at, placed, waits_for } => change(state, *job, |job| {
             job.tell(*at, Episode::Granted(placed.source));
             job.phase = Phase::Starting { placed: placed.clone(), waits_for: waits_for.clone() };
         }),
-        Event::Started { job, at, placed } => change(state, *job, |job| start(job, *at, placed.clone())),
+        Event::Started { job, at, placed, is_run } => {
+            let no = is_run.then(|| state.order_no());
+            change(state, *job, |job| turn::start(job, *at, placed.clone(), no));
+        }
+        Event::Run { job, at, step } => match &**step {
+            RunStep::Vacated { order } => vacate(state, *job, *order),
+            step @ (RunStep::Confirmed | RunStep::Halted { .. } | RunStep::Saved { .. }) => {
+                change(state, *job, |job| turn::of_run(job, *at, step));
+            }
+        },
         Event::Grown { job, at, charge, pods } => change(state, *job, |job| {
             if let Phase::Running { extra, .. } = &mut job.phase {
                 for place in pods {
@@ -257,6 +284,9 @@ fn change(state: &mut State, no: JobNo, change: impl FnOnce(&mut Job)) {
     state.book(no, Sign::Remove);
     if let Some(job) = state.jobs.get_mut(no) {
         change(job);
+        if job.placed().is_none() {
+            job.run = None;
+        }
     }
     state.book(no, Sign::Add);
     if state.jobs[no].is_queued() {
@@ -270,40 +300,16 @@ fn change(state: &mut State, no: JobNo, change: impl FnOnce(&mut Job)) {
     }
 }
 
-fn start(job: &mut Job, at: Timestamp, placed: Placed) {
-    job.tell(at, Episode::Started(placed.source, placed.charge));
-    job.phase = Phase::Running { placed, started: at, extra: Few::new(), checkpointed: None };
-}
-
-fn evict(job: &mut Job, event: &Event) {
-    let Event::Evicted { at, until, evicted_for, cause, then, lost_gpu_ms, saved_gpu_ms, saved_ms, .. } = event else {
-        return;
-    };
-    let Phase::Running { placed, extra, .. } = &job.phase else { return };
-    let (placed, extra) = (placed.clone(), extra.clone());
-    job.progress.saved_ms = *saved_ms;
-    job.progress.evictions += 1;
-    job.tell(*at, Episode::Evicted { cause: cause.clone(), lost_gpu_ms: *lost_gpu_ms, saved_gpu_ms: *saved_gpu_ms });
-    job.phase = Phase::Stopping(Box::new(Stopping {
-        placed,
-        extra,
-        until: *until,
-        evicted_for: *evicted_for,
-        then: then.clone(),
-        cause: (**cause).clone(),
-    }));
-}
-
-fn shrink(job: &mut Job, at: Timestamp, pods: &[u32], cause: &Cause) {
-    if let Phase::Running { extra, .. } = &mut job.phase {
-        for pod in pods.iter().rev() {
-            extra.remove(*pod as usize);
-        }
-    }
-    job.tell(
-        at,
-        Episode::Shrunk { cause: Box::new(cause.clone()), pods: u32::try_from(pods.len()).unwrap_or(u32::MAX) },
-    );
+/// Pods that were told to leave have gone; who waits for them waits for one less.
+fn vacate(state: &mut State, no: JobNo, order: RunNo) {
+    let heir = heirs::of_order(state, no, order);
+    without_victim(state, no, heir.into_iter().collect(), |state| {
+        change(state, no, |job| {
+            if let Some(run) = &mut job.run {
+                run.leaving.retain(|leaving| leaving.order != order);
+            }
+        });
+    });
 }
 
 /// A job that was told to stop has stopped: it is queued again or ends.
@@ -328,28 +334,20 @@ fn stop(state: &mut State, no: JobNo, at: Timestamp, not_before: Option<Timestam
 
 /// Changes a job; who waits for it to stop waits for one less.
 fn with_heir(state: &mut State, no: JobNo, change: impl FnOnce(&mut State)) {
-    let heir = match &state.jobs[no].phase {
-        Phase::Stopping(stopping) => stopping.evicted_for.filter(|heir| waits_for(state, *heir, no)),
-        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } | Phase::Ended { .. } => None,
-    };
-    if let Some(heir) = heir {
-        state.book(heir, Sign::Remove);
+    without_victim(state, no, heirs::of_job(state, no), change);
+}
+
+/// Changes a job for which these wait no longer.
+fn without_victim(state: &mut State, no: JobNo, heirs: Vec<JobNo>, change: impl FnOnce(&mut State)) {
+    for heir in &heirs {
+        state.book(*heir, Sign::Remove);
     }
     change(state);
-    if let Some(heir) = heir {
+    for heir in heirs {
         if let Some(Job { phase: Phase::Starting { waits_for, .. }, .. }) = state.jobs.get_mut(heir) {
             waits_for.retain(|victim| *victim != no);
         }
         state.book(heir, Sign::Add);
-    }
-}
-
-fn waits_for(state: &State, heir: JobNo, victim: JobNo) -> bool {
-    match state.jobs.get(heir).map(|job| &job.phase) {
-        Some(Phase::Starting { waits_for, .. }) => waits_for.contains(&victim),
-        Some(Phase::Queued { .. } | Phase::Running { .. } | Phase::Stopping { .. } | Phase::Ended { .. }) | None => {
-            false
-        }
     }
 }
 

@@ -7,13 +7,13 @@ use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::transition::bill;
-use crate::transition::execution;
 use crate::transition::job;
 use crate::transition::key;
 use crate::transition::machines;
 use crate::transition::market;
 use crate::transition::plan;
 use crate::transition::quota;
+use crate::transition::report;
 use crate::transition::resize;
 use crate::transition::round;
 use crate::transition::scale;
@@ -63,7 +63,7 @@ fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>,
         Command::CancelJob(command) => job::cancel(state, command, now),
         Command::SetPriority(command) => job::set_priority(state, command, now),
         Command::ResizeJob(command) => resize::resize(state, command, now),
-        Command::Report(command) => execution::report(state, command, now),
+        Command::Report(command) => report::report(state, command, now),
         Command::PutWorkspace(command) => workspace::put(state, command, now),
         Command::DeleteWorkspace(command) => workspace::delete(state, command),
         Command::AttachQuota(command) => workspace::attach(state, command),

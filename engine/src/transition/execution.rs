@@ -1,23 +1,14 @@
-//! What time and whoever runs the jobs do to them (rules 3.1 and 7).
+//! What time alone does to jobs (rules 3.1 and 7).
 
-use crate::job::phase::AfterStop;
 use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
-use crate::message::command::Observation;
-use crate::message::command::Report;
 use crate::message::event::Event;
-use crate::message::rejection::Noun;
-use crate::message::rejection::Rejection;
-use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::transition::bill;
-use crate::transition::names;
+use crate::transition::heirs;
+use crate::transition::stop;
 use crate::unit::id::JobNo;
-use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
-
-/// How many doublings of the backoff after an eviction there are at most: 60 s x 2^6 exceeds the hour.
-const BACKOFF_DOUBLINGS_MAX: u32 = 6;
 
 /// What time alone changes at the earliest time up to `now` at which it changes anything: finished simulated jobs, ended
 /// grace periods and backoffs, days that have to be billed. Nothing if nothing is due.
@@ -45,7 +36,8 @@ fn due(state: &State, at: Timestamp) -> Vec<Event> {
     let (mut ended, mut stopped) = (Vec::new(), Vec::new());
     for (_, no) in state.timers.iter().copied().take_while(|(due, _)| *due == at) {
         match &state.jobs[no].phase {
-            Phase::Running { .. } => ended.push(no),
+            Phase::Running { .. } if has_done_its_work(state, no, at) => ended.push(no),
+            Phase::Running { .. } => events.extend(stop::left(state, no, at)),
             Phase::Stopping { .. } => stopped.push(no),
             Phase::Queued { .. } => events.push(Event::Returned { job: no, at }),
             Phase::Starting { .. } | Phase::Ended { .. } => {}
@@ -56,84 +48,14 @@ fn due(state: &State, at: Timestamp) -> Vec<Event> {
     stopped.retain(|no| !parts.contains(no));
     events.extend(ended.into_iter().map(|job| Event::Ended { job, at, outcome: Outcome::Succeeded }));
     events.extend(parts.iter().map(|job| Event::Ended { job: *job, at, outcome: Outcome::Cancelled }));
-    events.extend(returns(state, &stopped, at));
-    events.extend(heirs(state, &[parts, stopped].concat(), at));
+    events.extend(stop::returns(state, &stopped, at));
+    events.extend(heirs::start_after(state, &[parts, stopped].concat(), at));
     events
 }
 
-/// Jobs have stopped: they are queued again or end, and who waited for the last of its victims starts.
-fn stops(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
-    returns(state, stopped, now).chain(heirs(state, stopped, now)).collect()
-}
-
-/// What follows for jobs that have stopped.
-fn returns<'s>(state: &'s State, stopped: &'s [JobNo], now: Timestamp) -> impl Iterator<Item = Event> + 's {
-    stopped.iter().filter_map(move |no| {
-        let job = &state.jobs[*no];
-        let Phase::Stopping(stopping) = &job.phase else { return None };
-        Some(self::stopped(job, *no, now, &stopping.then, job.progress.evictions))
-    })
-}
-
-/// Who starts because the last of its victims is among those that have stopped; nobody who has gone with them.
-fn heirs(state: &State, stopped: &[JobNo], now: Timestamp) -> Vec<Event> {
-    let mut events = Vec::new();
-    let mut heirs = Vec::new();
-    for no in stopped {
-        if let Phase::Stopping(stopping) = &state.jobs[*no].phase {
-            heirs.extend(stopping.evicted_for.filter(|heir| !heirs.contains(heir) && !stopped.contains(heir)));
-        }
-    }
-    for heir in heirs {
-        if let Some(Phase::Starting { placed, waits_for }) = state.jobs.get(heir).map(|job| &job.phase) {
-            let is_last = waits_for.iter().any(|victim| stopped.contains(victim))
-                && waits_for.iter().all(|victim| stopped.contains(victim));
-            if is_last {
-                events.push(Event::Started { job: heir, at: now, placed: placed.clone() });
-            }
-        }
-    }
-    events
-}
-
-/// The event of a job that has stopped after so many evictions: when it is judged again, if it is queued again. A bid
-/// counts again at once: what keeps it from coming and going is its protection period.
-pub(super) fn stopped(job: &Job, no: JobNo, now: Timestamp, then: &AfterStop, evictions: u32) -> Event {
-    let doublings = evictions.saturating_sub(1).min(BACKOFF_DOUBLINGS_MAX);
-    let backoff = Millis((Millis::MINUTE.0 << doublings).min(Millis::HOUR.0));
-    let not_before = (matches!(then, AfterStop::Requeue) && !job.bids()).then(|| now + backoff);
-    Event::Stopped { job: no, at: now, not_before }
-}
-
-pub(super) fn report(state: &State, command: &Report, now: Timestamp) -> Result<Vec<Event>, Rejection> {
-    let no = names::job(state, &command.job)?;
+/// Whether a simulated job ends now; otherwise its timer is about pods of it.
+fn has_done_its_work(state: &State, no: JobNo, at: Timestamp) -> bool {
     let job = &state.jobs[no];
-    let wrong =
-        |reason: &str| Rejection::NotNow { noun: Noun::Job, name: command.job.to_string(), reason: reason.to_owned() };
-    match (&command.observed, &job.phase) {
-        (Observation::Checkpointed, Phase::Running { .. }) => Ok(vec![Event::Checkpointed { job: no, at: now }]),
-        (Observation::Stopped, Phase::Stopping { .. }) => Ok(stops(state, &[no], now)),
-        (Observation::Finished, Phase::Running { .. }) => Ok(ended(state, no, Outcome::Succeeded, now)),
-        (Observation::Failed { reason }, Phase::Running { .. }) => {
-            Ok(ended(state, no, Outcome::Failed { reason: reason.clone() }, now))
-        }
-        (Observation::Stopped, _) => Err(wrong("has not been told to stop; report finished or failed instead")),
-        (Observation::Checkpointed | Observation::Finished | Observation::Failed { .. }, _) => {
-            Err(wrong("does not run; only a running job writes checkpoints, finishes or fails"))
-        }
-    }
-}
-
-/// A job ends, and its parts with it.
-fn ended(state: &State, no: JobNo, outcome: Outcome, now: Timestamp) -> Vec<Event> {
-    let parts: Vec<JobNo> = state.parts_of(no).collect();
-    let mut events = vec![Event::Ended { job: no, at: now, outcome }];
-    events.extend(cancelled(state, &parts, now));
-    events
-}
-
-/// Jobs are cancelled. Those that were stopping for another make room for it at once.
-pub(super) fn cancelled(state: &State, jobs: &[JobNo], now: Timestamp) -> Vec<Event> {
-    let ends = jobs.iter().map(|job| Event::Ended { job: *job, at: now, outcome: Outcome::Cancelled });
-    ends.chain(heirs(state, jobs, now)).collect()
+    let Phase::Running { started, .. } = &job.phase else { return false };
+    job.left().is_some_and(|left| *started + left <= at)
 }

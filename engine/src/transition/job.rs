@@ -18,9 +18,9 @@ use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::transition::bid;
-use crate::transition::execution;
 use crate::transition::names;
 use crate::transition::resize;
+use crate::transition::stop;
 use crate::transition::workspace;
 use crate::unit::amount::Amount;
 use crate::unit::amount::GPU;
@@ -86,6 +86,13 @@ fn spec(state: &State, command: &SubmitJob) -> Result<JobSpec, Rejection> {
     }
     if let Some(text) = name {
         names::within_limit(format_args!("bytes in the name of {what}"), text.len(), limit::TEXT_BYTES_MAX)?;
+    }
+    if spot.is_some() && state.cluster.is_reported() {
+        return Err(Rejection::Structure {
+            reason: format!(
+                "{what} has a bid, and jobs of this cluster really run; instances of the spot market have no nodes to run on"
+            ),
+        });
     }
     let spot = spot.as_ref().map(|request| bid::bid(state, command, request)).transpose()?;
     let quota = match (quota, &spot) {
@@ -194,11 +201,11 @@ fn shape(
 
 pub(super) fn cancel(state: &State, command: &CancelJob, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let no = names::job(state, &command.job)?;
-    if state.jobs[no].is_ended() {
+    if state.jobs[no].is_ended() || stop::is_cancelled(&state.jobs[no]) {
         return Ok(Vec::new());
     }
     let gone: Vec<JobNo> = [no].into_iter().chain(state.parts_of(no)).collect();
-    let mut events = execution::cancelled(state, &gone, now);
+    let mut events = stop::cancelled(state, &gone, now);
     events.extend(resize::given_up(state, no, now));
     Ok(events)
 }

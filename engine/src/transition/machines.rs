@@ -21,6 +21,13 @@ pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>,
     let pool = pool.as_ref().map(|pool| names::amount(state, format_args!("group {id}"), pool)).transpose()?;
     let group = Group { id: id.clone(), resource_type: *resource_type, pool };
     let Some(no) = state.group_no(id) else {
+        if group.pool.is_some() && state.cluster.is_reported() {
+            return Err(Rejection::Structure {
+                reason: format!(
+                    "group {id} is a pool, which has no nodes, and jobs of this cluster really run; add a group of nodes"
+                ),
+            });
+        }
         names::within_limit("resource groups", state.groups.len() + 1, limit::GROUPS_MAX)?;
         return Ok(vec![Event::GroupPut { no: GroupNo::from_index(state.groups.len()), group: Box::new(group) }]);
     };

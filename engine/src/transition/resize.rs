@@ -18,8 +18,8 @@ use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::jobs::Job;
 use crate::state::world::State;
-use crate::transition::execution;
 use crate::transition::names;
+use crate::transition::stop;
 use crate::transition::workspace;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
@@ -107,9 +107,13 @@ fn check_size(command: &ResizeJob) -> Result<(), Rejection> {
 /// part. Pods that are still missing wait; pods that are no longer owed are given up.
 fn change(state: &State, no: JobNo, size: Size, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let job = &state.jobs[no];
-    let newly_owed = newly_owed(state, no, size);
-    let (join, apart): (Vec<u32>, Vec<u32>) =
-        (0..newly_owed).partition(|at| is_like_gang(job, &extra(job)[*at as usize]));
+    let (join, mut apart): (Vec<u32>, Vec<u32>) =
+        (0..newly_owed(state, no, size)).partition(|at| is_like_gang(job, &extra(job)[*at as usize]));
+    if state.cluster.is_reported() {
+        // What runs does not change the run that it belongs to.
+        apart.clear();
+    }
+    let newly_owed = count(&join) + count(&apart);
     let owed = state.owed(no) + newly_owed;
     let missing = size.owed.saturating_sub(owed);
     let own = if job.is_queued() { missing } else { 0 };
@@ -117,9 +121,10 @@ fn change(state: &State, no: JobNo, size: Size, now: Timestamp) -> Result<Vec<Ev
     let gang = job.spec.shape.gang_pods() + count(&join) + own - cuts.of_service;
     let gone = if job.placed().is_some() { cuts.of_service - cuts.stay } else { 0 };
     // The newest extra pods above what is accepted leave.
-    let (stay, leave) = (cuts.stay, (newly_owed.saturating_add(size.extra())..count(extra(job))).collect());
+    let staying = (0..count(extra(job))).filter(|at| !join.contains(at) && !apart.contains(at));
+    let (stay, leave) = (cuts.stay, staying.skip(size.extra() as usize).collect());
     let (pods_apart, placed_apart) = (count(&apart), placed(job, &apart));
-    let mut events = vec![resized(no, now, Resize { join, apart, gone, stay, leave, ..into(job, size, gang) })];
+    let mut events = vec![resized(state, no, now, Resize { join, apart, gone, stay, leave, ..into(job, size, gang) })];
     let mut parts = Parts { state, service: no, now, submitted: 0 };
     if placed_apart.is_some() {
         events.extend(parts.submit(pods_apart, placed_apart)?);
@@ -138,7 +143,7 @@ fn change(state: &State, no: JobNo, size: Size, now: Timestamp) -> Result<Vec<Ev
 fn newly_owed(state: &State, no: JobNo, size: Size) -> u32 {
     let extra = count(extra(&state.jobs[no]));
     let has = state.owed(no);
-    let waiting = state.parts_of(no).filter(|part| !state.jobs[*part].is_running());
+    let waiting = newest_first(state, no).into_iter().filter(|part| !state.jobs[*part].is_running());
     let waiting = waiting.fold(0, |sum, part| sum + state.jobs[part].spec.shape.gang_pods());
     let more = size.owed.saturating_sub(has);
     let instead = extra.saturating_sub(size.extra()).min(size.owed.saturating_sub(has - waiting));
@@ -190,10 +195,10 @@ fn cut(state: &State, part: JobNo, less: u32, now: Timestamp) -> Vec<Event> {
     let job = &state.jobs[part];
     let left = job.spec.shape.gang_pods() - less;
     if left == 0 {
-        return execution::cancelled(state, &[part], now);
+        return stop::cancelled(state, &[part], now);
     }
     let gone = if job.placed().is_some() { less } else { 0 };
-    vec![resized(part, now, Resize { gone, ..into(job, Size::fixed(left), left) })]
+    vec![resized(state, part, now, Resize { gone, ..into(job, Size::fixed(left), left) })]
 }
 
 /// New parts of a service.
@@ -220,7 +225,10 @@ impl Parts<'_> {
         let no = state.jobs.no_after(self.submitted);
         self.submitted += 1;
         let submitted = Event::JobSubmitted { no, at, spec: Box::new(spec) };
-        Ok([submitted].into_iter().chain(placed.map(|placed| Event::Started { job: no, at, placed })).collect())
+        Ok([submitted]
+            .into_iter()
+            .chain(placed.map(|placed| Event::Started { job: no, at, placed, is_run: false }))
+            .collect())
     }
 
     /// Pods that are missing: they wait with the part that waits already, or as another one.
@@ -230,7 +238,7 @@ impl Parts<'_> {
         let Some(part) = waiting else { return self.submit(pods, None) };
         let job = &state.jobs[part];
         let pods = job.spec.shape.gang_pods() + pods;
-        Ok(vec![resized(part, self.now, into(job, Size::fixed(pods), pods))])
+        Ok(vec![resized(state, part, self.now, into(job, Size::fixed(pods), pods))])
     }
 
     /// The next name of this kind that nobody has.
@@ -257,12 +265,14 @@ pub(super) fn given_up(state: &State, part: JobNo, now: Timestamp) -> Option<Eve
     let no = state.jobs[part].spec.part_of;
     let job = state.jobs.get(no)?;
     let (size, pods) = (Size::of(state, no), state.jobs[part].spec.shape.gang_pods());
-    let size = Size { owed: size.owed - pods, accepted: size.accepted - pods };
-    Some(resized(no, now, into(job, size, job.spec.shape.gang_pods())))
+    let size = Size { owed: size.owed.saturating_sub(pods), accepted: size.accepted.saturating_sub(pods) };
+    Some(resized(state, no, now, into(job, size, job.spec.shape.gang_pods())))
 }
 
-fn resized(job: JobNo, at: Timestamp, resize: Resize) -> Event {
-    Event::Resized { job, at, resize: Box::new(resize) }
+fn resized(state: &State, job: JobNo, at: Timestamp, resize: Resize) -> Event {
+    let takes_time = state.cluster.is_reported() && !resize.vacated(&state.jobs[job].phase).is_empty();
+    let until = takes_time.then(|| at + state.grace_period(&state.jobs[job].spec));
+    Event::Resized { job, at, resize: Box::new(Resize { until, ..resize }) }
 }
 
 /// A gang of so many pods, with what it accepts above; nothing else is changed.
@@ -271,7 +281,7 @@ fn into(job: &Job, size: Size, gang: u32) -> Resize {
     let roles = shape.roles().iter().map(|role| Role { count: gang.saturating_add(size.extra()), amount: role.amount });
     let shape = Shape::new(roles.collect(), (size.extra() > 0).then_some(gang)).on(shape.nodes().clone());
     let (join, apart, leave) = (Vec::new(), Vec::new(), Vec::new());
-    Resize { shape: Arc::new(shape), owed: size.owed, join, apart, gone: 0, stay: 0, leave }
+    Resize { shape: Arc::new(shape), owed: size.owed, join, apart, gone: 0, stay: 0, leave, until: None }
 }
 
 /// Whether an extra pod and the gang are the same to others: they have one charge, and the gang is not there by a
@@ -285,8 +295,9 @@ fn extra(job: &Job) -> &[ExtraPod] {
     if let Phase::Running { extra, .. } = &job.phase { extra } else { &[] }
 }
 
+/// The parts of a service, but for those that are on their way out.
 fn newest_first(state: &State, no: JobNo) -> Vec<JobNo> {
-    let mut parts: Vec<JobNo> = state.parts_of(no).collect();
+    let mut parts: Vec<JobNo> = state.parts_of(no).filter(|part| !state.jobs[*part].is_going()).collect();
     sort::by_key(&mut parts, |part| Reverse((state.jobs[*part].submitted, *part)));
     parts
 }

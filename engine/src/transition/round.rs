@@ -19,6 +19,7 @@ use crate::schedule::victims::rule::cause_of;
 use crate::schedule::work;
 use crate::state::jobs::Job;
 use crate::state::world::State;
+use crate::transition::stop;
 use crate::unit::id::JobNo;
 use crate::unit::limit;
 use crate::unit::ordered::Set;
@@ -119,20 +120,21 @@ impl<'s> Minutes<'s> {
         }
         let at = self.now;
         self.events.push(if waits_for.is_empty() {
-            Event::Started { job, at, placed }
+            Event::Started { job, at, placed, is_run: self.state.is_reported(&self.state.jobs[job]) }
         } else {
             Event::Granted { job, at, placed, waits_for }
         });
     }
 
-    /// A victim is told to stop; the job, if it takes time. Pods of elastic jobs stop at once.
+    /// A victim is told to stop; the job, if it takes time. Pods of elastic jobs stop at once where they are simulated.
     fn give_way(&mut self, victim: Victim, heir: Option<JobNo>, cause: Option<&Cause>) -> Option<JobNo> {
         let (state, now) = (self.state, self.now);
         match victim {
             Victim::Pods(job, pods) => {
-                let cause = Box::new(cause_of(state, job, pods_charge(&state.jobs[job], &pods), cause?));
-                self.events.push(Event::Shrunk { job, at: now, pods, cause });
-                None
+                let cause = cause_of(state, job, pods_charge(&state.jobs[job], &pods), cause?);
+                let takes_time = stop::take_time(state, job);
+                self.events.push(stop::shrunk(state, job, pods, cause, heir, now));
+                takes_time.then_some(job)
             }
             Victim::Job(no) => {
                 let is_promoted = self.promoted.contains(&no);
@@ -180,10 +182,10 @@ pub(super) fn evict(
         saved_gpu_ms: work::gpu_ms(state, &held, saved_run),
         saved_ms: Millis(job.progress.saved_ms.0.saturating_add(saved_run.0)),
     });
-    if grace.0 > 0 {
+    if grace.0 > 0 || state.is_reported(job) {
         return true;
     }
-    events.push(super::execution::stopped(job, no, now, &then, job.progress.evictions + 1));
+    events.push(stop::stopped(job, no, now, &then, job.progress.evictions + 1));
     false
 }
 

@@ -20,6 +20,7 @@ use crate::state::world::State;
 use crate::transition::names;
 use crate::transition::quota::check_tree;
 use crate::transition::round::evict;
+use crate::transition::stop;
 use crate::unit::amount::Amount;
 use crate::unit::amount::Guarantee;
 use crate::unit::id::QuotaNo;
@@ -87,7 +88,7 @@ fn evict_excess(state: &State, targets: &[(QuotaNo, Guarantee)], now: Timestamp,
                 evict(state, now, job, Charge::InQuota, None, &cause, events);
             }
             Victim::Pods(job, pods) => {
-                events.push(Event::Shrunk { job, at: now, pods, cause: Box::new(cause) });
+                events.push(stop::shrunk(state, job, pods, cause, None, now));
             }
         }
     }

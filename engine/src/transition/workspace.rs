@@ -176,6 +176,7 @@ pub(super) fn apply(state: &mut State, event: &Event) {
         | Event::Shrunk { .. }
         | Event::Granted { .. }
         | Event::Started { .. }
+        | Event::Run { .. }
         | Event::Grown { .. }
         | Event::Stopped { .. }
         | Event::Returned { .. }

@@ -60,6 +60,8 @@ fn sender(name: &str) -> Sender {
 /// Sends a command as its sender. The first and the last two concern everybody, or the member's own workspace.
 fn entry(state: &mut State, at: usize, (by, command): (&str, &str)) -> Entry {
     let kind = if (1..=10).contains(&at) { "secret" } else { "known" };
+    let run = state.jobs.find(&JobId::new("again-job").unwrap()).and_then(|no| state.jobs[no].run_no());
+    let command = command.replace("CURRENT", &run.map_or_else(String::new, |run| run.to_string()));
     let text = format!(r#"{{"format":1,"id":"{kind}-id-{at}","command":{command}}}"#);
     let envelope = sender(by).sign(message::read::<Envelope>(text.as_bytes()).unwrap());
     let now = Timestamp(60_000 + i64::try_from(at).unwrap());
@@ -160,7 +162,10 @@ const YESTERDAY: [(&str, &str); 6] = [
         r#"{"submit_job":{"job":"again-job","quota":"Quota1.2","workspace":"again","user":"secret-user","name":"secret","pods":[{"amount":{"gpu":1000}}]}}"#,
     ),
     ("secret-user", r#"{"set_priority":{"job":"again-job","priority":9}}"#),
-    ("secret-user", r#"{"report":{"job":"again-job","observed":{"failed":{"reason":"secret reason"}}}}"#),
+    (
+        "secret-user",
+        r#"{"report":{"job":"again-job","run":"CURRENT","observed":{"failed":{"reason":"secret reason"}}}}"#,
+    ),
 ];
 
 /// The workspace is deleted, and another gets its name.

@@ -45,18 +45,47 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub(crate) fn random(random: &mut Random) -> Self {
-        let mut layout = Self { dimensions: dimensions(random), is_impatient: random.chance(15), ..Self::default() };
+        let (dimensions, is_impatient) = (dimensions(random), random.chance(15));
         let execution = if random.chance(75) { Execution::Simulated } else { Execution::Reported };
+        Self::of(random, dimensions, is_impatient, execution)
+    }
+
+    /// One whose jobs really run.
+    pub(crate) fn reported(random: &mut Random) -> Self {
+        let dimensions = dimensions(random);
+        Self::of(random, dimensions, false, Execution::Reported)
+    }
+
+    fn of(random: &mut Random, dimensions: Vec<Dimension>, is_impatient: bool, execution: Execution) -> Self {
+        let mut layout = Self { dimensions, is_impatient, ..Self::default() };
         let create = CreateCluster { dimensions: layout.dimensions.clone(), execution };
         layout.setup.push(Command::CreateCluster(create));
         let roots = random.between(1, 2);
         for root in 0..roots {
             let resource_type = random.pick(&[ResourceType::Lingjun, ResourceType::Lingjun, ResourceType::General]);
-            let is_pool = random.chance(50);
+            // What really runs does so on nodes.
+            let is_pool = random.chance(50) && execution == Execution::Simulated;
             let (groups, total) = layout.add_groups(random, root, resource_type, is_pool);
             layout.add_tree(random, root, groups, &total);
         }
         layout
+    }
+
+    fn execution(&mut self) -> &mut Execution {
+        let Some(Command::CreateCluster(create)) = self.setup.first_mut() else {
+            panic!("a cluster is declared first")
+        };
+        &mut create.execution
+    }
+
+    /// Whether its jobs really run.
+    pub(crate) fn is_reported(&mut self) -> bool {
+        *self.execution() == Execution::Reported
+    }
+
+    /// Lets its jobs be simulated.
+    pub(crate) fn simulate(&mut self) {
+        *self.execution() = Execution::Simulated;
     }
 
     /// Adds a market.

@@ -9,6 +9,7 @@ use engine::host::veil::Veil;
 use engine::job::hold::Blocker;
 use engine::job::phase::Phase;
 use engine::job::phase::Source;
+use engine::job::run::RunStep;
 use engine::job::story::Cause;
 use engine::message;
 use engine::message::command::Command;
@@ -66,6 +67,7 @@ struct All {
     events: Seen,
     blockers: Seen,
     causes: Seen,
+    steps: Seen,
     rejections: Seen,
 }
 
@@ -74,6 +76,12 @@ impl All {
         see(&mut self.events, event);
         match event {
             Event::Evicted { cause, .. } | Event::Shrunk { cause, .. } => see(&mut self.causes, cause),
+            Event::Run { step, .. } => {
+                see(&mut self.steps, step);
+                if let RunStep::Halted { halt, .. } = &**step {
+                    see(&mut self.causes, &Cause::Halted(halt.clone()));
+                }
+            }
             Event::Held { hold, .. } => {
                 for attempt in &hold.attempts {
                     see(&mut self.blockers, &attempt.blocker);
@@ -162,6 +170,7 @@ fn everything_comes_up() {
         ("events", missing::<Event>(&all.events)),
         ("blockers", missing::<Blocker>(&all.blockers)),
         ("causes", missing::<Cause>(&all.causes)),
+        ("steps", missing::<RunStep>(&all.steps)),
         ("rejections", missing::<Rejection>(&all.rejections)),
     ];
     let lacking: Vec<_> = lacking.iter().filter(|(_, names)| !names.is_empty()).collect();

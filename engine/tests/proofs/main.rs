@@ -26,6 +26,7 @@ mod reasons;
 mod resized;
 mod rounds;
 mod run;
+mod runs;
 mod scale;
 mod shortlist;
 mod solver;

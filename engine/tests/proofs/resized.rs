@@ -30,6 +30,8 @@ struct Service {
     /// Whether its own gang is one pod, which it keeps even if it waits, or is there by a right that extra pods do not
     /// have.
     is_bare: bool,
+    /// Whether a pod above the minimum counts against something else than the gang.
+    is_mixed: bool,
     /// The places of owed pods that run, and how many of them are in a pool.
     gang: (Vec<PodAt>, usize),
     /// The same of extra pods.
@@ -40,9 +42,11 @@ impl Service {
     fn of(state: &State, service: JobNo) -> Self {
         let mut seen = Self::default();
         let members = state.jobs.iter().filter(|(no, job)| *no == service || job.spec.part_of == service);
-        for (no, job) in members.filter(|(_, job)| !matches!(job.phase, Phase::Ended { .. })) {
+        for (no, job) in members.filter(|(_, job)| !matches!(job.phase, Phase::Ended { .. }) && !job.is_going()) {
             seen.add(no == service, job);
         }
+        // What really runs does not go from one run to another: a pod that would be a part of its own leaves.
+        seen.is_bare |= state.cluster.is_reported() && seen.is_mixed;
         seen
     }
 
@@ -57,6 +61,7 @@ impl Service {
             return;
         };
         self.is_bare |= is_service && placed.source == Source::SelfLevel;
+        self.is_mixed |= is_service && extra.iter().any(|pod| pod.charge != placed.charge);
         self.gang.0.extend(&placed.pods[..]);
         self.gang.1 += if placed.pods.is_empty() { owed as usize } else { 0 };
         self.extra.0.extend(extra.iter().filter_map(|pod| pod.at));
@@ -80,10 +85,12 @@ fn fault(before: &Service, after: &Service, asked: &ResizeJob) -> Option<String>
     }
     let (lost, ran) = (was.0.len() + was.1 - is.0.len() - is.1, was.0.len() + was.1);
     let above = ran.saturating_sub(asked.pods as usize);
-    if lost > above && !after.is_bare {
+    let is_bare = after.is_bare || before.is_bare && before.is_mixed;
+    if lost > above && !is_bare {
         return Some(format!("{lost} pods are lost of {ran}"));
     }
-    (lost > 0 && after.waiting > 0 && lost > above).then(|| format!("{lost} are lost while {} wait", after.waiting))
+    (lost > 0 && after.waiting > 0 && lost > above && !is_bare)
+        .then(|| format!("{lost} are lost while {} wait", after.waiting))
 }
 
 /// Services that can be resized.

@@ -48,9 +48,9 @@ fn round(state: &mut State, now: Timestamp) -> Vec<Event> {
     if state.cluster.execution == Execution::Reported {
         let is_stopping = |phase: &Phase| matches!(phase, Phase::Stopping(_));
         let stopping = state.jobs.iter().filter(|(_, job)| is_stopping(&job.phase));
-        let stopping: Vec<_> = stopping.map(|(_, job)| job.spec.id.clone()).collect();
-        for job in stopping {
-            let report = Command::Report(Report { job, observed: Observation::Stopped });
+        let stopping: Vec<_> = stopping.map(|(_, job)| (job.spec.id.clone(), job.run_no())).collect();
+        for (job, run) in stopping {
+            let report = Command::Report(Report { job, run, observed: Observation::Stopped });
             events.extend(authority::step(state, &report, now).unwrap_or_default());
         }
     }

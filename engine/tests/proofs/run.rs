@@ -59,7 +59,7 @@ impl Run {
         let mut layout = Layout::random(&mut random);
         // A market has numbers of its own: what happens without one does not depend on it.
         let mut market = Random::new(seed ^ 0x5e11);
-        if market.chance(40) {
+        if market.chance(40) && !layout.is_reported() {
             layout.add_market(&mut market);
         }
         Self {
@@ -77,9 +77,17 @@ impl Run {
         }
     }
 
+    /// A run of jobs that really run.
+    pub(crate) fn reported(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let layout = Layout::reported(&mut random);
+        Self { layout, random, ..Self::new(seed) }
+    }
+
     /// A run that is mostly about its market.
     pub(crate) fn on_market(seed: u64) -> Self {
         let mut run = Self::new(seed);
+        run.layout.simulate();
         if run.layout.offers.is_empty() {
             run.layout.add_market(&mut run.market);
         }
@@ -276,7 +284,17 @@ impl Run {
     fn report(&mut self) -> Command {
         let job = self.a_job();
         let phase = self.state.jobs.find(&job).map(|no| &self.state.jobs[no].phase);
+        let run = self.state.jobs.find(&job).and_then(|no| self.state.jobs[no].run_no());
+        let known = self.state.jobs.find(&job).and_then(|no| self.state.jobs[no].run.as_ref());
+        let order = known.and_then(|run| run.leaving.first()).map(|leaving| leaving.order);
+        let is_unconfirmed = known.is_some_and(|run| run.confirmed.is_none());
         let observed = match phase {
+            // What is only reported of what really runs has numbers of its own.
+            Some(_) if is_unconfirmed && self.aside.chance(50) => Observation::Confirmed,
+            Some(_) if order.is_some() && self.aside.chance(50) => Observation::Vacated { order: order.unwrap() },
+            Some(Phase::Stopping { .. }) if order.is_none() && known.is_some() && self.aside.chance(10) => {
+                Observation::Checkpointed
+            }
             Some(Phase::Stopping { .. }) if self.random.chance(90) => Observation::Stopped,
             _ => match self.random.below(10) {
                 0..5 => Observation::Checkpointed,
@@ -285,7 +303,7 @@ impl Run {
                 _ => Observation::Finished,
             },
         };
-        Command::Report(Report { job, observed })
+        Command::Report(Report { job, run, observed })
     }
 
     fn put_node(&mut self) -> Command {

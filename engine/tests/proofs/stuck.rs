@@ -73,9 +73,10 @@ impl Rest {
     fn end_all(&mut self, random: &mut Random) {
         for no in self.those(|phase| !matches!(phase, Phase::Queued { .. } | Phase::Ended { .. })) {
             let (job, is_running) = (self.state.jobs[no].spec.id.clone(), self.state.jobs[no].is_running());
+            let run = self.state.jobs[no].run_no();
             if random.chance(50) {
                 let observed = if is_running { Observation::Finished } else { Observation::Stopped };
-                self.send(&Command::Report(Report { job, observed }));
+                self.send(&Command::Report(Report { job, run, observed }));
             } else {
                 self.cancel(no);
             }

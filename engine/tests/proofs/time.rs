@@ -125,6 +125,8 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
             Phase::Queued { not_before } => not_before.map(|at| Life::Pauses(at.0)),
             Phase::Starting { waits_for, .. } => Some(Life::Inherits(waits_for.iter().copied().collect())),
             Phase::Running { started, .. } => end(no, started.0).map(Life::Runs),
+            // What really runs has stopped when that is reported.
+            Phase::Stopping(_) if !is_simulated && !job.bids() => None,
             Phase::Stopping(stopping) => Some(Life::Stops(stopping.until.0, stopping.then == AfterStop::Requeue)),
             Phase::Ended { .. } => None,
         };

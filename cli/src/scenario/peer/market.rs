@@ -168,7 +168,7 @@ impl Stage {
 
 /// Starts a job on instances of the market.
 pub fn start(session: &mut Session, job: JobNo, at: Timestamp) {
-    session.apply(Event::Started { job, at, placed: Placed::on_market() });
+    session.apply(Event::Started { job, at, placed: Placed::on_market(), is_run: false });
 }
 
 fn offer() -> Result<OfferId, String> {

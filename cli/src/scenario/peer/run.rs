@@ -239,7 +239,7 @@ fn exits_now(stage: &mut Stage) -> Result<(), String> {
         .collect();
     for job in stopping {
         if exit_of(stage, &job).is_some_and(|at| at <= now) {
-            send(stage, &Command::Report(Report { job, observed: Observation::Stopped }))?;
+            send(stage, &Command::Report(Report { job, run: None, observed: Observation::Stopped }))?;
         }
     }
     Ok(())

@@ -52,5 +52,8 @@ impl Base {
 fn simulated(state: &State) -> Result<State, Rejection> {
     let mut snapshot = Snapshot::of(state);
     snapshot.cluster.execution = Execution::Simulated;
+    for run in snapshot.jobs.iter_mut().filter_map(|(_, job)| job.run.as_mut()) {
+        run.confirmed.get_or_insert(run.told);
+    }
     snapshot.restore()
 }

@@ -180,7 +180,7 @@ impl Tally {
             Event::JobSubmitted { no, at, spec } => {
                 self.add(*no, Record::submitted(state, spec, *at));
             }
-            Event::Started { job, at, placed } => self.start(*job, *at, placed.charge),
+            Event::Started { job, at, placed, .. } => self.start(*job, *at, placed.charge),
             Event::Promoted { job, at } => self.change(*job, *at, |_, held| held.charge = Charge::InQuota),
             Event::Grown { job, at, pods, .. } => self.change(*job, *at, |record, held| {
                 held.gpus = held.gpus.saturating_add(record.extra_gpus.saturating_mul(count(pods.len())));
@@ -229,6 +229,8 @@ impl Tally {
                 self.count(state);
             }
             Event::Rounded { .. } => self.rounds += 1,
+            // In a plan nobody reports, so that nobody is told to stop by who would.
+            Event::Run { .. } => {}
             Event::ClusterCreated { .. }
             | Event::QuotaCreated { .. }
             | Event::QuotaUpdated { .. }

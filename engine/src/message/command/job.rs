@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::job::run::RunNo;
 use crate::job::spec::FaultTolerance;
 use crate::job::spec::IdlePolicy;
 use crate::message::command::AmountByName;
@@ -147,6 +148,8 @@ pub struct ResizeJob {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Observation {
+    /// A job that was told to run does so.
+    Confirmed,
     /// A running job has written a checkpoint.
     Checkpointed,
     /// A stopping job has stopped.
@@ -158,6 +161,11 @@ pub enum Observation {
         /// Why.
         reason: String,
     },
+    /// Pods that were told to leave have gone.
+    Vacated {
+        /// The number of the order.
+        order: RunNo,
+    },
 }
 
 /// Tells what has been seen of a job.
@@ -167,6 +175,9 @@ pub enum Observation {
 pub struct Report {
     /// The job.
     pub job: JobId,
+    /// Its run; none where runs have no numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunNo>,
     /// What has been seen.
     pub observed: Observation,
 }

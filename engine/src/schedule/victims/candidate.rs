@@ -226,7 +226,7 @@ impl<'a> Candidates<'a> {
         if takes_gang {
             self.list.extend(gang(trial, no, job, standing));
         }
-        for (at, pod) in trial.extra_of(no, extra) {
+        for (at, pod) in trial.extra_of(no, extra).filter(|_| trial.may_shrink(no)) {
             let is_meant = takes_gang || pod.charge == charge;
             if is_meant && !self.list.iter().any(|other| other.job == no && other.pod == Some(at)) {
                 let amount = job.spec.shape.extra_amount();

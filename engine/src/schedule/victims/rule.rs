@@ -104,6 +104,7 @@ pub fn cause_of(state: &State, victim: JobNo, charge: Charge, cause: &Cause) -> 
         Cause::OverUse { .. }
         | Cause::LendingEnded
         | Cause::ScaledDown { .. }
+        | Cause::Halted(_)
         | Cause::BelowPrice { .. }
         | Cause::BelowAverage { .. }
         | Cause::Outbid { .. }

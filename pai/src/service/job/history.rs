@@ -98,6 +98,8 @@ fn is_evicted(episode: &Episode) -> Option<bool> {
         Episode::Evicted { .. } => Some(true),
         Episode::Requeued | Episode::Started(..) => None,
         Episode::Granted(_)
+        | Episode::Confirmed
+        | Episode::Halted(_)
         | Episode::Promoted
         | Episode::Shrunk { .. }
         | Episode::Grown { .. }
@@ -114,6 +116,8 @@ pub(crate) fn last_charge(job: &Job) -> Option<Charge> {
         Episode::Started(_, charge) => Some(*charge),
         Episode::Promoted => Some(Charge::InQuota),
         Episode::Granted(_)
+        | Episode::Confirmed
+        | Episode::Halted(_)
         | Episode::Evicted { .. }
         | Episode::Shrunk { .. }
         | Episode::Grown { .. }
@@ -130,6 +134,8 @@ pub(crate) fn last_eviction(job: &Job) -> (String, String) {
     let eviction = job.story.iter().rev().find_map(|(_, episode)| match episode {
         Episode::Evicted { cause, .. } => Some((reason(cause), explain::episode(episode))),
         Episode::Granted(_)
+        | Episode::Confirmed
+        | Episode::Halted(_)
         | Episode::Started(..)
         | Episode::Promoted
         | Episode::Shrunk { .. }
@@ -148,6 +154,7 @@ fn reason(cause: &Cause) -> String {
     let verb = match cause {
         Cause::Reclaimed { .. } | Cause::OverUse { .. } | Cause::LendingEnded | Cause::ScaledDown { .. } => "Preempted",
         Cause::ChildLevel { .. } | Cause::SelfLevel { .. } => "PreemptedBy",
+        Cause::Halted(_) => "Stopped",
         Cause::BelowPrice { .. }
         | Cause::BelowAverage { .. }
         | Cause::Outbid { .. }
@@ -178,7 +185,9 @@ pub(crate) fn stretches(job: &Job) -> Vec<Stretch> {
             }
             Episode::Requeued => enter(*at, waiting(job), plain()),
             Episode::Ended(outcome) => enter(*at, ended(outcome), end(job, outcome)),
+            Episode::Halted(_) => enter(*at, "Stopping", (String::new(), explain::episode(episode))),
             Episode::Promoted
+            | Episode::Confirmed
             | Episode::Shrunk { .. }
             | Episode::Grown { .. }
             | Episode::CancelledBy(_)

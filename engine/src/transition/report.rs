@@ -1,0 +1,97 @@
+//! What whoever runs the jobs has seen of them (rules 7.4).
+
+use crate::job::phase::Outcome;
+use crate::job::phase::Phase;
+use crate::job::run::RunNo;
+use crate::job::run::RunStep;
+use crate::message::command::Observation;
+use crate::message::command::Report;
+use crate::message::event::Event;
+use crate::message::rejection::Noun;
+use crate::message::rejection::Rejection;
+use crate::schedule::work;
+use crate::state::jobs::Job;
+use crate::state::world::State;
+use crate::transition::names;
+use crate::transition::stop;
+use crate::unit::id::JobNo;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
+
+pub(super) fn report(state: &State, command: &Report, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let Report { job: id, run, observed } = command;
+    match run {
+        // It may be late, or told twice: whatever another run does, or did, changes nothing.
+        Some(run) => Ok(match state.jobs.find(id) {
+            Some(no) if state.jobs[no].run_no() == Some(*run) => of_run(state, no, observed, now),
+            Some(_) | None => Vec::new(),
+        }),
+        None => {
+            let no = names::job(state, id)?;
+            check_unnumbered(&state.jobs[no], observed)?;
+            Ok(of_run(state, no, observed, now))
+        }
+    }
+}
+
+/// What a report of the job's run comes to.
+fn of_run(state: &State, no: JobNo, observed: &Observation, now: Timestamp) -> Vec<Event> {
+    let job = &state.jobs[no];
+    let is_stopping = matches!(job.phase, Phase::Stopping(_));
+    match observed {
+        Observation::Confirmed => confirmed(job, no, now).into_iter().collect(),
+        Observation::Checkpointed if is_stopping => saved(state, no, now).into_iter().collect(),
+        Observation::Checkpointed => {
+            confirmed(job, no, now).into_iter().chain([Event::Checkpointed { job: no, at: now }]).collect()
+        }
+        Observation::Finished => stop::ended(state, no, Outcome::Succeeded, now),
+        Observation::Stopped | Observation::Failed { .. } if is_stopping => stop::stops(state, &[no], now),
+        Observation::Stopped => {
+            let reason = "stopped without having been told to".to_owned();
+            stop::ended(state, no, Outcome::Failed { reason }, now)
+        }
+        Observation::Failed { reason } => stop::ended(state, no, Outcome::Failed { reason: reason.clone() }, now),
+        Observation::Vacated { order } => stop::vacated(state, no, *order, now),
+    }
+}
+
+fn confirmed(job: &Job, no: JobNo, now: Timestamp) -> Option<Event> {
+    job.is_unconfirmed().then(|| Event::Run { job: no, at: now, step: Box::new(RunStep::Confirmed) })
+}
+
+/// A checkpoint that was written after the order to stop: everything that the run has done until now is saved.
+fn saved(state: &State, no: JobNo, now: Timestamp) -> Option<Event> {
+    let job = &state.jobs[no];
+    let run = job.run.as_ref()?;
+    let saved_ms = Millis(run.saved_before.0.saturating_add((now - run.confirmed?).0));
+    let more = Millis(saved_ms.0 - job.progress.saved_ms.0);
+    let regained_gpu_ms = work::gpu_ms(state, &state.held_by(no), more);
+    let step = || Box::new(RunStep::Saved { saved_ms, regained_gpu_ms });
+    (more > Millis::ZERO).then(|| Event::Run { job: no, at: now, step: step() })
+}
+
+/// Whether a report without the number of a run can be about the job as it is now.
+fn check_unnumbered(job: &Job, observed: &Observation) -> Result<(), Rejection> {
+    let wrong = |reason: String| Err(Rejection::NotNow { noun: Noun::Job, name: job.spec.id.to_string(), reason });
+    if let Some(current) = job.run_no().filter(|run: &RunNo| run.is_numbered()) {
+        return wrong(format!("runs as {current}; say which run the report is about"));
+    }
+    match (observed, &job.phase) {
+        (Observation::Stopped, Phase::Stopping(_))
+        | (
+            Observation::Confirmed
+            | Observation::Checkpointed
+            | Observation::Finished
+            | Observation::Failed { .. }
+            | Observation::Vacated { .. },
+            Phase::Running { .. },
+        ) => Ok(()),
+        (Observation::Stopped, _) => wrong("has not been told to stop; report finished or failed instead".to_owned()),
+        (Observation::Confirmed | Observation::Vacated { .. }, _) => {
+            wrong("does not run; only a running job is confirmed, or has pods that leave".to_owned())
+        }
+        (Observation::Checkpointed | Observation::Finished | Observation::Failed { .. }, _) => {
+            wrong("does not run; only a running job writes checkpoints, finishes or fails".to_owned())
+        }
+    }
+}
