@@ -1,6 +1,7 @@
 //! A line, and what it asks for.
 
 use engine::job::phase::Charge;
+use engine::job::run::Fault;
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
 use engine::message::command::AmountByName;
@@ -252,8 +253,15 @@ fn observed(word: &str, words: &mut Words<'_>) -> Result<Observation, String> {
         "checkpointed" => Observation::Checkpointed,
         "stopped" => Observation::Stopped,
         "finished" => Observation::Finished,
-        "failed" => Observation::Failed { reason: words.rest() },
-        other => return Err(about(other, "is not one of confirmed, checkpointed, stopped, finished, failed, vacated")),
+        "failed" => Observation::Failed { reason: words.rest(), fault: Fault::Job, exit: None },
+        "failed-by-node" => Observation::Failed { reason: words.rest(), fault: Fault::Node, exit: None },
+        "failed-to-start" => Observation::Failed { reason: words.rest(), fault: Fault::Start, exit: None },
+        other => {
+            return Err(about(
+                other,
+                "is not one of confirmed, checkpointed, stopped, finished, failed, failed-by-node, failed-to-start, vacated",
+            ));
+        }
     })
 }
 

@@ -128,10 +128,15 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
 fn run_step(step: &RunStep, at: Timestamp) -> String {
     match step {
         RunStep::Confirmed => "runs".to_owned(),
+        RunStep::Halted { until, halt: why, .. } if *until <= at => format!("has to stop {}", halt(why)),
         RunStep::Halted { until, halt: why, .. } => {
             format!("is told to stop {}; it has {}", halt(why), period(*until - at))
         }
         RunStep::Saved { .. } => "wrote a checkpoint before it stopped".to_owned(),
+        RunStep::PassedOver { nodes } if nodes.is_empty() => "may go to all its nodes again".to_owned(),
+        RunStep::PassedOver { nodes } => {
+            format!("passes over {} from now on", count(nodes.len() as u64, "node", "nodes"))
+        }
         RunStep::Vacated { .. } => "has given up the pods that were told to leave".to_owned(),
     }
 }

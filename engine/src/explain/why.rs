@@ -98,7 +98,11 @@ pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
         return Some(with_todays_numbers(state, told, no, now));
     }
     match (ask(&Trial::new(state, now), &job.spec), told) {
-        (Err(asked), Some(told)) if is_releasing(state) && !told.binding().is_some_and(|it| asked.names(it)) => {
+        (Err(asked), Some(told))
+            if is_releasing(state)
+                && is_short_of_others(&told)
+                && !told.binding().is_some_and(|it| asked.names(it)) =>
+        {
             Some((*told).clone())
         }
         (Err(asked), Some(told)) => Some(asked.bound_like(&told)),
@@ -127,6 +131,16 @@ fn is_releasing(state: &State) -> bool {
     let has_heir =
         |no: &JobNo| matches!(&state.jobs[*no].phase, Phase::Stopping(stopping) if stopping.evicted_for.is_some());
     !state.shedding.is_empty() || !state.stopping.iter().all(has_heir)
+}
+
+/// Whether the round found too little of what others have, which it also keeps for whom machines are coming free.
+fn is_short_of_others(told: &Hold) -> bool {
+    told.binding().is_some_and(|attempt| {
+        matches!(
+            attempt.blocker,
+            Blocker::IdleShort { .. } | Blocker::NothingLent | Blocker::NoVictim { .. } | Blocker::VictimsTooFew { .. }
+        )
+    })
 }
 
 /// In a strict queue, whoever is at its head by now: the one that was named has started.

@@ -2,6 +2,7 @@
 
 use crate::explain::spot;
 use crate::job::phase::Source;
+use crate::job::run::Fault;
 use crate::job::run::Halt;
 use crate::job::story::Cause;
 use crate::state::world::State;
@@ -56,6 +57,12 @@ pub fn cause(cause: &Cause) -> String {
 pub(super) fn halt(halt: &Halt) -> String {
     match halt {
         Halt::Cancelled => "because the job was cancelled".to_owned(),
+        Halt::DurationOver => "because it has run as long as it declared".to_owned(),
+        Halt::NotConfirmed { within } => format!("because nobody confirmed within {} that it runs", period(*within)),
+        Halt::Failed(failure) => {
+            let of = if failure.fault == Fault::Start { "could not be started" } else { "was lost with its node" };
+            format!("because it {of}: {}", failure.text())
+        }
     }
 }
 

@@ -14,6 +14,8 @@ use crate::job::hold::Hold;
 use crate::job::phase::AfterStop;
 use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
+use crate::job::run::Halt;
+use crate::job::run::RunStep;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
 use crate::job::story::Episode;
@@ -234,6 +236,13 @@ impl<'a> Veil<'a> {
                 self.cover_outcome(*job, outcome);
                 true
             }
+            Event::Run { job, step, .. } => {
+                if let RunStep::Halted { halt, then, .. } = &mut **step {
+                    self.cover_halt(*job, halt);
+                    self.cover_then(*job, then);
+                }
+                true
+            }
             Event::Held { hold, .. } => {
                 self.cover_hold(Arc::make_mut(hold));
                 true
@@ -259,7 +268,6 @@ impl<'a> Veil<'a> {
             | Event::Promoted { .. }
             | Event::Granted { .. }
             | Event::Started { .. }
-            | Event::Run { .. }
             | Event::Grown { .. }
             | Event::Stopped { .. }
             | Event::Returned { .. }
@@ -278,9 +286,10 @@ impl<'a> Veil<'a> {
         match &mut job.phase {
             Phase::Stopping(stopping) => {
                 self.of(evicted).cover_cause(&mut stopping.cause);
-                if let AfterStop::End(outcome) = &mut stopping.then {
-                    self.cover_outcome(no, outcome);
+                if let Cause::Halted(halt) = &mut stopping.cause {
+                    self.cover_halt(no, halt);
                 }
+                self.cover_then(no, &mut stopping.then);
             }
             Phase::Ended { outcome, .. } => self.cover_outcome(no, outcome),
             Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } => {}
@@ -290,10 +299,10 @@ impl<'a> Veil<'a> {
             match episode {
                 Episode::Evicted { cause, .. } | Episode::Shrunk { cause, .. } => self.of(*at).cover_cause(cause),
                 Episode::Ended(outcome) => self.cover_outcome(no, outcome),
+                Episode::Halted(halt) => self.cover_halt(no, halt),
                 Episode::Granted(_)
                 | Episode::Started(..)
                 | Episode::Confirmed
-                | Episode::Halted(_)
                 | Episode::Promoted
                 | Episode::Grown { .. }
                 | Episode::Requeued
@@ -316,6 +325,23 @@ impl<'a> Veil<'a> {
     }
 
     /// What a report says of a failure are its sender's words.
+    /// What a run has failed of may be told in words that are for its workspace.
+    fn cover_halt(&self, no: JobNo, halt: &mut Halt) {
+        if let Halt::Failed(failure) = halt {
+            let mut outcome = Outcome::Failed { reason: std::mem::take(&mut failure.reason) };
+            self.cover_outcome(no, &mut outcome);
+            if let Outcome::Failed { reason } = outcome {
+                failure.reason = reason;
+            }
+        }
+    }
+
+    fn cover_then(&self, no: JobNo, then: &mut AfterStop) {
+        if let AfterStop::End(outcome) = then {
+            self.cover_outcome(no, outcome);
+        }
+    }
+
     fn cover_outcome(&self, no: JobNo, outcome: &mut Outcome) {
         if let Outcome::Failed { reason } = outcome
             && !self.holder(no).is_some_and(|job| self.sees_job(job))

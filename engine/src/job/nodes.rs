@@ -21,6 +21,9 @@ pub struct NodeChoice {
     /// None of these, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<NodeNo>,
+    /// None of these either, sorted: a run of the job did not start there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<NodeNo>,
 }
 
 impl NodeChoice {
@@ -30,11 +33,18 @@ impl NodeChoice {
         *self == Self::default()
     }
 
+    /// The same, and none of these.
+    #[must_use]
+    pub fn passing_over(&self, nodes: &[NodeNo]) -> Self {
+        Self { passed_over: nodes.to_vec(), ..self.clone() }
+    }
+
     /// Whether a node will do, with GPUs of this type.
     #[must_use]
     pub fn allows(&self, no: NodeNo, gpu_type: Option<&str>) -> bool {
         (self.only.is_empty() || self.only.binary_search(&no).is_ok())
             && self.without.binary_search(&no).is_err()
+            && self.passed_over.binary_search(&no).is_err()
             && self.gpu_type.as_ref().is_none_or(|wanted| gpu_type == Some(wanted))
     }
 }

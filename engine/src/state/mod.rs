@@ -10,5 +10,5 @@ pub mod market;
 mod parts;
 pub mod queue;
 pub mod roster;
-mod timer;
+pub mod timer;
 pub mod world;

@@ -220,7 +220,10 @@ fn apply_to_job(state: &mut State, event: &Event) {
         }
         Event::Run { job, at, step } => match &**step {
             RunStep::Vacated { order } => vacate(state, *job, *order),
-            step @ (RunStep::Confirmed | RunStep::Halted { .. } | RunStep::Saved { .. }) => {
+            step @ (RunStep::Confirmed
+            | RunStep::Halted { .. }
+            | RunStep::Saved { .. }
+            | RunStep::PassedOver { .. }) => {
                 change(state, *job, |job| turn::of_run(job, *at, step));
             }
         },

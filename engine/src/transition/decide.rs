@@ -49,7 +49,7 @@ fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>,
     match command {
         Command::CreateCluster(command) => create_cluster(state, command),
         Command::PutGroup(command) => machines::put_group(state, command),
-        Command::PutNode(command) => machines::put_node(state, command),
+        Command::PutNode(command) => machines::put_node(state, command, now),
         Command::CreateQuota(command) => quota::create(state, command),
         Command::UpdateQuota(command) => quota::update(state, command),
         Command::DeleteQuota(command) => quota::delete(state, command),

@@ -5,6 +5,7 @@ use crate::job::phase::Phase;
 use crate::message::event::Event;
 use crate::state::world::State;
 use crate::transition::bill;
+use crate::transition::halt;
 use crate::transition::heirs;
 use crate::transition::stop;
 use crate::unit::id::JobNo;
@@ -37,6 +38,7 @@ fn due(state: &State, at: Timestamp) -> Vec<Event> {
     for (_, no) in state.timers.iter().copied().take_while(|(due, _)| *due == at) {
         match &state.jobs[no].phase {
             Phase::Running { .. } if has_done_its_work(state, no, at) => ended.push(no),
+            Phase::Running { .. } if state.cluster.is_reported() => events.extend(halt::by_time(state, no, at)),
             Phase::Running { .. } => events.extend(stop::left(state, no, at)),
             Phase::Stopping { .. } => stopped.push(no),
             Phase::Queued { .. } => events.push(Event::Returned { job: no, at }),
@@ -57,5 +59,5 @@ fn due(state: &State, at: Timestamp) -> Vec<Event> {
 fn has_done_its_work(state: &State, no: JobNo, at: Timestamp) -> bool {
     let job = &state.jobs[no];
     let Phase::Running { started, .. } = &job.phase else { return false };
-    job.left().is_some_and(|left| *started + left <= at)
+    !state.cluster.is_reported() && job.left().is_some_and(|left| *started + left <= at)
 }

@@ -38,7 +38,9 @@ pub(super) fn submit(state: &State, command: &SubmitJob, now: Timestamp) -> Resu
     let spec = spec(state, command)?;
     if let Some(no) = state.jobs.find(&spec.id) {
         let job = &state.jobs[no];
-        let asked = JobSpec { priority: job.spec.priority, ..spec.clone() };
+        let passed_over = &job.spec.shape.nodes().passed_over;
+        let shape = Shape::clone(&spec.shape).on(spec.shape.nodes().passing_over(passed_over));
+        let asked = JobSpec { priority: job.spec.priority, shape: Arc::new(shape), ..spec.clone() };
         let is_same = asked == job.spec;
         return if is_same {
             Ok(Vec::new())
@@ -145,7 +147,12 @@ fn chosen(state: &State, what: impl Display, nodes: &NodesByName, bids: bool) ->
         numbers.dedup();
         Ok::<_, Rejection>(numbers)
     };
-    Ok(NodeChoice { gpu_type: gpu_type.clone(), only: sorted(only)?, without: sorted(without)? })
+    Ok(NodeChoice {
+        gpu_type: gpu_type.clone(),
+        only: sorted(only)?,
+        without: sorted(without)?,
+        passed_over: Vec::new(),
+    })
 }
 
 /// The pods; with an instance of the spot market, an empty amount stands for all of it.

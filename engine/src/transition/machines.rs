@@ -8,6 +8,7 @@ use crate::message::rejection::Rejection;
 use crate::state::cluster::Group;
 use crate::state::cluster::Node;
 use crate::state::world::State;
+use crate::transition::halt;
 use crate::transition::names;
 use crate::transition::quota::check_tree;
 use crate::unit::amount::GPU;
@@ -15,6 +16,7 @@ use crate::unit::id::GroupNo;
 use crate::unit::id::NodeNo;
 use crate::unit::limit;
 use crate::unit::ordered::Set;
+use crate::unit::time::Timestamp;
 
 pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>, Rejection> {
     let PutGroup { group: id, resource_type, pool } = command;
@@ -44,7 +46,7 @@ pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>,
     Ok(vec![Event::GroupPut { no, group: Box::new(group) }])
 }
 
-pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, Rejection> {
+pub(super) fn put_node(state: &State, command: &PutNode, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let PutNode { node: id, group, node_type, gpu_type, amount, status } = command;
     let group = names::group(state, group)?;
     if state.groups[group.at()].pool.is_some() {
@@ -103,5 +105,5 @@ pub(super) fn put_node(state: &State, command: &PutNode) -> Result<Vec<Event>, R
     let mut nodes = state.nodes.clone();
     nodes[no.at()] = node.clone();
     check_tree(&state.cluster, &state.groups, &nodes, &state.quotas, &Set::new())?;
-    Ok(vec![Event::NodePut { no, node: Box::new(node) }])
+    Ok([Event::NodePut { no, node: Box::new(node) }].into_iter().chain(halt::passed_over_no_more(state, now)).collect())
 }

@@ -6,6 +6,7 @@ mod bid;
 mod bill;
 mod decide;
 mod execution;
+mod halt;
 mod heirs;
 mod job;
 mod key;

@@ -2,6 +2,8 @@
 
 use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
+use crate::job::run::Failure;
+use crate::job::run::Fault;
 use crate::job::run::RunNo;
 use crate::job::run::RunStep;
 use crate::message::command::Observation;
@@ -12,6 +14,7 @@ use crate::message::rejection::Rejection;
 use crate::schedule::work;
 use crate::state::jobs::Job;
 use crate::state::world::State;
+use crate::transition::halt;
 use crate::transition::names;
 use crate::transition::stop;
 use crate::unit::id::JobNo;
@@ -39,7 +42,15 @@ fn of_run(state: &State, no: JobNo, observed: &Observation, now: Timestamp) -> V
     let job = &state.jobs[no];
     let is_stopping = matches!(job.phase, Phase::Stopping(_));
     match observed {
-        Observation::Confirmed => confirmed(job, no, now).into_iter().collect(),
+        Observation::Confirmed => {
+            let has_passed = job.is_unconfirmed() && !job.spec.shape.nodes().passed_over.is_empty();
+            let again = has_passed.then(|| Event::Run {
+                job: no,
+                at: now,
+                step: Box::new(RunStep::PassedOver { nodes: Vec::new() }),
+            });
+            confirmed(job, no, now).into_iter().chain(again).collect()
+        }
         Observation::Checkpointed if is_stopping => saved(state, no, now).into_iter().collect(),
         Observation::Checkpointed => {
             confirmed(job, no, now).into_iter().chain([Event::Checkpointed { job: no, at: now }]).collect()
@@ -48,9 +59,11 @@ fn of_run(state: &State, no: JobNo, observed: &Observation, now: Timestamp) -> V
         Observation::Stopped | Observation::Failed { .. } if is_stopping => stop::stops(state, &[no], now),
         Observation::Stopped => {
             let reason = "stopped without having been told to".to_owned();
-            stop::ended(state, no, Outcome::Failed { reason }, now)
+            halt::failed(state, no, Failure { fault: Fault::Node, reason, exit: None }, now)
         }
-        Observation::Failed { reason } => stop::ended(state, no, Outcome::Failed { reason: reason.clone() }, now),
+        Observation::Failed { reason, fault, exit } => {
+            halt::failed(state, no, Failure { fault: *fault, reason: reason.clone(), exit: *exit }, now)
+        }
         Observation::Vacated { order } => stop::vacated(state, no, *order, now),
     }
 }

@@ -279,7 +279,7 @@ fn resized(state: &State, job: JobNo, at: Timestamp, resize: Resize) -> Event {
 fn into(job: &Job, size: Size, gang: u32) -> Resize {
     let shape = &job.spec.shape;
     let roles = shape.roles().iter().map(|role| Role { count: gang.saturating_add(size.extra()), amount: role.amount });
-    let shape = Shape::new(roles.collect(), (size.extra() > 0).then_some(gang)).on(shape.nodes().clone());
+    let shape = Shape::new(roles.collect(), (size.extra() > 0).then_some(gang)).on(shape.nodes().passing_over(&[]));
     let (join, apart, leave) = (Vec::new(), Vec::new(), Vec::new());
     Resize { shape: Arc::new(shape), owed: size.owed, join, apart, gone: 0, stay: 0, leave, until: None }
 }

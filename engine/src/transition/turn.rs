@@ -1,5 +1,7 @@
 //! What comes of one job, in the job itself: how it starts, and how it is told to stop. No judgement.
 
+use std::sync::Arc;
+
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::Stopping;
@@ -7,6 +9,7 @@ use crate::job::run::Leaving;
 use crate::job::run::Run;
 use crate::job::run::RunNo;
 use crate::job::run::RunStep;
+use crate::job::shape::Shape;
 use crate::job::story::Cause;
 use crate::job::story::Episode;
 use crate::message::event::Event;
@@ -48,6 +51,10 @@ pub(super) fn of_run(job: &mut Job, at: Timestamp, step: &RunStep) {
         RunStep::Confirmed => confirm(job, at),
         RunStep::Halted { .. } => halt(job, at, step),
         RunStep::Saved { saved_ms, regained_gpu_ms } => save(job, *saved_ms, *regained_gpu_ms),
+        RunStep::PassedOver { nodes } => {
+            let shape = &job.spec.shape;
+            job.spec.shape = Arc::new(Shape::clone(shape).on(shape.nodes().passing_over(nodes)));
+        }
         // That is about those who wait for it as well.
         RunStep::Vacated { .. } => {}
     }

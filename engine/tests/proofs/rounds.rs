@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use engine::host::authority;
 use engine::job::phase::Outcome;
 use engine::job::phase::Phase;
+use engine::job::run::RunStep;
 use engine::job::story::Cause;
 use engine::message::command::Command;
 use engine::message::command::Observation;
@@ -46,6 +47,12 @@ fn next(run: &mut Run, is_quiet: bool) -> (Timestamp, Command) {
 fn round(state: &mut State, now: Timestamp) -> Vec<Event> {
     let mut events = Vec::new();
     if state.cluster.execution == Execution::Reported {
+        let unconfirmed = state.jobs.iter().filter(|(_, job)| job.is_unconfirmed());
+        let unconfirmed: Vec<_> = unconfirmed.map(|(_, job)| (job.spec.id.clone(), job.run_no())).collect();
+        for (job, run) in unconfirmed {
+            let report = Command::Report(Report { job, run, observed: Observation::Confirmed });
+            events.extend(authority::step(state, &report, now).unwrap_or_default());
+        }
         let is_stopping = |phase: &Phase| matches!(phase, Phase::Stopping(_));
         let stopping = state.jobs.iter().filter(|(_, job)| is_stopping(&job.phase));
         let stopping: Vec<_> = stopping.map(|(_, job)| (job.spec.id.clone(), job.run_no())).collect();
@@ -61,6 +68,9 @@ fn round(state: &mut State, now: Timestamp) -> Vec<Event> {
 
 /// Whether somebody's own work has ended.
 fn is_end_of_work(event: &Event) -> bool {
+    if let Event::Run { step, .. } = event {
+        return matches!(**step, RunStep::Halted { .. });
+    }
     matches!(event, Event::Ended { outcome: Outcome::Succeeded | Outcome::Failed { .. } | Outcome::Cancelled, .. })
 }
 

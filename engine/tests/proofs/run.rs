@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use engine::host::authority;
 use engine::job::phase::Phase;
+use engine::job::run::Exit;
+use engine::job::run::Fault;
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
 use engine::message::command::people::*;
@@ -48,6 +50,8 @@ pub(crate) struct Run {
     /// For what changes no schedule, so that it changes no other choice either.
     aside: Random,
     is_trading: bool,
+    /// Whether it reports that jobs run.
+    confirms: bool,
     jobs: Vec<JobId>,
     slot: i64,
     done: usize,
@@ -71,6 +75,7 @@ impl Run {
             market,
             aside: Random::new(seed ^ 0x77),
             is_trading: false,
+            confirms: true,
             jobs: Vec::new(),
             slot: 16,
             done: 0,
@@ -81,7 +86,7 @@ impl Run {
     pub(crate) fn reported(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let layout = Layout::reported(&mut random);
-        Self { layout, random, ..Self::new(seed) }
+        Self { layout, random, confirms: false, ..Self::new(seed) }
     }
 
     /// A run that is mostly about its market.
@@ -117,7 +122,17 @@ impl Run {
             let wait = self.random.pick(&[1, 1_000, 15_000, 30_000, 60_000, 60_000, 600_000, 3_600_000, 9 * 3_600_000]);
             self.now = self.now + Millis(wait);
         }
+        if let Some(confirmed) = self.confirm() {
+            return (self.now, confirmed);
+        }
         (self.now, self.choose())
+    }
+
+    /// Mostly what is told to start does so, where others report it.
+    fn confirm(&mut self) -> Option<Command> {
+        let (_, job) = self.state.jobs.iter().find(|(_, job)| job.is_unconfirmed() && self.confirms)?;
+        let (job, run) = (job.spec.id.clone(), job.run_no());
+        self.aside.chance(60).then_some(Command::Report(Report { job, run, observed: Observation::Confirmed }))
     }
 
     /// Handles the next command.
@@ -299,7 +314,11 @@ impl Run {
             _ => match self.random.below(10) {
                 0..5 => Observation::Checkpointed,
                 5 => Observation::Stopped,
-                6 => Observation::Failed { reason: "out of memory".to_owned() },
+                6 => Observation::Failed {
+                    reason: "out of memory".to_owned(),
+                    fault: self.aside.pick(&[Fault::Job, Fault::Job, Fault::Node, Fault::Start]),
+                    exit: Some(Exit::Code(137)),
+                },
                 _ => Observation::Finished,
             },
         };

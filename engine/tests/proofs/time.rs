@@ -11,6 +11,7 @@ use engine::host::authority;
 use engine::job::phase::AfterStop;
 use engine::job::phase::Outcome;
 use engine::job::phase::Phase;
+use engine::job::run::RunStep;
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::message::command::Round;
@@ -74,10 +75,21 @@ fn bytes(state: &State) -> Vec<u8> {
 enum Fate {
     Succeeded,
     Cancelled,
-    Stopped { back_at: Option<i64> },
+    Stopped {
+        back_at: Option<i64>,
+    },
+    /// It is told to stop, with what follows.
+    Halted {
+        comes_back: bool,
+    },
+    PassedOver,
     Started,
     Returned,
-    Billed { day: i64, minutes: i64, micros: i64 },
+    Billed {
+        day: i64,
+        minutes: i64,
+        micros: i64,
+    },
 }
 
 type Note = (i64, JobNo, Fate);
@@ -89,6 +101,11 @@ fn note_of(event: &Event) -> Option<Note> {
         Event::Ended { job, at, outcome: Outcome::Cancelled } => (at.0, *job, Fate::Cancelled),
         Event::Stopped { job, at, not_before } => (at.0, *job, Fate::Stopped { back_at: not_before.map(|at| at.0) }),
         Event::Started { job, at, .. } => (at.0, *job, Fate::Started),
+        Event::Run { job, at, step } => match &**step {
+            RunStep::Halted { then, .. } => (at.0, *job, Fate::Halted { comes_back: *then == AfterStop::Requeue }),
+            RunStep::PassedOver { .. } => (at.0, *job, Fate::PassedOver),
+            _ => return None,
+        },
         Event::Returned { job, at } => (at.0, *job, Fate::Returned),
         Event::Billed { job, at, bill } => {
             let fate = Fate::Billed { day: bill.day, minutes: bill.charges.minutes, micros: bill.charges.micros };
@@ -107,6 +124,8 @@ enum Life {
     Stops(i64, bool),
     /// It starts when all of these have stopped.
     Inherits(BTreeSet<JobNo>),
+    /// It really runs, and is told to stop then; it comes back if nobody had confirmed it.
+    Halts(i64, bool),
     /// It may be judged again then.
     Pauses(i64),
 }
@@ -124,6 +143,13 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
         let life = match &job.phase {
             Phase::Queued { not_before } => not_before.map(|at| Life::Pauses(at.0)),
             Phase::Starting { waits_for, .. } => Some(Life::Inherits(waits_for.iter().copied().collect())),
+            Phase::Running { .. } if !is_simulated && !job.bids() => job.run.as_ref().and_then(|run| {
+                let left = job.spec.duration.map(|duration| (duration.get().0 - job.progress.saved_ms.0).max(0));
+                match run.confirmed {
+                    None => Some(Life::Halts(run.told.0 + 10 * MINUTE, true)),
+                    Some(confirmed) => left.map(|left| Life::Halts(confirmed.0 + left, false)),
+                }
+            }),
             Phase::Running { started, .. } => end(no, started.0).map(Life::Runs),
             // What really runs has stopped when that is reported.
             Phase::Stopping(_) if !is_simulated && !job.bids() => None,
@@ -135,7 +161,7 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut gone: BTreeMap<JobNo, i64> = BTreeMap::new();
     let due = |life: &Life| match life {
-        Life::Runs(at) | Life::Stops(at, _) | Life::Pauses(at) => Some(*at),
+        Life::Runs(at) | Life::Stops(at, _) | Life::Halts(at, _) | Life::Pauses(at) => Some(*at),
         Life::Inherits(_) => None,
     };
     while let Some(now) = lives.values().filter_map(due).min().filter(|at| *at <= until) {
@@ -148,7 +174,8 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
             notes.push((now, no, Fate::Cancelled));
             match lives.remove(&no) {
                 Some(Life::Pauses(at)) if at == now => notes.push((now, no, Fate::Returned)),
-                Some(Life::Runs(_) | Life::Stops(..) | Life::Inherits(_) | Life::Pauses(_)) | None => {}
+                Some(Life::Runs(_) | Life::Stops(..) | Life::Halts(..) | Life::Inherits(_) | Life::Pauses(_))
+                | None => {}
             }
             if matches!(part.phase, Phase::Stopping(_)) && !gone.contains_key(&no) {
                 stopped.insert(no);
@@ -170,6 +197,10 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
                     let back_at = (comes_back && job.spec.spot.is_none()).then_some(now + pause);
                     lives.extend(back_at.map(|at| (no, Life::Pauses(at))));
                     notes.push((now, no, Fate::Stopped { back_at }));
+                }
+                Some(Life::Halts(_, comes_back)) => {
+                    notes.push((now, no, Fate::Halted { comes_back }));
+                    notes.extend(comes_back.then_some((now, no, Fate::PassedOver)));
                 }
                 Some(Life::Pauses(_)) => notes.push((now, no, Fate::Returned)),
                 Some(Life::Inherits(_)) | None => {}

@@ -57,7 +57,7 @@ pub(in crate::explain) fn submission(state: &State, no: JobNo) -> Option<SubmitJ
 /// The nodes that a job may run on, as they are written on the wire.
 fn nodes(state: &State, choice: &NodeChoice) -> NodesByName {
     let names = |numbers: &[NodeNo]| numbers.iter().map(|no| state.nodes[no.at()].id.clone()).collect();
-    let NodeChoice { gpu_type, only, without } = choice;
+    let NodeChoice { gpu_type, only, without, passed_over: _ } = choice;
     NodesByName { gpu_type: gpu_type.clone(), only: names(only), without: names(without) }
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::job::run::Exit;
+use crate::job::run::Fault;
 use crate::job::run::RunNo;
 use crate::job::spec::FaultTolerance;
 use crate::job::spec::IdlePolicy;
@@ -160,6 +162,12 @@ pub enum Observation {
     Failed {
         /// Why.
         reason: String,
+        /// Whose fault it is; the job's unless something else is said.
+        #[serde(default, skip_serializing_if = "Fault::is_of_job")]
+        fault: Fault,
+        /// How its command ended, if it had begun.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit: Option<Exit>,
     },
     /// Pods that were told to leave have gone.
     Vacated {

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use engine::job::phase::Phase;
 use engine::job::phase::PodAt;
+use engine::job::run::Fault;
 use engine::job::run::RunNo;
 use engine::message::command::Observation;
 use engine::message::command::Report;
@@ -42,7 +43,7 @@ impl Process {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exit {
     Finished,
-    Failed,
+    Failed(Fault),
 }
 
 /// What is wanted on the nodes: pods of runs, with what each takes of a GPU.
@@ -192,7 +193,10 @@ impl Machine {
             let has_gone = |no: RunNo| nodes.iter().all(|node| self.gone.contains(&(no, *node)));
             match self.exits.get(&run.no) {
                 Some(Exit::Finished) if has_gone(run.no) => tell(Observation::Finished),
-                Some(Exit::Failed) if has_gone(run.no) => tell(Observation::Failed { reason: "code 1".to_owned() }),
+                Some(Exit::Failed(fault)) if has_gone(run.no) => {
+                    let exit = Some(engine::job::run::Exit::Code(1));
+                    tell(Observation::Failed { reason: String::new(), fault: *fault, exit });
+                }
                 None if !job.is_running() && has_gone(run.no) => tell(Observation::Stopped),
                 Some(_) | None => {}
             }
@@ -215,7 +219,9 @@ impl Machine {
             return;
         }
         let run = random.pick(&living);
-        self.exits.insert(run, if random.chance(70) { Exit::Finished } else { Exit::Failed });
+        let faults = [Fault::Job, Fault::Node, Fault::Start];
+        let exit = if random.chance(60) { Exit::Finished } else { Exit::Failed(random.pick(&faults)) };
+        self.exits.insert(run, exit);
         self.processes.retain(|process| process.run != run);
     }
 

@@ -1,0 +1,107 @@
+//! Why a run ends for no other job's sake, and what follows (rules 7.2 and 7.5).
+
+use std::sync::Arc;
+
+use crate::job::phase::AfterStop;
+use crate::job::phase::Charge;
+use crate::job::phase::Outcome;
+use crate::job::run::Failure;
+use crate::job::run::Fault;
+use crate::job::run::Halt;
+use crate::job::run::RunStep;
+use crate::job::shape::Shape;
+use crate::job::spec::JobSpec;
+use crate::message::event::Event;
+use crate::schedule::never;
+use crate::schedule::work;
+use crate::state::jobs::Job;
+use crate::state::timer::START_WITHIN;
+use crate::state::world::State;
+use crate::transition::heirs;
+use crate::transition::stop;
+use crate::unit::id::JobNo;
+use crate::unit::id::NodeNo;
+use crate::unit::priority::Module;
+use crate::unit::sort;
+use crate::unit::time::Timestamp;
+
+/// A run is told to stop because of the time: nobody has confirmed it, or it has run as long as it declared.
+pub(super) fn by_time(state: &State, no: JobNo, now: Timestamp) -> Vec<Event> {
+    let job = &state.jobs[no];
+    if job.is_unconfirmed() {
+        let halt = Halt::NotConfirmed { within: START_WITHIN };
+        return vec![passed_over(state, no, now), stop::halted(state, no, halt, AfterStop::Requeue, now)];
+    }
+    // Parts of a service end with it.
+    let parts: Vec<JobNo> = state.parts_of(no).collect();
+    let told = stop::halted(state, no, Halt::DurationOver, AfterStop::End(at_its_time(job)), now);
+    [told].into_iter().chain(stop::cancelled(state, &parts, now)).collect()
+}
+
+/// What has become of a job that was told to stop at the end of the duration that it declared: training has not done
+/// its work, and everything else was there for that long.
+fn at_its_time(job: &Job) -> Outcome {
+    match job.spec.module {
+        Module::Dlc => Outcome::Failed { reason: "it ran longer than it had declared".to_owned() },
+        Module::Dsw | Module::Eas => Outcome::Succeeded,
+    }
+}
+
+/// The job does not go to the nodes of this run again, unless that leaves it none on which it fits.
+fn passed_over(state: &State, no: JobNo, now: Timestamp) -> Event {
+    let job = &state.jobs[no];
+    let shape = &job.spec.shape;
+    let here = job.placed().into_iter().flat_map(|placed| &placed.pods).map(|pod| pod.node);
+    let mut nodes: Vec<NodeNo> = shape.nodes().passed_over.iter().copied().chain(here).collect();
+    sort::by_key(&mut nodes, |node| *node);
+    nodes.dedup();
+    let without = Arc::new(Shape::clone(shape).on(shape.nodes().passing_over(&nodes)));
+    if !never::fits_when_empty(state, &JobSpec { shape: without, ..job.spec.clone() }) {
+        nodes.clear();
+    }
+    Event::Run { job: no, at: now, step: Box::new(RunStep::PassedOver { nodes }) }
+}
+
+/// Machines have changed: jobs that wait may go again to nodes on which they did not start.
+pub(super) fn passed_over_no_more(state: &State, now: Timestamp) -> impl Iterator<Item = Event> + '_ {
+    let has_passed = |job: &Job| job.is_queued() && !job.spec.shape.nodes().passed_over.is_empty();
+    let those = state.jobs.iter().filter(move |(_, job)| state.cluster.is_reported() && has_passed(job));
+    let step = || Box::new(RunStep::PassedOver { nodes: Vec::new() });
+    those.map(move |(job, _)| Event::Run { job, at: now, step: step() })
+}
+
+/// A run has failed: by the job's fault the job ends, by another's it may come back.
+pub(super) fn failed(state: &State, no: JobNo, failure: Failure, now: Timestamp) -> Vec<Event> {
+    let job = &state.jobs[no];
+    let reason = failure.text();
+    // What is only simulated has no machines that could be at fault.
+    let fault = if state.is_reported(job) { failure.fault } else { Fault::Job };
+    let comes_back = match fault {
+        Fault::Job => return stop::ended(state, no, Outcome::Failed { reason }, now),
+        Fault::Node => is_guaranteed(job) || job.spec.fault_tolerance.is_some(),
+        Fault::Start => work::has_restart_left(&job.spec, job.progress.evictions),
+    };
+    if !comes_back {
+        return stop::ended(state, no, Outcome::Failed { reason }, now);
+    }
+    let counts = failure.fault == Fault::Start;
+    let mut halted = stop::halted(state, no, Halt::Failed(failure), AfterStop::Requeue, now);
+    if let Event::Run { step, .. } = &mut halted
+        && let RunStep::Halted { until, counts: counted, .. } = &mut **step
+    {
+        (*until, *counted) = (now, counts);
+    }
+    // A machine that could not begin it is not asked again at once.
+    let stopped = if counts {
+        stop::stopped(job, no, now, &AfterStop::Requeue, job.progress.evictions + 1)
+    } else {
+        Event::Stopped { job: no, at: now, not_before: None }
+    };
+    [halted, stopped].into_iter().chain(heirs::start_after(state, &[no], now)).collect()
+}
+
+/// Whether its quota guarantees a job what it holds, or its kind comes back in any case.
+fn is_guaranteed(job: &Job) -> bool {
+    let is_in_quota = job.placed().is_some_and(|placed| placed.charge == Charge::InQuota);
+    is_in_quota || job.spec.module != Module::Dlc
+}
