@@ -150,7 +150,6 @@ pub enum Fault {
 impl Fault {
     /// Whether it is the job's.
     #[must_use]
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "a field that is left out is asked for so")]
     pub fn is_of_job(&self) -> bool {
         *self == Self::Job
     }

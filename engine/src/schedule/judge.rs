@@ -189,10 +189,11 @@ fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<(Blocker, Placed)> 
         heir.is_some_and(|heir| state.jobs.get(heir).is_some_and(is_starting))
     };
     for no in state.stopping.iter().copied() {
-        if let Phase::Stopping(stopping) = &state.jobs[no].phase {
-            if !is_awaited(stopping.evicted_for) && state.domains.of_group(stopping.placed.home) == domain {
-                leaving.push((stopping.until, no, None));
-            }
+        if let Phase::Stopping(stopping) = &state.jobs[no].phase
+            && !is_awaited(stopping.evicted_for)
+            && state.domains.of_group(stopping.placed.home) == domain
+        {
+            leaving.push((stopping.until, no, None));
         }
     }
     for no in state.shedding.iter().copied() {

@@ -23,18 +23,14 @@ use crate::unit::time::Timestamp;
 
 pub(super) fn report(state: &State, command: &Report, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let Report { job: id, run, observed } = command;
-    match run {
+    if let Some(run) = run {
         // It may be late, or told twice: whatever another run does, or did, changes nothing.
-        Some(run) => Ok(match state.jobs.find(id) {
-            Some(no) if state.jobs[no].run_no() == Some(*run) => of_run(state, no, observed, now),
-            Some(_) | None => Vec::new(),
-        }),
-        None => {
-            let no = names::job(state, id)?;
-            check_unnumbered(&state.jobs[no], observed)?;
-            Ok(of_run(state, no, observed, now))
-        }
+        let no = state.jobs.find(id).filter(|no| state.jobs[*no].run_no() == Some(*run));
+        return Ok(no.map_or_else(Vec::new, |no| of_run(state, no, observed, now)));
     }
+    let no = names::job(state, id)?;
+    check_unnumbered(&state.jobs[no], observed)?;
+    Ok(of_run(state, no, observed, now))
 }
 
 /// What a report of the job's run comes to.

@@ -18,6 +18,7 @@ use engine::message::command::Round;
 use engine::message::event::Event;
 use engine::message::snapshot::Snapshot;
 use engine::state::cluster::Execution;
+use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::transition;
 use engine::unit::id::JobNo;
@@ -130,26 +131,29 @@ enum Life {
     Pauses(i64),
 }
 
+/// When what really runs is told to stop by itself.
+fn halts(job: &Job) -> Option<Life> {
+    let run = job.run.as_ref()?;
+    let left = job.spec.duration.map(|duration| (duration.get().0 - job.progress.saved_ms.0).max(0));
+    match run.confirmed {
+        None => Some(Life::Halts(run.told.0 + 10 * MINUTE, true)),
+        Some(confirmed) => left.map(|left| Life::Halts(confirmed.0 + left, false)),
+    }
+}
+
 /// What has to happen until a time if nobody decides anything, from the phases of the jobs alone.
 fn expected(state: &State, until: i64) -> Vec<Note> {
     let is_simulated = state.cluster.execution == Execution::Simulated;
     let end = |no: JobNo, started: i64| {
-        let job = &state.jobs[no];
-        let work = job.spec.duration.filter(|_| is_simulated)?.get().0 - job.progress.saved_ms.0;
-        Some(started + work)
+        let work = state.jobs[no].spec.duration.filter(|_| is_simulated)?.get().0;
+        Some(started + work - state.jobs[no].progress.saved_ms.0)
     };
     let mut lives: BTreeMap<JobNo, Life> = BTreeMap::new();
     for (no, job) in state.jobs.iter() {
         let life = match &job.phase {
             Phase::Queued { not_before } => not_before.map(|at| Life::Pauses(at.0)),
             Phase::Starting { waits_for, .. } => Some(Life::Inherits(waits_for.iter().copied().collect())),
-            Phase::Running { .. } if !is_simulated && !job.bids() => job.run.as_ref().and_then(|run| {
-                let left = job.spec.duration.map(|duration| (duration.get().0 - job.progress.saved_ms.0).max(0));
-                match run.confirmed {
-                    None => Some(Life::Halts(run.told.0 + 10 * MINUTE, true)),
-                    Some(confirmed) => left.map(|left| Life::Halts(confirmed.0 + left, false)),
-                }
-            }),
+            Phase::Running { .. } if !is_simulated && !job.bids() => halts(job),
             Phase::Running { started, .. } => end(no, started.0).map(Life::Runs),
             // What really runs has stopped when that is reported.
             Phase::Stopping(_) if !is_simulated && !job.bids() => None,

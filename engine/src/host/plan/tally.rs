@@ -229,9 +229,9 @@ impl Tally {
                 self.count(state);
             }
             Event::Rounded { .. } => self.rounds += 1,
-            // In a plan nobody reports, so that nobody is told to stop by who would.
-            Event::Run { .. } => {}
-            Event::ClusterCreated { .. }
+            // In a plan nobody reports, so that nothing comes of a run.
+            Event::Run { .. }
+            | Event::ClusterCreated { .. }
             | Event::QuotaCreated { .. }
             | Event::QuotaUpdated { .. }
             | Event::QuotasScaled { .. }

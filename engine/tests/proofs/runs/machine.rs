@@ -66,7 +66,7 @@ impl Machine {
     pub(crate) fn pass(&mut self, state: &State, until: Timestamp) -> Result<(), String> {
         loop {
             let moments = self.processes.iter().flat_map(|process| [Some(process.begins), process.ends]);
-            let next = moments.flatten().filter(|at| self.is_ahead(*at) && *at <= until).min();
+            let next = moments.flatten().filter(|at| *at > BEGUN && *at <= until).min();
             let Some(now) = next else { return self.check(state, until) };
             self.processes.retain(|process| process.ends.is_none_or(|ends| ends > now));
             for process in self.processes.iter_mut().filter(|process| process.begins == now) {
@@ -75,10 +75,6 @@ impl Machine {
             }
             self.check_processes()?;
         }
-    }
-
-    fn is_ahead(&self, at: Timestamp) -> bool {
-        at > BEGUN
     }
 
     fn living(&self) -> impl Iterator<Item = &Process> {
@@ -252,8 +248,8 @@ fn wanted(state: &State, node: NodeNo) -> Wanted {
         let gang = placed.pods.iter().copied().zip(shape.gang_pod_amounts());
         let extra = extra.iter().filter_map(|pod| Some((pod.at?, shape.extra_amount())));
         for (at, amount) in gang.chain(extra).filter(|(at, _)| at.node == node) {
-            let share = state.cluster.gpus(&amount).min(GPU);
-            wanted.entry((run.no, at, share)).or_insert((job.spec.id.clone(), 0)).1 += 1;
+            let each = state.cluster.gpus(&amount).min(GPU);
+            wanted.entry((run.no, at, each)).or_insert((job.spec.id.clone(), 0)).1 += 1;
         }
     }
     wanted
