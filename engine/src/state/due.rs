@@ -37,16 +37,30 @@ impl State {
 
     /// When the first of those starts who wait for their victims to stop, where time alone stops these.
     fn next_heir(&self) -> Option<Timestamp> {
-        let stopping = |no: &JobNo| {
-            let job = self.jobs.get(*no)?;
-            if let Phase::Stopping(stopping) = &job.phase { Some((job, stopping)) } else { None }
-        };
-        let heirs = self.stopping.iter().filter_map(|no| stopping(no)?.1.evicted_for);
+        let of_job = self.stopping.iter().filter_map(|no| match &self.jobs.get(*no)?.phase {
+            Phase::Stopping(stopping) => stopping.evicted_for,
+            Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. } | Phase::Ended { .. } => None,
+        });
+        let of_pods = self.shedding.iter().filter_map(|no| self.jobs.get(*no)?.run.as_ref());
+        let of_pods = of_pods.flat_map(|run| run.leaving.iter().filter_map(|leaving| leaving.evicted_for));
         let last = |heir: JobNo| {
             let Phase::Starting { waits_for, .. } = &self.jobs.get(heir)?.phase else { return None };
-            let ends = waits_for.iter().filter_map(stopping).map(|(victim, _)| self.timer_of(victim));
+            let ends = waits_for.iter().map(|victim| self.makes_room_at(*victim, heir));
             ends.collect::<Option<Vec<Timestamp>>>()?.into_iter().max()
         };
-        heirs.filter_map(last).min()
+        of_job.chain(of_pods).filter_map(last).min()
+    }
+
+    /// When time alone has taken from a job what another one waits for.
+    fn makes_room_at(&self, victim: JobNo, heir: JobNo) -> Option<Timestamp> {
+        let job = self.jobs.get(victim)?;
+        if matches!(job.phase, Phase::Stopping(_)) {
+            return self.timer_of(job);
+        }
+        if self.cluster.is_reported() {
+            return None;
+        }
+        let orders = job.run.iter().flat_map(|run| &run.leaving);
+        orders.filter(|leaving| leaving.evicted_for == Some(heir)).map(|leaving| leaving.until).max()
     }
 }

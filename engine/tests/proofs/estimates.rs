@@ -19,16 +19,26 @@ const HISTORIES: u64 = 100;
 /// How far the clock is followed.
 const HORIZON: Millis = Millis(5 * 3_600_000);
 
+/// How long is waited until it is confirmed that a run has started.
+const START_WITHIN: Millis = Millis(600_000);
+
 /// When time changes a job by itself, read off its phase.
 fn due(state: &State, no: JobNo) -> Option<Timestamp> {
     let job = &state.jobs[no];
+    let is_simulated = state.cluster.execution == Execution::Simulated || job.bids();
     match &job.phase {
-        Phase::Running { started, .. } if state.cluster.execution == Execution::Simulated => {
+        Phase::Running { started, .. } if is_simulated => {
             job.spec.duration.map(|duration| *started + Millis(duration.get().0 - job.progress.saved_ms.0))
         }
-        Phase::Stopping(stopping) => Some(stopping.until),
+        // What really runs is told to stop by time, and nothing but a report says that it has.
+        Phase::Running { started, .. } => {
+            let left = job.spec.duration.map(|duration| Millis((duration.get().0 - job.progress.saved_ms.0).max(0)));
+            let run = job.run.as_ref()?;
+            if run.confirmed.is_some() { Some(*started + left?) } else { Some(run.told + START_WITHIN) }
+        }
+        Phase::Stopping(stopping) => is_simulated.then_some(stopping.until),
         Phase::Queued { not_before } => *not_before,
-        Phase::Starting { .. } | Phase::Running { .. } | Phase::Ended { .. } => None,
+        Phase::Starting { .. } | Phase::Ended { .. } => None,
     }
 }
 

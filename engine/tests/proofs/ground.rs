@@ -16,10 +16,14 @@ use engine::unit::amount::Amount;
 use engine::unit::amount::GPU;
 use engine::unit::id::DomainNo;
 use engine::unit::id::JobNo;
+use engine::unit::id::NodeNo;
 use engine::unit::id::QuotaNo;
 
 /// A gang, or one pod above the minimum.
 pub(crate) type Part = (JobNo, Option<u32>);
+
+/// Pods that have been told to leave are parts of their own, from this number on: they have no charge any more.
+const LEAVING: u32 = 1 << 16;
 
 /// What a part holds.
 #[derive(Clone, Debug)]
@@ -63,7 +67,10 @@ impl<'s> Ground<'s> {
                 let charge = has_charge.then_some(charge);
                 held.insert((no, pod), Held { quota, charge, amount, pods, domain, waits });
             };
-            let pods = placed.pods.iter().copied().zip(shape.gang_pod_amounts()).collect();
+            // What really runs holds its places until it is told that it has stopped, also if less is owed to it by then.
+            let keeps_all = job.run.is_some() && !has_charge && shape.roles().len() == 1;
+            let others = keeps_all.then(|| std::iter::repeat(shape.extra_amount())).into_iter().flatten();
+            let pods = placed.pods.iter().copied().zip(shape.gang_pod_amounts().chain(others)).collect();
             let victims: &[JobNo] = if let Phase::Starting { waits_for, .. } = &job.phase { waits_for } else { &[] };
             let waits = victims.iter().fold(Amount::ZERO, |sum, no| sum.plus(&whole(state, *no)));
             add(None, placed.charge, shape.gang_amount(), pods, waits);
@@ -71,6 +78,12 @@ impl<'s> Ground<'s> {
                 let amount = shape.extra_amount();
                 let pods = pod.at.iter().map(|place| (*place, amount)).collect();
                 add(Some(at), pod.charge, amount, pods, Amount::ZERO);
+            }
+            let leaving = job.run.iter().flat_map(|run| &run.leaving).flat_map(|leaving| &leaving.pods);
+            for (at, place) in (LEAVING..).zip(leaving) {
+                let (amount, waits) = (shape.extra_amount(), Amount::ZERO);
+                let pods = vec![(*place, amount)];
+                held.insert((no, Some(at)), Held { quota, charge: None, amount, pods, domain, waits });
             }
         }
         Self { state, held }
@@ -215,7 +228,10 @@ impl<'s> Ground<'s> {
         let slots = |pod: &Amount| -> i64 {
             let nodes = (0..self.state.nodes.len()).filter(|&no| {
                 let node = &self.state.nodes[no];
-                node.status == NodeStatus::Ready && self.state.domains.of_group(node.group) == domain && open(no)
+                node.status == NodeStatus::Ready
+                    && self.state.domains.of_group(node.group) == domain
+                    && !job.shape.nodes().passed_over.contains(&NodeNo::from_index(no))
+                    && open(no)
             });
             nodes.map(|no| self.slots(no, pod)).sum()
         };

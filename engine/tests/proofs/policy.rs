@@ -212,7 +212,7 @@ fn nobody_goes_for_a_job_that_does_not_start() {
 #[test]
 fn sparing_any_victim_makes_the_job_not_fit() {
     let mut n_spared = [0, 0];
-    each_serve(1_500, |_, serve, note| {
+    each_serve(1_800, |_, serve, note| {
         let (Some(Event::Started { placed, .. } | Event::Granted { placed, .. }), Some(by)) = (&serve.served, serve.by)
         else {
             return;

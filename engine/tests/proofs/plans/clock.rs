@@ -13,6 +13,7 @@ use engine::message::event::Event;
 use engine::message::plan::Variant;
 use engine::message::rejection::Rejection;
 use engine::state::cluster::Execution;
+use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::time::Millis;
@@ -28,6 +29,12 @@ use super::asked_for;
 use super::case;
 use super::plan_of;
 
+/// When pods of a job have left that were told to, for another job or for anybody: nobody reports in a plan.
+fn leave(job: &Job, heir: Option<JobNo>) -> impl Iterator<Item = Timestamp> {
+    let orders = job.run.iter().flat_map(|run| &run.leaving);
+    orders.filter(move |order| heir.is_none() || order.evicted_for == heir).map(|order| order.until)
+}
+
 /// When a service has to look by itself: something is due, and somebody waits whom it could serve, in the queue or for
 /// the last of its victims to stop.
 fn alarm(state: &State, now: Timestamp) -> Option<Timestamp> {
@@ -37,12 +44,12 @@ fn alarm(state: &State, now: Timestamp) -> Option<Timestamp> {
     };
     let pauses = queued(true).flatten();
     if queued(false).next().is_none() {
-        let until = |no: &JobNo| match &state.jobs[*no].phase {
+        let until = |victim: JobNo, heir: JobNo| match &state.jobs[victim].phase {
             Phase::Stopping(stopping) => Some(stopping.until),
-            _ => None,
+            _ => leave(&state.jobs[victim], Some(heir)).max(),
         };
-        let starts = state.jobs.iter().filter_map(|(_, job)| match &job.phase {
-            Phase::Starting { waits_for, .. } => waits_for.iter().filter_map(until).max(),
+        let starts = state.jobs.iter().filter_map(|(heir, job)| match &job.phase {
+            Phase::Starting { waits_for, .. } => waits_for.iter().filter_map(|victim| until(*victim, heir)).max(),
             _ => None,
         });
         return pauses.chain(starts).map(|at| at.max(now)).min();
@@ -56,6 +63,8 @@ fn alarm(state: &State, now: Timestamp) -> Option<Timestamp> {
         Phase::Stopping(stopping) => Some(stopping.until),
         Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => None,
     });
+    let running = state.jobs.iter().filter(|(_, job)| job.is_running());
+    let ends = ends.chain(running.flat_map(|(_, job)| leave(job, None)));
     let holds =
         state.queue.classes.iter().filter(|class| !class.waiting.is_empty()).filter_map(|class| class.hold.as_ref());
     let protected =
