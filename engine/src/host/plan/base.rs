@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::job::phase::Phase;
 use crate::message::command::Command;
 use crate::message::rejection::Rejection;
 use crate::message::snapshot::Snapshot;
@@ -31,13 +32,13 @@ impl Base {
     /// # Errors
     /// Never for a state that commands have made: it is restored from its own snapshot.
     pub fn new(state: State, from: Timestamp, mut ahead: Vec<(Timestamp, Command)>) -> Result<Self, Rejection> {
+        let from = state.jobs.iter().fold(from, |from, (_, job)| from.max(job.submitted));
         let mut state = match state.cluster.execution {
             Execution::Simulated => state,
-            Execution::Reported => simulated(&state)?,
+            Execution::Reported => simulated(&state, from)?,
         };
         // A plan of a state is the plan of what is stored of it.
         state.market.look_at_all();
-        let from = state.jobs.iter().fold(from, |from, (_, job)| from.max(job.submitted));
         sort::by_key(&mut ahead, |(at, _)| *at);
         Ok(Self { state: Arc::new(state), from, ahead: ahead.into() })
     }
@@ -49,11 +50,18 @@ impl Base {
     }
 }
 
-fn simulated(state: &State) -> Result<State, Rejection> {
+/// As if its jobs were simulated. Whoever should have stopped by now has not, and does so when the plan begins.
+fn simulated(state: &State, from: Timestamp) -> Result<State, Rejection> {
     let mut snapshot = Snapshot::of(state);
     snapshot.cluster.execution = Execution::Simulated;
-    for run in snapshot.jobs.iter_mut().filter_map(|(_, job)| job.run.as_mut()) {
-        run.confirmed.get_or_insert(run.told);
+    for (_, job) in &mut snapshot.jobs {
+        if let Phase::Stopping(stopping) = &mut job.phase {
+            stopping.until = stopping.until.max(from);
+        }
+        if let Some(run) = &mut job.run {
+            run.confirmed.get_or_insert(run.told);
+            run.leaving.iter_mut().for_each(|leaving| leaving.until = leaving.until.max(from));
+        }
     }
     snapshot.restore()
 }
