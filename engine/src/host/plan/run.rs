@@ -206,7 +206,7 @@ impl Run {
         };
         let tick = self.tick(last).map(|tick| (tick.at, Next::Tick(tick)));
         // Of one moment the first in this list comes first.
-        let has_begun = self.next_change > 0 || self.now > self.from;
+        let has_begun = self.next_change > 0 || self.now > self.from || self.tally.events > 0;
         let known = if has_begun { [tick, change, ahead] } else { [change, tick, ahead] };
         let (at, next) = known.into_iter().flatten().min_by_key(|(at, _)| *at)?;
         (at <= last).then_some((at, next))
