@@ -29,7 +29,7 @@ pub(super) fn report(state: &State, command: &Report, now: Timestamp) -> Result<
         return Ok(no.map_or_else(Vec::new, |no| of_run(state, no, observed, now)));
     }
     let no = names::job(state, id)?;
-    check_unnumbered(&state.jobs[no], observed)?;
+    check_unnumbered(state, &state.jobs[no], observed)?;
     Ok(of_run(state, no, observed, now))
 }
 
@@ -80,9 +80,10 @@ fn saved(state: &State, no: JobNo, now: Timestamp) -> Option<Event> {
 }
 
 /// Whether a report without the number of a run can be about the job as it is now.
-fn check_unnumbered(job: &Job, observed: &Observation) -> Result<(), Rejection> {
+fn check_unnumbered(state: &State, job: &Job, observed: &Observation) -> Result<(), Rejection> {
     let wrong = |reason: String| Err(Rejection::NotNow { noun: Noun::Job, name: job.spec.id.to_string(), reason });
-    if let Some(current) = job.run_no().filter(|run: &RunNo| run.is_numbered()) {
+    // In a plan nothing is late.
+    if let Some(current) = job.run_no().filter(|run: &RunNo| run.is_numbered() && state.is_reported(job)) {
         return wrong(format!("runs as {current}; say which run the report is about"));
     }
     match (observed, &job.phase) {

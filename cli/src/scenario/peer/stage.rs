@@ -159,6 +159,11 @@ impl Stage {
                 let here = pool.or_default(name);
                 *here = value.max(*here);
             }
+            if self.is_reported {
+                // What really runs does so on a node.
+                self.command(&Command::PutGroup(PutGroup { group, resource_type: ResourceType::Lingjun, pool: None }))?;
+                return self.put_node("machine", pool, NodeStatus::Ready);
+            }
             return self
                 .command(&Command::PutGroup(PutGroup { group, resource_type: ResourceType::Lingjun, pool: Some(pool) }))
                 .map(drop);
@@ -204,7 +209,8 @@ impl Stage {
     /// A pool that is smaller than what its quotas state is brought to its size once the quotas stand: a command
     /// would be refused, but machines that break do not ask.
     fn shrink_pool(&mut self, case: &Case) -> Result<(), String> {
-        let (true, Some(cluster)) = (case.nodes.is_empty(), &case.cluster) else { return Ok(()) };
+        let is_pool = case.nodes.is_empty() && !self.is_reported;
+        let (true, Some(cluster)) = (is_pool, &case.cluster) else { return Ok(()) };
         let amount = self.amount("the cluster", cluster)?;
         let Some(group) = self.session.state.groups.first() else { return Ok(()) };
         let mut group = group.clone();
