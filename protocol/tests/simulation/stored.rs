@@ -170,7 +170,9 @@ impl Fixture {
             let now = Timestamp(minute * SLOT_MS);
             cluster.run_slot(minute, now).expect("a round runs");
             if minute % 20 == 0 {
-                cluster.submit(&submission(minute), &sender(), now).expect("a job is accepted");
+                let is_reported = cluster.with_state(|state| state.cluster.is_reported()).expect("it is open");
+                let job = if is_reported { submission(minute) } else { bid(minute) };
+                cluster.submit(&job, &sender(), now).expect("a job is accepted");
             }
             if minute % 50 == 0 {
                 publish(&mut cluster, &air, now);
@@ -186,8 +188,15 @@ impl Fixture {
     }
 }
 
-/// A bid that comes later, on an offer that both clusters have.
+/// A job that comes later, where jobs really run: there are no bids.
 fn submission(minute: i64) -> Envelope {
+    let pods = json!([{ "amount": { "gpu": 1000 } }]);
+    let job = json!({ "job": format!("late-{minute}"), "quota": "W", "pods": pods });
+    envelope(&format!("late-{minute}"), &json!({ "submit_job": job }))
+}
+
+/// A bid that comes later.
+fn bid(minute: i64) -> Envelope {
     let job = json!({ "job": format!("late-{minute}"), "quota": null, "pods": [{ "amount": {} }],
         "spot": { "offer": "g7", "strategy": "as_price_goes" } });
     envelope(&format!("late-{minute}"), &json!({ "submit_job": job }))

@@ -1,4 +1,4 @@
-//! A cluster of which others report: a pool and two machines, with a publication that was never written.
+//! A cluster of which others report, with two machines for each of two roots and a publication that was never written.
 
 use serde_json::json;
 
@@ -37,11 +37,13 @@ fn found(story: &mut Story) {
         "grace_period_ms": 600_000 });
     story.send_all(&[
         cluster("reported"),
-        json!({ "put_group": { "group": "pool", "resource_type": "lingjun", "pool": { "gpu": 16_000 } } }),
+        json!({ "put_group": { "group": "dense", "resource_type": "lingjun" } }),
         json!({ "put_group": { "group": "machines", "resource_type": "general" } }),
         node("n-1", "ready"),
         node("n-2", "cordoned"),
-        root("T", "pool", 16, &json!({ "child_level": { "preemptible": [1, 2, 3], "modules": ["DLC"] } })),
+        json!({ "put_node": { "node": "d-1", "group": "dense", "amount": { "gpu": 8000 } } }),
+        json!({ "put_node": { "node": "d-2", "group": "dense", "amount": { "gpu": 8000 } } }),
+        root("T", "dense", 16, &json!({ "child_level": { "preemptible": [1, 2, 3], "modules": ["DLC"] } })),
         quota("T.1", "T", 8, &policy),
         quota("T.2", "T", 8, &policy),
         root("W", "machines", 12, &json!({ "grace_period_ms": 0 })),
@@ -60,6 +62,9 @@ fn run(story: &mut Story) {
         bid("spot-ends", 60, 1, &json!({})),
     ]);
     story.pass(3);
+    for job in ["on-node", "done", "broken", "keeps"] {
+        story.send(&report(job, &json!("confirmed")));
+    }
     story.send(&report("on-node", &json!("checkpointed")));
     story.send(&report("done", &json!("finished")));
     story.send(&report("broken", &json!({ "failed": { "reason": "exit code 137" } })));

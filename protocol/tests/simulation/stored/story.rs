@@ -1,8 +1,12 @@
 //! A cluster to which things happen, minute by minute, and what it has stored in the end.
 
+use engine::job::run::RunNo;
+use engine::message::command::Command;
 use engine::message::envelope::Envelope;
 use engine::message::rejection::Rejection;
+use engine::state::world::State;
 use engine::transition::Sender;
+use engine::unit::id::JobId;
 use engine::unit::id::UserId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -79,8 +83,11 @@ impl Story {
     pub(crate) fn send_as(&mut self, user: &str, command: &Value, notes: &[(&str, Value)]) {
         self.n_sent += 1;
         let id = format!("command-{}", self.n_sent);
-        let envelope: Envelope = serde_json::from_value(json!({ "format": 1, "id": id, "command": command }))
+        let mut envelope: Envelope = serde_json::from_value(json!({ "format": 1, "id": id, "command": command }))
             .unwrap_or_else(|error| panic!("{error}: {command}"));
+        if let Command::Report(report) = &mut envelope.command {
+            report.run = self.run_of(&report.job);
+        }
         let sender = Sender { user: UserId::new(user).expect("a good name"), administers: user == "administrator" };
         let note =
             |(name, text): &(&str, Value)| NoteChange::Put(Note { name: (*name).to_owned(), text: text.to_string() });
@@ -90,6 +97,12 @@ impl Story {
             Err(Failure::Refused(rejection)) => print_refused(command, &rejection),
             Err(failure @ (Failure::Broken(_) | Failure::Lost(_))) => panic!("{failure}"),
         }
+    }
+
+    /// The run that a report of a job is about, if it has a number.
+    fn run_of(&mut self, job: &JobId) -> Option<RunNo> {
+        let run = |state: &State| state.jobs.find(job).and_then(|no| state.jobs[no].run_no());
+        self.cluster.with_state(run).expect("it is open").filter(|run| run.is_numbered())
     }
 
     /// The minutes up to that many from now, each with its round.
