@@ -16,6 +16,7 @@ use crate::message::command::Command;
 use crate::message::command::Round;
 use crate::quota::settings::QueueStrategy;
 use crate::schedule::judge::ask;
+use crate::schedule::judge::may_block;
 use crate::schedule::order;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
@@ -147,9 +148,11 @@ fn is_short_of_others(told: &Hold) -> bool {
 fn behind_head(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
     let quota = state.jobs[no].spec.quota;
     let is_strict = state.quotas[quota.at()].settings.strategy == QueueStrategy::StrictFifo;
-    let head = is_strict.then(|| order::positions(state, quota, now).first().copied()).flatten()?;
+    let trial = is_strict.then(|| Trial::new(state, now))?;
+    let mut before = order::positions(state, quota, now).into_iter().take_while(|other| *other != no);
+    let head = before.find(|other| may_block(&trial, *other))?;
     let blocker = Blocker::BehindHead { job: state.jobs[head].spec.id.clone() };
-    (head != no).then(|| Hold::of(vec![Attempt { source: Source::Own, blocker }]))
+    Some(Hold::of(vec![Attempt { source: Source::Own, blocker }]))
 }
 
 /// Whether somebody else in the queue is the reason, and still waits there.

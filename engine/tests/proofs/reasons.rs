@@ -8,6 +8,7 @@ use engine::host::authority;
 use engine::job::hold::Blocker;
 use engine::job::phase::Charge;
 use engine::job::phase::Phase;
+use engine::job::run::Run;
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::quota::settings::QueueStrategy;
@@ -33,7 +34,7 @@ fn a_round_and_an_answer_name_the_same_reason() {
             let job = &state.jobs[no];
             let stored = job.class.and_then(|class| state.queue.classes[class.at()].hold.clone());
             // Who has started since it was stored is for the next round to take into account.
-            let Some(stored) = stored.filter(|_| !state.queue.is_stale && state.is_settled(now)) else { return Ok(()) };
+            let Some(stored) = stored.filter(|_| !state.is_stale(now) && state.is_settled(now)) else { return Ok(()) };
             if matches!(job.phase, Phase::Queued { not_before: Some(_) }) {
                 return Ok(());
             }
@@ -209,8 +210,11 @@ fn fault_of_time(state: &State, no: JobNo, blocker: &Blocker, now: Timestamp) ->
             (!waits || !strict || *job == spec.id).then(|| format!("{job} does not stand in the way"))
         }
         Blocker::WaitingForRelease { job, until } => {
-            let phase = state.jobs.find(job).map(|no| &state.jobs[no].phase);
-            let is_stopping = matches!(phase, Some(Phase::Stopping(stopping)) if stopping.until == *until);
+            let is_stopping = state.jobs.find(job).map(|no| &state.jobs[no]).is_some_and(|job| {
+                let leaves = |run: &Run| run.leaving.iter().any(|leaving| leaving.until == *until);
+                let stops = matches!(&job.phase, Phase::Stopping(stopping) if stopping.until == *until);
+                stops || job.run.as_deref().is_some_and(leaves)
+            });
             (!is_stopping).then(|| format!("{job} does not stop"))
         }
         Blocker::Backoff { until } => {
