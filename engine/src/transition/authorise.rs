@@ -81,6 +81,8 @@ pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<()
         Command::RemoveMember(command) => {
             visitor.on_member(&command.workspace, &command.user, Operation::RemoveMember, RoleSet::default())
         }
+        // What an agent reports counts as seen, whoever made its key.
+        Command::CreateKey(command) if !command.serves.is_empty() => visitor.on_cluster(Operation::RunCluster),
         Command::CreateKey(command) => visitor.on_key(&command.user, command.administers),
         Command::RotateKey(command) => visitor.on_known_key(&command.key),
         Command::RevokeKey(command) => visitor.on_known_key(&command.key),
@@ -201,9 +203,9 @@ impl Visitor<'_> {
         Ok(())
     }
 
-    /// Keys of others are treated as if they did not exist.
+    /// Keys of others and of agents are treated as if they did not exist.
     fn on_known_key(&self, id: &KeyId) -> Result<(), Rejection> {
-        let key = self.state.keys.get(id).filter(|key| key.owner == *self.user);
+        let key = self.state.keys.get(id).filter(|key| key.owner == *self.user && !key.is_agent());
         let key = key.ok_or_else(|| Rejection::Unknown { noun: Noun::Key, name: id.to_string() })?;
         self.on_key(&key.owner, key.administers)
     }

@@ -9,6 +9,7 @@ use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::transition::names;
+use crate::unit::id::GroupId;
 use crate::unit::limit;
 use crate::unit::time::Timestamp;
 use crate::workspace::key::AccessKey;
@@ -16,9 +17,10 @@ use crate::workspace::key::KeyId;
 
 #[inline(never)]
 pub(super) fn create(state: &State, command: &CreateKey, now: Timestamp) -> Result<Vec<Event>, Rejection> {
-    let CreateKey { key: id, user, administers, expires } = command;
+    let CreateKey { key: id, user, administers, expires, serves } = command;
+    let serves = served(state, command, serves)?;
     if let Some(known) = state.keys.get(id) {
-        let asked = AccessKey::new(user.clone(), *administers, known.created, *expires);
+        let asked = AccessKey { serves, ..AccessKey::new(user.clone(), *administers, known.created, *expires) };
         return if (AccessKey { generation: known.generation, ..asked }) == *known {
             Ok(Vec::new())
         } else {
@@ -34,9 +36,28 @@ pub(super) fn create(state: &State, command: &CreateKey, now: Timestamp) -> Resu
     names::within_limit(what, theirs.count() + 1, limit::KEYS_OF_USER_MAX)?;
     let mut events = make_room(state, now)?;
     let generation = state.forgotten_generation.map_or(1, |last| last.saturating_add(1));
-    let key = AccessKey { generation, ..AccessKey::new(user.clone(), *administers, now, *expires) };
+    let key = AccessKey { generation, serves, ..AccessKey::new(user.clone(), *administers, now, *expires) };
     events.extend(put(id, now, key));
     Ok(events)
+}
+
+/// The groups that the key of an agent serves.
+fn served(state: &State, command: &CreateKey, serves: &[GroupId]) -> Result<Vec<GroupId>, Rejection> {
+    if !serves.is_empty() && command.administers {
+        let reason = "the key of an agent does not administer; make two keys".to_owned();
+        return Err(Rejection::Structure { reason });
+    }
+    let mut groups = serves.to_vec();
+    groups.sort();
+    groups.dedup();
+    for group in &groups {
+        let no = names::group(state, group)?;
+        if state.groups[no.at()].pool.is_some() {
+            let reason = format!("group {group} is a pool, which has no nodes for an agent; name a group of nodes");
+            return Err(Rejection::Structure { reason });
+        }
+    }
+    Ok(groups)
 }
 
 /// Forgets the oldest key that serves no more, if there is no room for another one.
@@ -87,6 +108,8 @@ fn live<'a>(state: &'a State, id: &KeyId, now: Timestamp) -> Result<&'a AccessKe
 mod tests {
     use super::create;
     use super::revoke;
+    use crate::host::authority;
+    use crate::message;
     use crate::message::command::people::CreateKey;
     use crate::message::command::people::RevokeKey;
     use crate::message::event::Event;
@@ -94,6 +117,7 @@ mod tests {
     use crate::message::snapshot::Snapshot;
     use crate::state::world::State;
     use crate::transition::apply;
+    use crate::unit::id::GroupId;
     use crate::unit::id::UserId;
     use crate::unit::limit;
     use crate::unit::time::Timestamp;
@@ -117,7 +141,7 @@ mod tests {
 
     fn asked(state: &State, name: usize) -> Result<Vec<Event>, Rejection> {
         let user = UserId::new("ann").unwrap();
-        let command = CreateKey { key: key(name), user, administers: false, expires: None };
+        let command = CreateKey { key: key(name), user, administers: false, expires: None, serves: Vec::new() };
         create(state, &command, Timestamp(1_000_000))
     }
 
@@ -134,6 +158,33 @@ mod tests {
             told,
             "10001 access keys that serve (revoke those that are not needed) are more than the 10000 allowed"
         );
+    }
+
+    #[test]
+    fn an_agent_serves_groups_of_nodes_and_administers_nothing() {
+        let mut state = State::default();
+        for text in [
+            r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#,
+            r#"{"put_group":{"group":"nodes","resource_type":"lingjun"}}"#,
+            r#"{"put_group":{"group":"pool","resource_type":"lingjun","pool":{"gpu":1000}}}"#,
+        ] {
+            authority::step(&mut state, &message::read(text.as_bytes()).unwrap(), Timestamp(0)).unwrap();
+        }
+        let mut asked = |serves: &[&str], administers| {
+            let serves = serves.iter().map(|group| GroupId::new(group).unwrap()).collect();
+            let command =
+                CreateKey { key: key(1), user: UserId::new("n1").unwrap(), administers, expires: None, serves };
+            let events = create(&state, &command, Timestamp(1)).map_err(|rejection| rejection.to_string())?;
+            done(&mut state, &events);
+            Ok::<_, String>(state.keys[&key(1)].serves.len())
+        };
+        let refused = |words: &str| Err(words.to_owned());
+        assert_eq!(asked(&["nodes"], true), refused("the key of an agent does not administer; make two keys"));
+        let pool = "group pool is a pool, which has no nodes for an agent; name a group of nodes";
+        assert_eq!(asked(&["pool"], false), refused(pool));
+        assert_eq!(asked(&["others"], false), refused("there is no resource group others"));
+        assert_eq!(asked(&["nodes", "nodes"], false), Ok(1));
+        assert_eq!(asked(&["nodes"], false), Ok(1), "asking again changes nothing");
     }
 
     #[test]

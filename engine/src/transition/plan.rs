@@ -17,7 +17,10 @@ use crate::unit::time::Timestamp;
 /// that nobody is evicted by half of a plan.
 pub(super) fn apply_plan(state: &State, command: &ApplyPlan, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let ApplyPlan { commands } = command;
-    names::within_limit("changes of a plan", commands.len(), limit::PLAN_COMMANDS_MAX)?;
+    let is_of_reports = commands.iter().all(|command| matches!(command, Command::Report(_)));
+    let (what, limit) =
+        if is_of_reports { ("reports", limit::REPORTS_MAX) } else { ("changes of a plan", limit::PLAN_COMMANDS_MAX) };
+    names::within_limit(what, commands.len(), limit)?;
     let mut ahead = Cow::Borrowed(state);
     let mut events = Vec::new();
     for (at, command) in commands.iter().enumerate() {

@@ -42,6 +42,8 @@ pub const ENDED_JOBS_KEPT: usize = 20_000;
 pub const HISTORY_MAX: usize = 64;
 /// Commands that one plan may apply.
 pub const PLAN_COMMANDS_MAX: usize = 200;
+/// Reports that may come together: an agent tells everything at once.
+pub const REPORTS_MAX: usize = 1_000;
 /// How far ahead a plan may look, in milliseconds: 366 days.
 pub const PLAN_MS_MAX: i64 = 366 * 24 * 3_600_000;
 /// Offers of the spot market.

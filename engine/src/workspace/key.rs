@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::unit::id::GroupId;
 use crate::unit::id::UserId;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
@@ -80,13 +81,23 @@ pub struct AccessKey {
     pub expires: Option<Timestamp>,
     /// Whether it has been revoked, which is for ever.
     pub is_revoked: bool,
+    /// Of an agent: the groups on whose nodes it runs jobs, sorted. Who shows such a key may do that and nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub serves: Vec<GroupId>,
 }
 
 impl AccessKey {
     /// A key of a user; a temporary one if it expires.
     #[must_use]
     pub fn new(owner: UserId, administers: bool, created: Timestamp, expires: Option<Timestamp>) -> Self {
-        Self { owner, administers, created, generation: 1, previous_until: None, expires, is_revoked: false }
+        let (generation, serves) = (1, Vec::new());
+        Self { owner, administers, created, generation, previous_until: None, expires, is_revoked: false, serves }
+    }
+
+    /// Whether it is an agent's.
+    #[must_use]
+    pub fn is_agent(&self) -> bool {
+        !self.serves.is_empty()
     }
 
     /// The key with a new secret. The one before it serves for `overlap` longer, the ones before that no more.

@@ -220,6 +220,10 @@ fn keys_are_ones_own() {
     assert_eq!(marks(&state, &create("USER", false)), "+++++-+");
     assert_eq!(marks(&state, &create("carol", false)), "------+");
     assert_eq!(marks(&state, &create("USER", true)), "------+");
+    let agent = r#"{"create_key":{"key":"gpu-1","user":"owner","serves":["nodes"]}}"#;
+    assert_eq!(marks(&state, agent), "------+", "what an agent reports counts as seen");
+    send(&mut state, r#"{"put_group":{"group":"nodes","resource_type":"lingjun"}}"#).unwrap();
+    send(&mut state, agent).unwrap();
     for (key, user, administers) in
         [("owner-key", "owner", false), ("carol-key", "carol", false), ("root", "owner", true)]
     {
@@ -231,6 +235,7 @@ fn keys_are_ones_own() {
         assert_eq!(marks("owner-key"), "????+?+");
         assert_eq!(marks("carol-key"), "??????+");
         assert_eq!(marks("no-such-key"), "??????+");
+        assert_eq!(marks("gpu-1"), "??????+", "the key of an agent, also to the one whose name it has");
         // Whoever got at its secret would administer the cluster.
         assert_eq!(marks("root"), "????-?+");
     }

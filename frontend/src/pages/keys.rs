@@ -194,7 +194,13 @@ fn form(keys: Keys) -> impl IntoView {
     let administers = RwSignal::new(false);
     let command = move |key: KeyId| {
         let user = UserId::new(user.get().trim()).ok()?;
-        Some(Command::CreateKey(CreateKey { key, user, administers: administers.get(), expires: None }))
+        Some(Command::CreateKey(CreateKey {
+            key,
+            user,
+            administers: administers.get(),
+            expires: None,
+            serves: Vec::new(),
+        }))
     };
     let key = move || KeyId::new(&format!("{}.{}", session.name(), browser::unique("key")));
     let denied = Signal::derive(move || session.denied(&command(KeyId::new("any")?)?));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::unit::id::GroupId;
 use crate::unit::id::QuotaId;
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
@@ -98,6 +99,9 @@ pub struct CreateKey {
     /// When it ends, if it is a temporary one.
     #[serde(default)]
     pub expires: Option<Timestamp>,
+    /// Of an agent: the groups on whose nodes it runs jobs. Such a key is good for that and for nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub serves: Vec<GroupId>,
 }
 
 /// Gives an access key a new secret.
