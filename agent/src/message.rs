@@ -95,6 +95,8 @@ pub struct RunReport {
     pub job: String,
     /// How far it is.
     pub state: RunState,
+    /// Whether it was told to stop before it ended.
+    pub told: bool,
     /// For how long it has been so, when the request was sent.
     pub since_ms: u64,
     /// How much it has printed.

@@ -35,6 +35,8 @@ pub struct Seen {
     pub checkpoint: Option<u64>,
     /// How far it is.
     pub phase: Phase,
+    /// Whether it was told to stop before it ended: a program that ends well then may not have done its work.
+    pub told: bool,
 }
 
 /// How far a run is.
@@ -78,6 +80,7 @@ impl Seen {
             run,
             job: self.job.clone(),
             state,
+            told: self.told,
             since_ms: now.saturating_sub(self.since),
             log_bytes: self.log_bytes,
             checkpoint_ms: self.checkpoint.map(|at| now.saturating_sub(at)),

@@ -56,7 +56,7 @@ fn answer(revision: u64, want: &[Want]) -> SyncAnswer {
 
 fn seen(job: &str, gpus: &[u16], phase: Phase) -> Seen {
     let (pods, job) = (pods(gpus), job.to_owned());
-    Seen { job, pods, stop_after_ms: None, since: 0, log_bytes: 0, checkpoint: None, phase }
+    Seen { job, pods, stop_after_ms: None, since: 0, log_bytes: 0, checkpoint: None, phase, told: false }
 }
 
 const RUNNING: Phase = Phase::Running { kill_at: None };

@@ -5,8 +5,8 @@ use agent::message::SyncRequest;
 
 const REQUEST: &str = r#"{"format":1,"incarnation":3,"answered":{"epoch":0,"revision":12},
 "nodes":[{"node":"n1","gpus":8,"status":"ready","reason":null}],
-"runs":[{"run":"0-9","job":"a","state":"running","since_ms":5,"log_bytes":10,"checkpoint_ms":null},
-{"run":"0-7","job":"b","state":{"ended":{"code":1}},"since_ms":0,"log_bytes":0,"checkpoint_ms":4}]}"#;
+"runs":[{"run":"0-9","job":"a","state":"running","told":false,"since_ms":5,"log_bytes":10,"checkpoint_ms":null},
+{"run":"0-7","job":"b","state":{"ended":{"code":1}},"told":true,"since_ms":0,"log_bytes":0,"checkpoint_ms":4}]}"#;
 
 const ANSWER: &str = r#"{"format":1,"incarnation":3,"version":{"epoch":0,"revision":14},"interval_ms":15000,
 "want":[{"run":"0-9","job":"a","pods":[{"rank":0,"node":"n1","gpus":[0,1]}],"world":1,"leader":"n1","port":29500,"script":"d","stop_after_ms":null}],

@@ -62,6 +62,8 @@ pub(crate) struct Claim {
 pub(crate) struct Record {
     pub(crate) at: u64,
     pub(crate) exit: Exit,
+    /// Whether it was told to stop before.
+    pub(crate) told: bool,
 }
 
 /// How many bytes are kept free for the end of a run, so that a disk that fills up does not hide it.
@@ -156,8 +158,8 @@ impl Folder {
     }
 
     /// Writes how the run ended, into the room that was taken for it, if any was.
-    pub(crate) fn record(&self, exit: Exit) -> io::Result<()> {
-        let text = serde_json::to_string(&Record { at: clock::now(), exit })?;
+    pub(crate) fn record(&self, exit: Exit, told: bool) -> io::Result<()> {
+        let text = serde_json::to_string(&Record { at: clock::now(), exit, told })?;
         let room = self.file("exit.room");
         if !room.exists() {
             return stored::replace(&self.file("exit.json"), &text);

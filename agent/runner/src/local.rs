@@ -27,6 +27,7 @@ use crate::clock;
 use crate::folder::Claim;
 use crate::folder::Folder;
 use crate::folder::Order;
+use crate::folder::Record;
 use crate::folder::Work;
 use crate::gpus::Gpus;
 use crate::log;
@@ -110,8 +111,13 @@ impl Local {
         let folder = self.folder(run);
         let order = folder.order()?;
         let claim = folder.claimed();
+        let mut told = false;
+        let mut over = |record: Record| {
+            told = record.told;
+            (Phase::Ended(record.exit), record.at)
+        };
         let (phase, since) = match folder.ended()? {
-            Some(record) => (Phase::Ended(record.exit), record.at),
+            Some(record) => over(record),
             None if !folder.is_claimed() => (Phase::Prepared, clock::now()),
             // Only a supervisor holds the lock for long: if we get it, there is none.
             None => match folder.lock()? {
@@ -122,7 +128,7 @@ impl Local {
                     // It may have recorded the end and gone between the two looks.
                     let ended = folder.ended()?;
                     drop(lock);
-                    ended.map_or((Phase::Orphaned, clock::now()), |record| (Phase::Ended(record.exit), record.at))
+                    ended.map_or((Phase::Orphaned, clock::now()), over)
                 }
             },
         };
@@ -136,6 +142,7 @@ impl Local {
             log_bytes: log::bytes(&folder.path)?,
             checkpoint: folder.checkpoint(),
             phase,
+            told,
         })
     }
 
@@ -144,11 +151,12 @@ impl Local {
         if !folder.claim(&Claim { at: clock::now(), cgroup: None })? {
             return Ok(());
         }
-        folder.record(match instead {
+        let exit = match instead {
             Instead::Unstarted => Exit::Unstarted,
             Instead::Start(reason) => Exit::Start(reason.clone()),
             Instead::Lost => Exit::Lost("it is not here, and may have ended before the restore".to_owned()),
-        })?;
+        };
+        folder.record(exit, false)?;
         // A supervisor that was killed before it could claim may have left them.
         if let Some(_lock) = folder.lock()? {
             self.gpus.release(folder.run)?;
@@ -166,7 +174,7 @@ impl Local {
         self.unknown.retain(|run| *run != folder.run);
         self.gpus.release(folder.run)?;
         if folder.exists() {
-            folder.record(Exit::Lost("its supervisor ended before it did".to_owned()))?;
+            folder.record(Exit::Lost("its supervisor ended before it did".to_owned()), false)?;
         }
         Ok(())
     }
@@ -190,6 +198,7 @@ impl Runner for Local {
                 log_bytes: 0,
                 checkpoint: None,
                 phase: Phase::Orphaned,
+                told: false,
             };
             listing.runs.insert(*run, seen);
         }

@@ -36,6 +36,8 @@ pub trait Link {
 pub enum LinkError {
     /// A newer agent has taken over.
     Superseded,
+    /// The service does not know it yet, or any more: it has to say hello.
+    Unknown,
     /// The service does not want to hear this agent.
     Refused(String),
     /// Nothing was heard.
@@ -62,40 +64,62 @@ impl From<io::Error> for End {
 /// Serves until something ends the agent.
 pub fn serve(link: &mut impl Link, runner: &mut impl Runner) -> End {
     let mut pause = Pause::new();
-    let hello = Hello { format: FORMAT, store: runner.store().to_owned() };
-    let incarnation = loop {
-        match link.hello(&hello) {
-            Ok(Welcome { incarnation, .. }) => break incarnation,
-            Err(LinkError::Superseded) => return End::Superseded,
-            Err(LinkError::Refused(reason)) => return End::Refused(reason),
-            Err(LinkError::Silent(_)) => std::thread::sleep(Duration::from_millis(pause.next())),
-        }
-    };
-    let mut agent = Agent::new(incarnation, runner.heard());
     loop {
-        if let Err(end) = turn(&mut agent, link, runner, &mut pause) {
-            return end;
+        let mut agent = match introduce(link, runner, &mut pause) {
+            Ok(agent) => agent,
+            Err(end) => return end,
+        };
+        loop {
+            match turn(&mut agent, link, runner, &mut pause) {
+                Ok(Next::Sync) => {}
+                Ok(Next::Hello) => break,
+                Err(end) => return end,
+            }
+        }
+    }
+}
+
+/// What an agent says next.
+enum Next {
+    Sync,
+    Hello,
+}
+
+/// Says hello until there is an answer.
+fn introduce(link: &mut impl Link, runner: &impl Runner, pause: &mut Pause) -> Result<Agent, End> {
+    let hello = Hello { format: FORMAT, store: runner.store().to_owned() };
+    loop {
+        match link.hello(&hello) {
+            Ok(Welcome { incarnation, .. }) => return Ok(Agent::new(incarnation, runner.heard())),
+            Err(LinkError::Superseded) => return Err(End::Superseded),
+            Err(LinkError::Refused(reason)) => return Err(End::Refused(reason)),
+            Err(LinkError::Unknown) => pause.sleep("the service asks for another hello"),
+            Err(LinkError::Silent(reason)) => pause.sleep(&reason),
         }
     }
 }
 
 /// One exchange, and what follows from it.
-fn turn(agent: &mut Agent, link: &mut impl Link, runner: &mut impl Runner, pause: &mut Pause) -> Result<(), End> {
+fn turn(agent: &mut Agent, link: &mut impl Link, runner: &mut impl Runner, pause: &mut Pause) -> Result<Next, End> {
     let listing = carry_out(agent, link, runner)?;
     let sent = clock::now();
     let interval = match link.sync(&agent.request(&listing, sent)) {
         Ok(answer) => {
             let interval = answer.interval_ms;
             // A message that cannot be read is as good as none: what was heard before still counts.
-            if agent.hear(answer, sent, clock::now()).is_ok() {
-                keep_heard(agent, &listing, runner)?;
-                pause.reset();
+            match agent.hear(answer, sent, clock::now()) {
+                Ok(_) => {
+                    keep_heard(agent, &listing, runner)?;
+                    pause.reset();
+                }
+                Err(bad) => eprintln!("what the service says cannot be taken: {bad}"),
             }
-            interval.clamp(10, PAUSE_MAX_MS)
+            jittered(interval.clamp(10, PAUSE_MAX_MS))
         }
         Err(LinkError::Superseded) => return Err(End::Superseded),
         Err(LinkError::Refused(reason)) => return Err(End::Refused(reason)),
-        Err(LinkError::Silent(_)) => pause.next(),
+        Err(LinkError::Unknown) => return Ok(Next::Hello),
+        Err(LinkError::Silent(reason)) => pause.after(&reason),
     };
     let after = carry_out(agent, link, runner)?;
     let is_news = |run, seen: &agent::seen::Seen| {
@@ -104,7 +128,7 @@ fn turn(agent: &mut Agent, link: &mut impl Link, runner: &mut impl Runner, pause
     if !after.runs.iter().any(|(run, seen)| is_news(run, seen)) {
         runner.wait(Duration::from_millis(interval));
     }
-    Ok(())
+    Ok(Next::Sync)
 }
 
 /// Does what follows now; what is there then.
@@ -147,6 +171,11 @@ fn keep_heard(agent: &Agent, listing: &Listing, runner: &mut impl Runner) -> io:
     }
 }
 
+/// Agents that began together do not stay together.
+fn jittered(interval: u64) -> u64 {
+    interval - clock::now() % (interval / 5 + 1)
+}
+
 /// Pauses that double.
 struct Pause(u64);
 
@@ -160,6 +189,18 @@ impl Pause {
         self.0 = (now * 2).min(PAUSE_MAX_MS);
         // Agents that lost the service together do not come back together.
         now / 2 + clock::now() % (now / 2 + 1)
+    }
+
+    /// The next pause; the first one after an answer says why.
+    fn after(&mut self, reason: &str) -> u64 {
+        if self.0 == PAUSE_FIRST_MS {
+            eprintln!("no answer from the service: {reason}; what runs goes on");
+        }
+        self.next()
+    }
+
+    fn sleep(&mut self, reason: &str) {
+        std::thread::sleep(Duration::from_millis(self.after(reason)));
     }
 
     fn reset(&mut self) {

@@ -69,18 +69,18 @@ fn supervise(state: &Path, run: RunId) -> io::Result<()> {
     let result = watch(state, &folder, &order, work, cgroup.as_ref());
     let supervisor = i32::try_from(std::process::id()).ok();
     let mark = Mark { run: run.to_string(), store: &order.store, cgroup, supervisor };
-    let mut exit = match result {
+    let mut end = match result {
         Ok((exit, mut left)) => {
             let is_clear = mark.kill(KILLS_MAX, || left.reap());
             left.drain();
-            is_clear.then_some(exit)
+            is_clear.then_some((exit, left.is_told()))
         }
-        Err(error) => mark.kill(KILLS_MAX, || {}).then(|| Exit::Start(shorten(&error.to_string()))),
+        Err(error) => mark.kill(KILLS_MAX, || {}).then(|| (Exit::Start(shorten(&error.to_string())), false)),
     };
     // What cannot be killed keeps its GPUs; the agent goes on trying.
-    if let Some(exit) = exit.take() {
+    if let Some((exit, told)) = end.take() {
         gpus.release(run)?;
-        folder.record(exit)?;
+        folder.record(exit, told)?;
     }
     drop(lock);
     store::ring(&state.join("changed"));

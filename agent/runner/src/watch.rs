@@ -133,15 +133,21 @@ impl Watch {
     /// Waits for the end: of all pods, or of the first one that fails.
     pub(crate) fn wait(&mut self, state: &Path, folder: &Folder, work: &Work) -> Exit {
         loop {
-            let next = self.look(state, folder, work);
+            // Who has ended by itself was not told to stop, even if the order is there by now.
             self.reap();
             if let Some(exit) = self.exit(folder) {
                 return exit;
             }
+            let next = self.look(state, folder, work);
             self.sleep(next);
             self.drain();
             store::take(&mut self.wake);
         }
+    }
+
+    /// Whether the run was told to stop.
+    pub(crate) fn is_told(&self) -> bool {
+        self.stopping.is_some()
     }
 
     /// Sends the signals that are due; when to look again.

@@ -121,6 +121,7 @@ impl Machine {
                 since: folder.since,
                 log_bytes: 0,
                 checkpoint: None,
+                told: false,
                 phase,
             };
             (*run, seen)

@@ -132,6 +132,12 @@ impl Machine {
         }
     }
 
+    /// Whether the run had been told to stop before it ended.
+    pub(crate) fn was_told(&mut self, run: RunId) -> bool {
+        self.exit(run);
+        self.local().list().unwrap().runs[&run].told
+    }
+
     pub(crate) fn stop(&mut self, run: RunId, within: u64) {
         let stop = Stop { job: "job".to_owned(), kill_at: clock::now() + within, instead: Instead::Unstarted };
         self.local().stop(run, &stop).unwrap();

@@ -31,7 +31,7 @@ fn a_run_is_told_who_it_is_and_its_end_is_kept() {
     assert_eq!(machine.log(run), "job-7 0-7 2,5 0/1 0 localhost:29500\n");
     assert_eq!(machine.gpu_files(), 0);
     machine.reopen();
-    assert_eq!(machine.exit(run), Exit::Code(3));
+    assert_eq!((machine.exit(run), machine.was_told(run)), (Exit::Code(3), false));
     machine.local().forget(run).unwrap();
     assert_eq!(machine.phase(run), None);
 }
@@ -80,7 +80,7 @@ fn a_checkpoint_comes_before_the_end() {
     machine.until_there(run, "work/ready");
     let begin = Instant::now();
     machine.stop(run, 60_000);
-    assert_eq!(machine.exit(run), Exit::Code(0));
+    assert_eq!((machine.exit(run), machine.was_told(run)), (Exit::Code(0), true));
     assert!(begin.elapsed() < Duration::from_secs(15), "it did not wait for half of the time");
     let log = machine.log(run);
     assert!(log.starts_with("saved\n") && log.ends_with("end\n"), "{log}");
@@ -295,7 +295,7 @@ fn a_run_ends_for_silence_though_its_agent_is_dead() {
     machine.reopen();
     let begin = Instant::now();
     machine.local().keep_heard(clock::now()).unwrap();
-    assert_eq!(machine.exit(run), Exit::Signal(TERMINATED));
+    assert_eq!((machine.exit(run), machine.was_told(run)), (Exit::Signal(TERMINATED), true));
     assert!(begin.elapsed() >= Duration::from_millis(690), "it was heard again: {:?}", begin.elapsed());
 }
 
