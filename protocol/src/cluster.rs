@@ -28,6 +28,7 @@ use engine::unit::time::Timestamp;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::agents::REPORTS_PREFIX;
 use crate::digest;
 use crate::document::Head;
 use crate::fault::Failure;
@@ -49,6 +50,9 @@ use crate::publish::Sealed;
 pub const SLOT_PREFIX: &str = "slot:";
 /// How the names of rounds begin that run because something was due. Clients may not use it either.
 pub const ALARM_PREFIX: &str = "alarm:";
+/// How the names of commands begin that no client sends, and what they are for.
+const KEPT_PREFIXES: [(&str, &str); 3] =
+    [(SLOT_PREFIX, "scheduled rounds"), (ALARM_PREFIX, "rounds in between"), (REPORTS_PREFIX, "reports of agents")];
 /// The length of a slot.
 pub const SLOT_MS: i64 = 60_000;
 
@@ -143,7 +147,7 @@ impl<S: LogStore> Cluster<S> {
         beside: Vec<Write>,
         now: Timestamp,
     ) -> Result<Done, Failure> {
-        for (prefix, kept_for) in [(SLOT_PREFIX, "scheduled rounds"), (ALARM_PREFIX, "rounds in between")] {
+        for (prefix, kept_for) in KEPT_PREFIXES {
             if envelope.id.as_str().starts_with(prefix) {
                 let reason =
                     format!("command ids that begin with {prefix:?} are kept for {kept_for}; choose another one");
@@ -193,7 +197,7 @@ impl<S: LogStore> Cluster<S> {
         Ok(Some(done))
     }
 
-    fn handle(&mut self, envelope: &Envelope, beside: Vec<Write>, now: Timestamp) -> Result<Done, Failure> {
+    pub(crate) fn handle(&mut self, envelope: &Envelope, beside: Vec<Write>, now: Timestamp) -> Result<Done, Failure> {
         if !envelope.dry_run
             && let Some(receipt) = self.first_answer(envelope)?
         {

@@ -27,6 +27,7 @@ pub mod log;
 
 pub mod document;
 
+pub mod agents;
 pub mod cluster;
 pub mod note;
 pub mod publish;

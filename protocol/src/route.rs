@@ -51,6 +51,21 @@ pub enum Call {
     Flush,
     /// The round of a slot.
     Slot,
+    /// Something of an agent's.
+    Agent(AgentCall),
+}
+
+/// What an agent asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentCall {
+    /// To be welcomed.
+    Hello,
+    /// To tell everything and to be told everything.
+    Sync,
+    /// What a run executes.
+    Script,
+    /// A WebSocket on which it is told to ask.
+    Bell,
 }
 
 /// What a request asks of the spot market.
@@ -95,6 +110,8 @@ pub enum Who {
     SeesJob,
     /// Those who have this right in the cluster.
     May(Operation),
+    /// The agent that the path names.
+    Agent,
     /// The clock alone, which does not come through the front.
     Clock,
 }
@@ -147,7 +164,7 @@ impl Route {
 }
 
 /// All of them.
-pub const ROUTES: [Route; 23] = [
+pub const ROUTES: [Route; 27] = [
     get(Call::Health, "/health", Who::Anybody, Place::Front),
     get(Call::Clusters, "/v1/clusters", Who::Known, Place::Front),
     post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known).with(&["anew"]),
@@ -187,6 +204,11 @@ pub const ROUTES: [Route; 23] = [
     post(Call::Restore, "/v1/clusters/{cluster}/restore", RUN).with(&["from", "head", "force"]),
     post(Call::Flush, "/v1/clusters/{cluster}/flush", RUN),
     post(Call::Slot, "/v1/clusters/{cluster}/slots/{slot}", Who::Clock),
+    post(Call::Agent(AgentCall::Hello), "/v1/clusters/{cluster}/agents/{agent}/hello", Who::Agent),
+    post(Call::Agent(AgentCall::Sync), "/v1/clusters/{cluster}/agents/{agent}/sync", Who::Agent),
+    get(Call::Agent(AgentCall::Script), "/v1/clusters/{cluster}/agents/{agent}/script", Who::Agent, Place::Object)
+        .with(&["digest"]),
+    get(Call::Agent(AgentCall::Bell), "/v1/clusters/{cluster}/agents/{agent}/bell", Who::Agent, Place::Object),
 ];
 
 /// A request's path, held against the table.
@@ -266,5 +288,13 @@ mod tests {
     fn nobody_reaches_without_a_credential_what_is_not_listed_here() {
         let open: Vec<Call> = ROUTES.iter().filter(|route| route.who == Who::Anybody).map(|route| route.call).collect();
         assert_eq!(open, [Call::Health, Call::Session]);
+    }
+
+    #[test]
+    fn agents_reach_what_is_theirs_and_nothing_else_is() {
+        for route in &ROUTES {
+            assert_eq!(route.who == Who::Agent, matches!(route.call, Call::Agent(_)), "{}", route.path);
+            assert_eq!(route.who == Who::Agent, route.path.contains("/agents/{agent}/"), "{}", route.path);
+        }
     }
 }

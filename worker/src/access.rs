@@ -10,6 +10,7 @@ use engine::unit::id::JobId;
 use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
+use protocol::agents::contact::Identity;
 use protocol::route::Who;
 
 use crate::answer::Problem;
@@ -24,6 +25,8 @@ pub(crate) struct Principal {
     pub(crate) sender: Sender,
     /// The access key that they came with, if they did.
     pub(crate) key: Option<KeyId>,
+    /// The agent that they are, if it is an agent's key.
+    pub(crate) agent: Option<Identity>,
 }
 
 /// Whoever knows `ADMIN_KEY`.
@@ -36,7 +39,7 @@ pub(crate) fn root() -> Result<Sender, Problem> {
 pub(crate) fn principal(state: &State, proof: &Proof, now: Timestamp) -> Result<Principal, Problem> {
     let is_over = |expires: Timestamp| expires <= now;
     match proof {
-        Proof::Root => Ok(Principal { sender: root()?, key: None }),
+        Proof::Root => Ok(Principal { sender: root()?, key: None, agent: None }),
         Proof::Session { expires, .. } | Proof::Access { expires, .. } if is_over(*expires) => {
             Err(Problem::Unauthorised)
         }
@@ -48,7 +51,8 @@ pub(crate) fn principal(state: &State, proof: &Proof, now: Timestamp) -> Result<
             of_key(state, key)
         }
         Proof::Access { user, administers, expires: _ } => {
-            Ok(Principal { sender: Sender { user: user.clone(), administers: *administers }, key: None })
+            let sender = Sender { user: user.clone(), administers: *administers };
+            Ok(Principal { sender, key: None, agent: None })
         }
     }
 }
@@ -57,11 +61,23 @@ pub(crate) fn principal(state: &State, proof: &Proof, now: Timestamp) -> Result<
 pub(crate) fn of_key(state: &State, id: &KeyId) -> Result<Principal, Problem> {
     let key = state.keys.get(id).ok_or(Problem::Unauthorised)?;
     let sender = Sender { user: key.owner.clone(), administers: key.administers };
-    Ok(Principal { sender, key: Some(id.clone()) })
+    let name = id.as_str().split_once('.').map_or("", |(_, name)| name);
+    let (user, serves) = (&key.owner, &key.serves);
+    let identity = || Identity { name: name.to_owned(), user: user.clone(), serves: serves.clone() };
+    Ok(Principal { sender, key: Some(id.clone()), agent: key.is_agent().then(identity) })
 }
 
-/// Whether they may ask for something; of a job, by its name.
-pub(crate) fn admit(state: &State, sender: &Sender, who: Who, name: &str) -> Result<(), Problem> {
+/// Whether they may ask for something; of a job or an agent, by its name.
+pub(crate) fn admit(state: &State, principal: &Principal, who: Who, name: &str) -> Result<(), Problem> {
+    let Principal { sender, key: _, agent } = principal;
+    match (who, agent) {
+        (Who::Agent, Some(agent)) if agent.name == name => return Ok(()),
+        (Who::Agent, Some(agent)) => return Err(Problem::OtherAgent(agent.name.clone())),
+        (Who::Agent, None) => return Err(Problem::NoAgent),
+        // What it runs may have got hold of its key.
+        (_, Some(agent)) => return Err(Problem::OnlyAgent(agent.name.clone())),
+        (_, None) => {}
+    }
     match who {
         // Everybody may know who they are and which keys they have, and hear why a command of theirs is refused.
         Who::Known => Ok(()),
@@ -72,6 +88,6 @@ pub(crate) fn admit(state: &State, sender: &Sender, who: Who, name: &str) -> Res
         }
         Who::May(operation) => Ok(may_on_cluster(state, sender, operation)?),
         // The clock does not come this way, and a session is opened before anybody is known.
-        Who::Anybody | Who::Clock => Err(Problem::NoRoute),
+        Who::Anybody | Who::Clock | Who::Agent => Err(Problem::NoRoute),
     }
 }

@@ -5,6 +5,8 @@
 
 use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
+use protocol::agents::Unheard;
+use protocol::agents::contact::Refused;
 use protocol::answer::Refusal;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
@@ -55,6 +57,16 @@ pub(crate) enum Problem {
     WouldGoBack { shown: u64, restored: u64 },
     /// The storage has lost the cluster that KV shows.
     StorageLost(Lost),
+    /// An agent says what cannot be taken.
+    Agent(Refused),
+    /// No run on the agent's nodes executes this.
+    NoScript,
+    /// Only agents may do this.
+    NoAgent,
+    /// The agent of this name may do nothing else.
+    OnlyAgent(String),
+    /// It is the agent of this name, and no other.
+    OtherAgent(String),
     /// Our fault, but it may be gone soon.
     Unavailable(String),
     /// Our fault.
@@ -141,6 +153,22 @@ impl Problem {
                 );
                 (409, "storage_lost", message)
             }
+            Self::Agent(refused) => {
+                let status = if matches!(refused, Refused::Message(_)) { 400 } else { 409 };
+                (status, refused.code(), refused.to_string())
+            }
+            Self::NoScript => {
+                (404, "no_script", "no run on this agent's nodes has a script with this digest; sync again".to_owned())
+            }
+            Self::NoAgent => {
+                (403, "no_agent", "only an agent may do this, with its own key; see tidegate agent join".to_owned())
+            }
+            Self::OnlyAgent(name) => {
+                (403, "only_agent", format!("the key of agent {name} is good for what agents do, and for nothing else"))
+            }
+            Self::OtherAgent(name) => {
+                (403, "other_agent", format!("this is the key of agent {name}; each agent has a key of its own"))
+            }
             Self::Unavailable(_) => {
                 (503, "unavailable", "a store did not answer as it should; send the same again".to_owned())
             }
@@ -171,6 +199,15 @@ impl From<Failure> for Problem {
             Failure::Refused(rejection) => rejection.into(),
             Failure::Lost(lost) => Self::StorageLost(lost),
             Failure::Broken(fault) => fault.into(),
+        }
+    }
+}
+
+impl From<Unheard> for Problem {
+    fn from(unheard: Unheard) -> Self {
+        match unheard {
+            Unheard::Refused(refused) => Self::Agent(refused),
+            Unheard::Failed(failure) => failure.into(),
         }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
         (Who::Anybody, None) => return Ok(Response::from_json(&Health { status: HealthStatus::Ok })?),
         // Whoever asks for a session is not known yet.
         (Who::Anybody, Some(cluster)) => return hand_on(request, env, cluster, None).await,
-        (Who::Known | Who::SeesJob | Who::May(_), _) => {}
+        (Who::Known | Who::SeesJob | Who::May(_) | Who::Agent, _) => {}
     }
     let proof = gate::prove(&request, &asked, env).await?;
     let Some(cluster) = &asked.cluster else { return clusters(env, &proof).await };
@@ -220,6 +220,7 @@ async fn text(
         | Call::Events
         | Call::Restore
         | Call::Flush
+        | Call::Agent(_)
         | Call::Slot => None,
     })
 }

@@ -24,6 +24,8 @@ use engine::transition::Sender;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
+use protocol::agents::contact::Contacts;
+use protocol::agents::script;
 use protocol::cluster::Cluster;
 use protocol::cluster::Done;
 use protocol::cluster::SLOT_MS;
@@ -60,6 +62,7 @@ use crate::proof::Proof;
 use crate::registry;
 use crate::storage::SqlLog;
 
+mod agents;
 mod calls;
 mod keys;
 mod pai;
@@ -110,13 +113,15 @@ struct Core {
     alarm_at: Cell<Option<Timestamp>>,
     /// Jobs that were forgotten since the notes on them were looked through.
     forgotten: Cell<usize>,
+    /// What is kept of agents, once it has been read.
+    contacts: RefCell<Option<Contacts>>,
 }
 
 /// Who watches through the socket with this tag, if they still may.
 fn watcher(state: &EngineState, tag: &str) -> Option<Sender> {
-    let sender = access::principal(state, &Proof::read(tag)?, bindings::now()).ok()?.sender;
-    access::admit(state, &sender, route::who_may(Call::Events), "").ok()?;
-    Some(sender)
+    let principal = access::principal(state, &Proof::read(tag)?, bindings::now()).ok()?;
+    access::admit(state, &principal, route::who_may(Call::Events), "").ok()?;
+    Some(principal.sender)
 }
 
 impl DurableObject for ClusterObject {
@@ -137,6 +142,7 @@ impl DurableObject for ClusterObject {
             n_unpublished: Cell::new(0),
             alarm_at: Cell::new(None),
             forgotten: Cell::new(0),
+            contacts: RefCell::new(None),
         };
         Self { core }
     }
@@ -224,7 +230,11 @@ impl Core {
         }
         let mut texts: BTreeMap<String, Option<String>> = BTreeMap::new();
         let mut entry = None;
+        agents::ring(self, &done.receipt)?;
         for socket in self.state.get_websockets() {
+            if self.is_bell(&socket) {
+                continue;
+            }
             let tag = self.tag(&socket);
             let text = match texts.get(&tag) {
                 Some(text) => text,
@@ -242,8 +252,11 @@ impl Core {
     /// Closes the sockets of those who are nobody any more: their session is over, or their key serves no more.
     fn dismiss(&self) -> Result<(), Problem> {
         for socket in self.state.get_websockets() {
-            let tag = self.tag(&socket);
-            if self.with(|cluster| cluster.with_state(|state| watcher(state, &tag)))?.is_none() {
+            let (tag, is_bell) = (self.tag(&socket), self.is_bell(&socket));
+            let serves = |state: &EngineState| {
+                if is_bell { agents::of_bell(state, &tag).is_some() } else { watcher(state, &tag).is_some() }
+            };
+            if !self.with(|cluster| cluster.with_state(serves))? {
                 // Who cannot be told has gone by themselves.
                 let _ = socket.close(Some(POLICY_VIOLATION), Some(SIGNED_OUT));
             }
@@ -257,7 +270,16 @@ impl Core {
             return Ok(());
         }
         self.forgotten.set(0);
-        self.with(|cluster| cluster.sweep_notes(document::is_needed))
+        self.with(|cluster| {
+            cluster.sweep_notes(|state, name, text| {
+                script::is_needed(state, name).unwrap_or_else(|| document::is_needed(state, name, text))
+            })
+        })
+    }
+
+    /// Whether a socket is one on which an agent is told to ask.
+    fn is_bell(&self, socket: &WebSocket) -> bool {
+        self.state.get_tags(socket).iter().any(|tag| tag == agents::BELL)
     }
 
     /// Who proved to be whom when a socket was opened.

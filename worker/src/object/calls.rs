@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use engine::host::veil::Veil;
-use engine::message;
 use engine::message::envelope::Envelope;
+use protocol::agents::script;
 use protocol::answer::Flushed;
 use protocol::answer::RestoreOutcome;
 use protocol::answer::Restored;
@@ -36,6 +36,7 @@ use crate::bindings;
 use crate::bindings::Kv;
 use crate::gate::SUBPROTOCOL;
 use crate::object::Core;
+use crate::object::agents;
 use crate::object::keys;
 use crate::object::reads;
 use crate::object::reads::unknown_cluster;
@@ -75,7 +76,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
     let proof = request.headers().get(PROOF_HEADER)?.and_then(|text| Proof::read(&text));
     let principal = keys::principal(core, proof.as_ref())?;
     let Principal { sender, .. } = &principal;
-    core.with(|cluster| cluster.with_state(|state| access::admit(state, sender, asked.route.who, asked.name())))??;
+    core.with(|cluster| cluster.with_state(|state| access::admit(state, &principal, asked.route.who, asked.name())))??;
     let query = Query::of(&request, asked.route)?;
     match call {
         Call::Command => command(core, cluster, request, &query, &principal).await,
@@ -83,6 +84,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         Call::Flush => flush(core).await,
         Call::Events => events(core, &request, proof.as_ref()),
         Call::Me => Ok(Response::from_json(&keys::me(principal))?),
+        Call::Agent(call) => agents::serve(core, call, request, &query, &principal, proof.as_ref()).await,
         Call::Keys => Ok(Response::from_json(&keys::list(core, &principal)?)?),
         Call::Snapshot
         | Call::Head
@@ -106,7 +108,8 @@ async fn command(
     query: &Query,
     principal: &Principal,
 ) -> Reply {
-    let envelope: Envelope = message::read(&request.bytes().await?)?;
+    let (envelope, script) = script::read(&request.bytes().await?)?;
+    let notes = script.map(|(job, script)| agents::note(core, &job, &script)).transpose()?;
     keys::check_name(&envelope.command, cluster)?;
     let sender = &principal.sender;
     let mut given_up = None;
@@ -120,7 +123,7 @@ async fn command(
     if !envelope.dry_run {
         core.enter(cluster).await?;
     }
-    let done = core.with(|cluster| cluster.submit(&envelope, sender, bindings::now()))?;
+    let done = core.with(|cluster| cluster.submit_noted(&envelope, sender, notes.as_slice(), bindings::now()))?;
     core.push(&done)?;
     core.follow_up().await?;
     let made = done.record.as_ref().and_then(|_| keys::made(&envelope.command, &done.receipt));
@@ -228,12 +231,16 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &
 }
 
 fn events(core: &Core, request: &Request, proof: Option<&Proof>) -> Reply {
+    socket(core, request, &[&proof.map(Proof::text).unwrap_or_default()])
+}
+
+/// Opens a socket with these tags, of which the first says who has proved to be whom.
+pub(super) fn socket(core: &Core, request: &Request, tags: &[&str]) -> Reply {
     if request.headers().get("upgrade")?.is_none_or(|value| !value.eq_ignore_ascii_case("websocket")) {
         return Err(Problem::NoUpgrade);
     }
     let pair = WebSocketPair::new()?;
-    let tag = proof.map(Proof::text).unwrap_or_default();
-    core.state.accept_websocket_with_tags(&pair.server, &[&tag]);
+    core.state.accept_websocket_with_tags(&pair.server, tags);
     let mut response = Response::from_websocket(pair.client)?;
     let offered = request.headers().get("sec-websocket-protocol")?.unwrap_or_default();
     if offered.split(',').any(|word| word.trim() == SUBPROTOCOL) {

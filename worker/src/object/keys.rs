@@ -86,7 +86,7 @@ fn open(core: &Core, cluster: &ClusterName, shown: Credentials, now: Timestamp) 
 
 /// Who the sender is.
 pub(super) fn me(principal: Principal) -> Me {
-    let Principal { sender, key } = principal;
+    let Principal { sender, key, agent: _ } = principal;
     Me { user: sender.user, administers: sender.administers, key }
 }
 

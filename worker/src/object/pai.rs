@@ -100,6 +100,10 @@ fn sender(core: &Core, head: &Head, wire: &Wire, now: Timestamp) -> Result<Resul
     };
     let principal = core.with(|cluster| cluster.with_state(|state| access::of_key(state, &id)))??;
     keys::admit(core, &principal)?;
+    // An agent's key is good for nothing here.
+    if principal.agent.is_some() {
+        return Ok(Err(unknown()));
+    }
     let mut nonces = OfKey { sql: core.state.storage().sql(), key: id.as_str() };
     Ok(nonce::admit(&mut nonces, &nonce, NONCES_MAX, now)?.map(|()| principal.sender))
 }
@@ -132,6 +136,7 @@ fn bearer(core: &Core, head: &Head, token: &str, now: Timestamp) -> Result<Resul
         return Ok(Err(Refused::Token));
     }
     match keys::principal(core, Some(&Proof::Session { key, generation, expires })) {
+        Ok(principal) if principal.agent.is_some() => Ok(Err(Refused::Token)),
         Ok(principal) => Ok(Ok(principal.sender)),
         Err(answer::Problem::Unauthorised) => Ok(Err(Refused::Token)),
         Err(problem) => Err(problem),

@@ -113,6 +113,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
         | Call::Events
         | Call::Restore
         | Call::Flush
+        | Call::Agent(_)
         | Call::Slot => return Err(Problem::NoRoute),
     };
     answer::json_text(text, origin)

@@ -207,5 +207,6 @@ fn who(who: Who) -> String {
             format!("For those who have the right `{}`.", right(operation).as_str().unwrap_or_default())
         }
         Who::Clock => "Only the clock may.".to_owned(),
+        Who::Agent => "Only the agent itself may, with its own key.".to_owned(),
     }
 }

@@ -84,7 +84,7 @@ impl Page {
         Self { refuses, ..self }
     }
 
-    /// What is said of a call; nothing of one that only the clock may make.
+    /// What is said of a call; nothing of one that only the clock or an agent may make.
     pub(crate) fn of(call: Call) -> Option<Self> {
         Some(match call {
             Call::Health => page("get_health", "service", "Whether the Worker runs", json::<Health>()),
@@ -155,7 +155,7 @@ impl Page {
             Call::Flush => {
                 page("publish_now", "service", "Publishes what is committed", json::<Flushed>()).refuses(&[413])
             }
-            Call::Slot => return None,
+            Call::Slot | Call::Agent(_) => return None,
         })
     }
 }

@@ -1,0 +1,147 @@
+//! The service's side of agents: what their reports mean for the log, and what they are told.
+//!
+//! An agent tells everything it has ([`agent::message`]). What of that the log does not know yet becomes one command; then
+//! the answer is made from the state alone: everything that should live on the agent's nodes, what should stop, and what
+//! may be forgotten. What the log does not hold of an agent is its [`contact::Contact`].
+
+pub mod contact;
+pub mod script;
+
+mod books;
+
+pub mod hear;
+pub mod tell;
+
+use agent::message::Hello;
+use agent::message::SyncAnswer;
+use agent::message::SyncRequest;
+use agent::message::Welcome;
+use engine::message::FORMAT;
+use engine::message::command::ApplyPlan;
+use engine::message::command::Command;
+use engine::message::envelope::Envelope;
+use engine::unit::id::CommandId;
+use engine::unit::id::JobId;
+use engine::unit::time::Timestamp;
+
+use crate::agents::contact::Contacts;
+use crate::agents::contact::Identity;
+use crate::agents::contact::Refused;
+use crate::cluster::Cluster;
+use crate::cluster::Done;
+use crate::digest::sha256;
+use crate::fault::Failure;
+use crate::fault::Fault;
+use crate::log::LogStore;
+
+/// How the names of commands begin that agents' reports become. Clients may not use it.
+pub const REPORTS_PREFIX: &str = "agent:";
+
+/// Why an agent gets no answer.
+#[derive(Debug)]
+pub enum Unheard {
+    /// The service does not take what it says.
+    Refused(Refused),
+    /// What it reports could not be written.
+    Failed(Failure),
+}
+
+impl From<Refused> for Unheard {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl From<Failure> for Unheard {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<Fault> for Unheard {
+    fn from(fault: Fault) -> Self {
+        Self::Failed(fault.into())
+    }
+}
+
+/// What an agent hears, and what its reports came to if the log did not know it all.
+#[derive(Debug)]
+pub struct Heard {
+    /// What it is told.
+    pub answer: SyncAnswer,
+    /// The new row of the log, if there is one.
+    pub done: Option<Done>,
+}
+
+impl<S: LogStore> Cluster<S> {
+    /// Welcomes an agent.
+    pub fn welcome(
+        &mut self,
+        contacts: &mut Contacts,
+        who: &Identity,
+        hello: &Hello,
+        now: Timestamp,
+    ) -> Result<Welcome, Unheard> {
+        Ok(self.with_state(|state| contact::welcome(state, contacts, who, hello, now))??)
+    }
+
+    /// Hears everything that an agent has, and says everything that it should have. Its reports are one row of the log;
+    /// if they say nothing new, nothing is written.
+    pub fn sync(
+        &mut self,
+        contacts: &mut Contacts,
+        who: &Identity,
+        request: &SyncRequest,
+        now: Timestamp,
+    ) -> Result<Heard, Unheard> {
+        let name = self.name.clone();
+        let reports = self.with_scripts(|state, scripts| {
+            hear::hear(state, contacts, who, request, &|job| scripts(job).is_some(), now)
+        })??;
+        let mut commands: Vec<Command> = reports.into_iter().map(Command::Report).collect();
+        let command = match commands.len() {
+            0 => None,
+            1 => commands.pop(),
+            _ => Some(Command::ApplyPlan(ApplyPlan { commands })),
+        };
+        let done = command.map(|command| self.take_reports(who, command, now)).transpose()?;
+        let answer = self.with_scripts(|state, scripts| {
+            let serving = contact::serving(state, &name, now);
+            tell::tell(state, contacts, &serving, who, request, scripts, now)
+        })?;
+        Ok(Heard { answer, done })
+    }
+
+    /// What a run on the agent's nodes executes; none if none of them has this digest.
+    pub fn script(&mut self, contacts: &Contacts, who: &Identity, digest: &str) -> Result<Option<String>, Fault> {
+        let job = self.with_scripts(|state, scripts| {
+            let mut jobs = books::jobs_on(state, contacts.get(&who.name));
+            jobs.find(|job| scripts(job).as_deref() == Some(digest))
+        })?;
+        job.map_or(Ok(None), |job| self.store.note(&script::note_name(&job)))
+    }
+
+    fn take_reports(&mut self, who: &Identity, command: Command, now: Timestamp) -> Result<Done, Failure> {
+        // No two rows have the same number, so no two reports have the same name.
+        let seq = self.mark()?.seq + 1;
+        let id = CommandId::new(&format!("{REPORTS_PREFIX}{seq}"))
+            .map_err(|error| Fault::damaged("the name of a report", error))?;
+        let envelope = Envelope { format: FORMAT, id, by: Some(who.user.clone()), base: None, dry_run: false, command };
+        self.handle(&envelope, Vec::new(), now)
+    }
+
+    /// Reads with the state and with the digests of what jobs execute.
+    fn with_scripts<T>(
+        &mut self,
+        read: impl FnOnce(&engine::state::world::State, &dyn Fn(&JobId) -> Option<String>) -> T,
+    ) -> Result<T, Fault> {
+        self.memory()?;
+        let (store, memory) = (&self.store, self.memory.as_ref());
+        let memory = memory.ok_or_else(|| Fault::damaged("memory", "it is gone"))?;
+        let digest = |job: &JobId| {
+            let text = store.note(&script::note_name(job)).ok().flatten()?;
+            Some(sha256(text.as_bytes()))
+        };
+        Ok(read(&memory.state, &digest))
+    }
+}

@@ -1,0 +1,62 @@
+//! What the log says of runs, as agents need it.
+
+use std::collections::BTreeMap;
+
+use agent::message::Pod;
+use agent::run::RunId;
+use agent::run::Version;
+use engine::job::phase::PodAt;
+use engine::job::run::RunNo;
+use engine::state::jobs::Job;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::id::JobNo;
+
+use crate::agents::contact::Contact;
+use crate::agents::contact::Contacts;
+
+/// The run with this number, as agents name it.
+pub(super) fn run_id(no: RunNo) -> RunId {
+    RunId::new(Version { epoch: no.epoch, revision: no.revision })
+}
+
+/// Every run that has not ended, by its number.
+pub(super) fn current(state: &State) -> BTreeMap<RunId, JobNo> {
+    let holding = state.running.iter().flat_map(|of_quota| of_quota.iter().map(|(_, no)| *no));
+    let all = holding.chain(state.stopping.iter().copied());
+    let numbered = |no: JobNo| state.jobs[no].run_no().filter(|run| run.is_numbered()).map(|run| (run_id(run), no));
+    all.filter_map(numbered).collect()
+}
+
+/// Where the pods of a job's gang are.
+pub(super) fn places(job: &Job) -> &[PodAt] {
+    job.placed().map_or(&[], |placed| &placed.pods)
+}
+
+/// The pods of a job that are on the nodes of an agent.
+pub(super) fn pods(state: &State, job: &Job, contact: &Contact) -> Vec<Pod> {
+    let pod = |(rank, at): (usize, &PodAt)| {
+        let node = state.nodes[at.node.at()].id.as_str();
+        let gpus = (0..u16::BITS).filter(|gpu| at.gpus & (1 << gpu) != 0).filter_map(|gpu| u16::try_from(gpu).ok());
+        contact.nodes.contains(node).then(|| Pod {
+            rank: u32::try_from(rank).unwrap_or(u32::MAX),
+            node: node.to_owned(),
+            gpus: gpus.collect(),
+        })
+    };
+    places(job).iter().enumerate().filter_map(pod).collect()
+}
+
+/// The agents on whose nodes a job has pods. Where no agent has ever served a node, nothing was started.
+pub(super) fn agents_of<'a>(state: &State, job: &Job, contacts: &'a Contacts) -> Vec<(&'a str, &'a Contact)> {
+    let is_there =
+        |contact: &Contact| places(job).iter().any(|at| contact.nodes.contains(state.nodes[at.node.at()].id.as_str()));
+    contacts.iter().filter(|(_, contact)| is_there(contact)).map(|(name, contact)| (name.as_str(), contact)).collect()
+}
+
+/// The jobs of runs on an agent's nodes.
+pub(super) fn jobs_on<'a>(state: &'a State, contact: Option<&'a Contact>) -> impl Iterator<Item = JobId> + 'a {
+    let jobs = current(state).into_values().map(|no| &state.jobs[no]);
+    let is_there = move |job: &&Job| contact.is_some_and(|contact| !pods(state, job, contact).is_empty());
+    jobs.filter(is_there).map(|job| job.spec.id.clone())
+}

@@ -1,0 +1,217 @@
+//! What is known of agents beside the log.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use agent::exit::Exit;
+use agent::message::BadMessage;
+use agent::message::FORMAT;
+use agent::message::Hello;
+use agent::message::NAME_BYTES_MAX;
+use agent::message::NodeReport;
+use agent::message::NodeStatus;
+use agent::message::Welcome;
+use agent::run::RunId;
+use engine::state::world::State;
+use engine::unit::id::GroupId;
+use engine::unit::id::NodeId;
+use engine::unit::id::UserId;
+use engine::unit::time::Timestamp;
+use engine::workspace::key::AccessKey;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::agents::books;
+use crate::name::ClusterName;
+
+/// Who an agent is, by the key that it has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its name: that of its key, without the cluster's.
+    pub name: String,
+    /// Whose key it is.
+    pub user: UserId,
+    /// The groups on whose nodes it runs jobs.
+    pub serves: Vec<GroupId>,
+}
+
+/// What is kept of an agent. It is written when it has changed; an agent that has nothing to say changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contact {
+    /// The number that its process was given.
+    pub incarnation: u64,
+    /// The name of its store, which knows what was claimed.
+    pub store: String,
+    /// The epoch of which it has acted on an answer before it told what it has.
+    pub epoch: Option<u64>,
+    /// The nodes that are its own, also those that it does not name any more: what was started there is known to it alone.
+    pub nodes: BTreeSet<String>,
+    /// Why nodes cannot begin runs.
+    pub unfit: BTreeMap<String, String>,
+    /// Runs that have begun here and have pods elsewhere too, of which that is not known.
+    pub begun: BTreeSet<RunId>,
+    /// Runs that have ended here and have pods elsewhere too.
+    pub ended: BTreeMap<RunId, Ending>,
+    /// Runs from before a restore that the log does not know, and that have not ended.
+    pub strangers: BTreeSet<RunId>,
+}
+
+/// How a run ended on an agent's nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ending {
+    /// How its pods ended.
+    pub exit: Exit,
+    /// Whether it had been told to stop.
+    pub told: bool,
+}
+
+/// All agents that have ever said hello, by their names.
+pub type Contacts = BTreeMap<String, Contact>;
+
+/// The keys of agents that serve, by the agents' names.
+pub type Serving<'a> = BTreeMap<&'a str, &'a AccessKey>;
+
+/// Why an agent is not heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// What it says cannot be taken.
+    Message(BadMessage),
+    /// Another process has its place.
+    Superseded(String),
+    /// It has not said hello, as far as is known.
+    Unknown(String),
+    /// Its store does not know what was started.
+    OtherStore {
+        /// Which agent.
+        agent: String,
+        /// How many runs the other store has.
+        runs: usize,
+    },
+    /// It names a node that is none of its own.
+    Node(String),
+}
+
+impl Refused {
+    /// What kind of refusal it is, for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Message(_) => "malformed",
+            Self::Superseded(_) => "superseded",
+            Self::Unknown(_) => "say_hello",
+            Self::OtherStore { .. } => "other_store",
+            Self::Node(_) => "bad_node",
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(bad) => write!(f, "{bad}"),
+            Self::Superseded(agent) => write!(
+                f,
+                "another process has said hello as agent {agent} since; if there are two, give each a key of its own"
+            ),
+            Self::Unknown(agent) => write!(f, "agent {agent} has not said hello; say it first"),
+            Self::OtherStore { agent, runs } => write!(
+                f,
+                "agent {agent} came with another state directory before, which may have {runs} runs that have not \
+                 ended; start it with that one, or give the other machine a key of its own"
+            ),
+            Self::Node(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// The agents whose keys serve.
+#[must_use]
+pub fn serving<'a>(state: &'a State, cluster: &ClusterName, now: Timestamp) -> Serving<'a> {
+    let serves = |key: &AccessKey| key.is_agent() && key.generations(now).next().is_some();
+    let keys = state.keys.iter().filter(|(_, key)| serves(key));
+    keys.filter_map(|(id, key)| Some((id.as_str().strip_prefix(cluster.as_str())?.strip_prefix('.')?, key))).collect()
+}
+
+/// Welcomes an agent: it has a number from now on, and every process before it has not.
+pub(super) fn welcome(
+    state: &State,
+    contacts: &mut Contacts,
+    who: &Identity,
+    hello: &Hello,
+    now: Timestamp,
+) -> Result<Welcome, Refused> {
+    let Hello { format, store } = hello;
+    if *format != FORMAT {
+        return Err(Refused::Message(BadMessage::Format(*format)));
+    }
+    if store.is_empty() || store.len() > NAME_BYTES_MAX || store.chars().any(char::is_control) {
+        return Err(Refused::Message(BadMessage::Name("store")));
+    }
+    let contact = contacts.entry(who.name.clone()).or_default();
+    if !contact.store.is_empty() && contact.store != *store {
+        let runs = books::jobs_on(state, Some(contact)).count() + contact.strangers.len();
+        // While it is not known what the first one has, it has something.
+        if runs > 0 || !is_known(state, contact) {
+            return Err(Refused::OtherStore { agent: who.name.clone(), runs });
+        }
+    }
+    contact.store.clone_from(store);
+    // The time is above every number that was given before, also when these are lost.
+    let at = u64::try_from(now.0).unwrap_or_default();
+    contact.incarnation = at.max(contact.incarnation.saturating_add(1));
+    Ok(Welcome { format: FORMAT, incarnation: contact.incarnation })
+}
+
+/// Whether the agent has told what it has since the last restore.
+pub(super) fn is_known(state: &State, contact: &Contact) -> bool {
+    state.epoch == 0 || contact.epoch == Some(state.epoch)
+}
+
+/// Whether nothing may begin: since a restore somebody has not told what they have, or has runs that nobody knows.
+pub(super) fn is_held(state: &State, contacts: &Contacts, serving: &Serving) -> bool {
+    let is_clear = |contact: &Contact| is_known(state, contact) && contact.strangers.is_empty();
+    // An epoch is a time in seconds: a key that was made in it had no runs before.
+    let is_new = |key: &AccessKey| u64::try_from(key.created.0 / 1_000).is_ok_and(|made| made >= state.epoch);
+    let is_clear = |(name, key): (&&str, &&AccessKey)| contacts.get(*name).map_or(is_new(key), is_clear);
+    state.epoch > 0 && !serving.iter().all(is_clear)
+}
+
+/// Takes the nodes that an agent names as its own.
+pub(super) fn take_nodes(
+    state: &State,
+    contacts: &mut Contacts,
+    who: &Identity,
+    nodes: &[NodeReport],
+) -> Result<(), Refused> {
+    for report in nodes {
+        let node = &report.node;
+        let no = NodeId::new(node).ok().and_then(|id| state.node_no(&id));
+        let Some(no) = no else {
+            let reason = format!("the cluster has no node {node}; add it with put_node, or do not name it");
+            return Err(Refused::Node(reason));
+        };
+        let group = &state.groups[state.nodes[no.at()].group.at()].id;
+        if !who.serves.contains(group) {
+            let reason =
+                format!("node {node} belongs to group {group}, which the key of agent {} is not for", who.name);
+            return Err(Refused::Node(reason));
+        }
+        let other = contacts.iter().find(|(name, contact)| **name != who.name && contact.nodes.contains(node));
+        if let Some((other, _)) = other {
+            let reason = format!("node {node} is agent {other}'s; name it in one of them only");
+            return Err(Refused::Node(reason));
+        }
+    }
+    if let Some(contact) = contacts.get_mut(&who.name) {
+        contact.nodes.extend(nodes.iter().map(|report| report.node.clone()));
+        let unfit = |report: &NodeReport| {
+            let reason = report.reason.clone().unwrap_or_default();
+            (report.status == NodeStatus::Unfit).then(|| (report.node.clone(), reason))
+        };
+        contact.unfit = nodes.iter().filter_map(unfit).collect();
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! What an agent's reports mean: those that the log does not know yet, as commands.
+
+use agent::exit::Exit;
+use agent::message::RunReport;
+use agent::message::RunState;
+use agent::message::SyncRequest;
+use engine::job::phase::Phase;
+use engine::job::run::Exit as RunExit;
+use engine::job::run::Fault;
+use engine::message::command::Observation;
+use engine::message::command::Report;
+use engine::state::jobs::Job;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::id::JobNo;
+use engine::unit::limit::REPORTS_MAX;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+
+use crate::agents::books;
+use crate::agents::contact;
+use crate::agents::contact::Contacts;
+use crate::agents::contact::Ending;
+use crate::agents::contact::Identity;
+use crate::agents::contact::Refused;
+
+/// How much newer than the last one a checkpoint of a running job is, to be worth a row of the log.
+const CHECKPOINT_GAP: Millis = Millis::MINUTE;
+/// The same while it is stopping: messages take a while.
+const LAST_CHECKPOINT_GAP: Millis = Millis(5_000);
+
+/// What is to be told to the log. What is known of the agent changes with it.
+pub(super) fn hear(
+    state: &State,
+    contacts: &mut Contacts,
+    who: &Identity,
+    request: &SyncRequest,
+    has_script: &dyn Fn(&JobId) -> bool,
+    now: Timestamp,
+) -> Result<Vec<Report>, Refused> {
+    request.check().map_err(Refused::Message)?;
+    let contact = contacts.get(&who.name).ok_or_else(|| Refused::Unknown(who.name.clone()))?;
+    match request.incarnation.cmp(&contact.incarnation) {
+        std::cmp::Ordering::Less => return Err(Refused::Superseded(who.name.clone())),
+        std::cmp::Ordering::Equal => {}
+        std::cmp::Ordering::Greater => return Err(Refused::Unknown(who.name.clone())),
+    }
+    contact::take_nodes(state, contacts, who, &request.nodes)?;
+    let current = books::current(state);
+    if let Some(contact) = contacts.get_mut(&who.name) {
+        contact.begun.retain(|run| current.get(run).is_some_and(|no| state.jobs[*no].is_unconfirmed()));
+        contact.ended.retain(|run, _| current.contains_key(run));
+        let is_stranger = |report: &&RunReport| {
+            let lives = !matches!(report.state, RunState::Ended(_));
+            lives && report.run.epoch() < state.epoch && !current.contains_key(&report.run)
+        };
+        // Only who acts on an answer of this epoch is sure not to begin what it was told in an earlier one.
+        if request.answered.is_some_and(|answered| answered.epoch == state.epoch) {
+            contact.epoch = Some(state.epoch);
+            contact.strangers = request.runs.iter().filter(is_stranger).map(|report| report.run).collect();
+        }
+    }
+    let mut reports = Vec::new();
+    for report in &request.runs {
+        if let Some(no) = current.get(&report.run) {
+            of_run(state, contacts, who, *no, report, now, &mut reports);
+        }
+    }
+    if let Some(contact) = contacts.get(&who.name) {
+        let unconfirmed = current.values().filter(|no| state.jobs[**no].is_unconfirmed());
+        let here = unconfirmed.filter(|no| !books::pods(state, &state.jobs[**no], contact).is_empty());
+        reports.extend(here.filter_map(|no| without_script(&state.jobs[*no], has_script)));
+    }
+    // What is left comes with the next request.
+    reports.truncate(REPORTS_MAX);
+    Ok(reports)
+}
+
+/// What of a run the log does not know.
+fn of_run(
+    state: &State,
+    contacts: &mut Contacts,
+    who: &Identity,
+    no: JobNo,
+    report: &RunReport,
+    now: Timestamp,
+    reports: &mut Vec<Report>,
+) {
+    let job = &state.jobs[no];
+    let mut say = |observed| reports.push(Report { job: job.spec.id.clone(), run: job.run_no(), observed });
+    let has_begun = match &report.state {
+        RunState::Prepared => false,
+        RunState::Running | RunState::Stopping => true,
+        RunState::Ended(exit) => matches!(exit, Exit::Code(_) | Exit::Signal(_)),
+    };
+    if has_begun && job.is_unconfirmed() && has_begun_everywhere(state, contacts, who, job, report) {
+        say(Observation::Confirmed);
+    }
+    if is_new_checkpoint(job, report, now) {
+        say(Observation::Checkpointed);
+    }
+    if let RunState::Ended(exit) = &report.state
+        && let Some(ending) = end(state, contacts, who, job, report, exit)
+    {
+        say(observed(&ending));
+    }
+}
+
+/// Whether all pods of a job have begun, now that these have.
+fn has_begun_everywhere(state: &State, contacts: &mut Contacts, who: &Identity, job: &Job, report: &RunReport) -> bool {
+    let agents = books::agents_of(state, job, contacts);
+    let is_everywhere = agents.iter().all(|(name, contact)| *name == who.name || contact.begun.contains(&report.run));
+    if let (false, Some(contact)) = (is_everywhere, contacts.get_mut(&who.name)) {
+        contact.begun.insert(report.run);
+    }
+    is_everywhere
+}
+
+/// How a job's run ended, now that it has ended on this agent's nodes; none while it has not ended on others. Its GPUs
+/// are free there when it has ended everywhere, and not before.
+fn end(
+    state: &State,
+    contacts: &mut Contacts,
+    who: &Identity,
+    job: &Job,
+    report: &RunReport,
+    exit: &Exit,
+) -> Option<Ending> {
+    let here = Ending { exit: exit.clone(), told: report.told };
+    let agents = books::agents_of(state, job, contacts);
+    let others = agents.iter().filter(|(name, _)| *name != who.name);
+    let endings: Option<Vec<&Ending>> = others.map(|(_, contact)| contact.ended.get(&report.run)).collect();
+    let Some(endings) = endings else {
+        if let Some(contact) = contacts.get_mut(&who.name) {
+            contact.ended.insert(report.run, here);
+        }
+        return None;
+    };
+    // The first that failed by itself speaks for all: the others were told to stop because of it.
+    endings.into_iter().chain([&here]).min_by_key(|ending| weight(ending)).cloned()
+}
+
+/// Whose ending speaks for a run: the lowest.
+fn weight(ending: &Ending) -> u8 {
+    match (&ending.exit, ending.told) {
+        (Exit::Code(0), false) => 5,
+        (Exit::Code(_) | Exit::Signal(_), false) | (Exit::Command(_), _) => 0,
+        (Exit::Start(_), _) => 1,
+        (Exit::Lost(_), _) => 2,
+        (Exit::Code(_) | Exit::Signal(_), true) => 3,
+        (Exit::Unstarted, _) => 4,
+    }
+}
+
+/// An end as the log takes it. A program that was told to stop has stopped, whatever it says.
+fn observed(ending: &Ending) -> Observation {
+    let failed = |fault, reason, exit| Observation::Failed { reason, fault, exit };
+    match (&ending.exit, ending.told) {
+        (Exit::Code(_) | Exit::Signal(_), true) | (Exit::Unstarted, _) => Observation::Stopped,
+        (Exit::Code(0), false) => Observation::Finished,
+        (Exit::Code(code), false) => failed(Fault::Job, String::new(), Some(RunExit::Code(*code))),
+        (Exit::Signal(signal), false) => {
+            let signal = u8::try_from(*signal).unwrap_or(u8::MAX);
+            failed(Fault::Job, String::new(), Some(RunExit::Signal(signal)))
+        }
+        (Exit::Command(_), _) => failed(Fault::Job, ending.exit.to_string(), None),
+        (Exit::Start(_), _) => failed(Fault::Start, ending.exit.to_string(), None),
+        (Exit::Lost(_), _) => failed(Fault::Node, ending.exit.to_string(), None),
+    }
+}
+
+/// Whether a checkpoint is newer than what is known to be saved.
+fn is_new_checkpoint(job: &Job, report: &RunReport, now: Timestamp) -> bool {
+    let Some(ago) = report.checkpoint_ms.and_then(|ago| i64::try_from(ago).ok()) else { return false };
+    let written = Timestamp(now.0.saturating_sub(ago));
+    let confirmed = job.run.as_ref().and_then(|run| run.confirmed);
+    match (&job.phase, confirmed, &job.run) {
+        (Phase::Running { checkpointed, .. }, Some(confirmed), _) => {
+            written > checkpointed.map_or(confirmed, |last| last + CHECKPOINT_GAP)
+        }
+        (Phase::Stopping(_), Some(confirmed), Some(run)) => {
+            let saved = run.saved_before.0.saturating_add((written - confirmed).0);
+            saved > job.progress.saved_ms.0.saturating_add(LAST_CHECKPOINT_GAP.0)
+        }
+        (_, _, _) => false,
+    }
+}
+
+/// A job that nobody has said how to execute cannot begin.
+fn without_script(job: &Job, has_script: &dyn Fn(&JobId) -> bool) -> Option<Report> {
+    let reason = || "it has no command; submit it with a script".to_owned();
+    let observed = || Observation::Failed { reason: reason(), fault: Fault::Job, exit: None };
+    (!has_script(&job.spec.id)).then(|| Report { job: job.spec.id.clone(), run: job.run_no(), observed: observed() })
+}

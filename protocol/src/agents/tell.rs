@@ -1,0 +1,115 @@
+//! What an agent is told: what should live on its nodes, what should stop, and what it may forget.
+
+use std::collections::BTreeSet;
+
+use agent::message::FORMAT;
+use agent::message::RunState;
+use agent::message::StopOrder;
+use agent::message::SyncAnswer;
+use agent::message::SyncRequest;
+use agent::message::Want;
+use agent::run::RunId;
+use agent::run::Version;
+use engine::job::phase::Phase;
+use engine::job::run::RunStep;
+use engine::message::event::Event;
+use engine::state::jobs::Job;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::time::Timestamp;
+
+use crate::agents::books;
+use crate::agents::contact;
+use crate::agents::contact::Contact;
+use crate::agents::contact::Contacts;
+use crate::agents::contact::Ending;
+use crate::agents::contact::Identity;
+use crate::agents::contact::Serving;
+
+/// When an agent asks again, unless somebody rings.
+pub const INTERVAL_MS: u64 = 15_000;
+/// How long the rest of a run may take to stop when one of its parts has failed.
+const REST_GRACE_MS: u64 = 30_000;
+/// Where the pods of a run meet: one of these ports, which differ from run to run.
+const PORT_FIRST: u16 = 20_000;
+const PORTS: u64 = 10_000;
+
+/// Everything that an agent should have.
+pub(super) fn tell(
+    state: &State,
+    contacts: &Contacts,
+    serving: &Serving,
+    who: &Identity,
+    request: &SyncRequest,
+    script: &dyn Fn(&JobId) -> Option<String>,
+    now: Timestamp,
+) -> SyncAnswer {
+    let current = books::current(state);
+    let is_held = contact::is_held(state, contacts, serving);
+    let is_there = |run: RunId| request.runs.iter().any(|report| report.run == run);
+    let (mut want, mut stop) = (Vec::new(), Vec::new());
+    for (run, no) in &current {
+        let (job, Some(contact)) = (&state.jobs[*no], contacts.get(&who.name)) else { continue };
+        if contact.ended.contains_key(run) || books::pods(state, job, contact).is_empty() {
+            continue;
+        }
+        let order = |kill_in_ms| StopOrder { run: *run, job: job.spec.id.to_string(), kill_in_ms };
+        if let Phase::Stopping(stopping) = &job.phase {
+            stop.push(order(u64::try_from((stopping.until - now).0).unwrap_or_default()));
+        } else if has_failed(contacts, *run) {
+            stop.push(order(REST_GRACE_MS));
+        } else if !(is_held && run.epoch() == state.epoch && !is_there(*run)) {
+            want.extend(script(&job.spec.id).map(|script| wanted(state, job, *run, contact, script)));
+        }
+    }
+    let has_ended = |state: &RunState| matches!(state, RunState::Ended(_));
+    let over = request.runs.iter().filter(|report| has_ended(&report.state) && !current.contains_key(&report.run));
+    SyncAnswer {
+        format: FORMAT,
+        incarnation: request.incarnation,
+        version: Version { epoch: state.epoch, revision: state.revision },
+        interval_ms: INTERVAL_MS,
+        want,
+        stop,
+        forget: over.map(|report| report.run).collect(),
+    }
+}
+
+/// The agents for whom something has happened that they should hear of at once: runs that begin on their nodes, and
+/// runs that should end. Everything else they hear when they ask by themselves.
+#[must_use]
+pub fn concerned<'a>(state: &State, contacts: &'a Contacts, events: &[Event]) -> BTreeSet<&'a str> {
+    let jobs = events.iter().filter_map(|event| {
+        if let Event::Started { job, .. } | Event::Evicted { job, .. } = event {
+            return Some(*job);
+        }
+        if let Event::Run { job, step, .. } = event {
+            return matches!(**step, RunStep::Halted { .. }).then_some(*job);
+        }
+        None
+    });
+    let jobs = jobs.filter_map(|job| state.jobs.get(job));
+    jobs.flat_map(|job| books::agents_of(state, job, contacts)).map(|(name, _)| name).collect()
+}
+
+/// Whether a part of a run has ended otherwise than well: then the rest of it has to go.
+fn has_failed(contacts: &Contacts, run: RunId) -> bool {
+    let is_bad = |ending: &Ending| ending.told || ending.exit != agent::exit::Exit::Code(0);
+    contacts.values().any(|contact| contact.ended.get(&run).is_some_and(is_bad))
+}
+
+fn wanted(state: &State, job: &Job, run: RunId, contact: &Contact, script: String) -> Want {
+    let places = books::places(job);
+    let leader = places.first().map(|at| state.nodes[at.node.at()].id.to_string());
+    let revision = job.run_no().map_or(0, |no| no.revision);
+    Want {
+        run,
+        job: job.spec.id.to_string(),
+        pods: books::pods(state, job, contact),
+        world: u32::try_from(places.len()).unwrap_or(u32::MAX),
+        leader: leader.unwrap_or_default(),
+        port: PORT_FIRST + u16::try_from(revision % PORTS).unwrap_or_default(),
+        script,
+        stop_after_ms: None,
+    }
+}

@@ -1,0 +1,315 @@
+//! What agents say becomes rows of the log, or nothing; what they are told follows from the log.
+
+use agent::exit::Exit;
+use agent::message::FORMAT;
+use agent::message::Hello;
+use agent::message::NodeReport;
+use agent::message::NodeStatus;
+use agent::message::RunReport;
+use agent::message::RunState;
+use agent::message::SyncAnswer;
+use agent::message::SyncRequest;
+use agent::run::RunId;
+use agent::run::Version;
+use engine::job::phase::Outcome;
+use engine::job::phase::Phase;
+use engine::unit::id::JobId;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use protocol::agents::Unheard;
+use protocol::agents::contact;
+use protocol::agents::contact::Contacts;
+use protocol::agents::contact::Identity;
+use protocol::agents::script;
+use protocol::cluster::Cluster;
+use protocol::note::Note;
+use protocol::note::NoteChange;
+use protocol::profile::Profile;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::disk::Disk;
+use crate::memory::START;
+use crate::world::envelope;
+use crate::world::name;
+use crate::world::sender;
+
+/// A cluster of two machines with 8 GPUs each, `n1` in group `a` and `n2` in group `b`.
+struct Desk {
+    cluster: Cluster<Disk>,
+    contacts: Contacts,
+    now: Timestamp,
+    n_commands: u32,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let cluster = Cluster::new(name(), Profile::default(), Disk::default());
+        let mut desk = Self { cluster, contacts: Contacts::new(), now: START, n_commands: 0 };
+        desk.cluster.found(None, None).expect("nothing is published");
+        let cluster = json!({ "dimensions": [{ "name": "gpu", "kind": "gpu" }], "execution": "reported" });
+        desk.send(&json!({ "create_cluster": cluster }));
+        for (group, node) in [("a", "n1"), ("b", "n2")] {
+            desk.send(&json!({ "put_group": { "group": group, "resource_type": "lingjun" } }));
+            let amount = json!({ "gpu": 8000 });
+            desk.send(&json!({ "put_node": { "node": node, "group": group, "amount": amount } }));
+            let key = format!("{}.of-{node}", name());
+            desk.send(&json!({ "create_key": { "key": key, "user": format!("of-{node}"), "serves": [group] } }));
+        }
+        desk.send(&json!({ "create_quota": { "quota": "q", "groups": ["a", "b"], "min": { "gpu": 16000 } } }));
+        desk
+    }
+
+    fn send(&mut self, command: &Value) {
+        self.n_commands += 1;
+        let envelope = envelope(&format!("command-{}", self.n_commands), command);
+        self.cluster.submit(&envelope, &sender(), self.now).expect("it is accepted");
+    }
+
+    /// Submits a job of so many pods of 8 GPUs.
+    fn submit(&mut self, job: &str, pods: u32) {
+        self.n_commands += 1;
+        let pods = json!([{ "count": pods, "amount": { "gpu": 8000 } }]);
+        let command = json!({ "submit_job": { "job": job, "quota": "q", "pods": pods, "fault_tolerance": {} } });
+        let envelope = envelope(&format!("command-{}", self.n_commands), &command);
+        let text = json!({ "format": 1, "command": ["true"] }).to_string();
+        let note = Note { name: script::note_name(&id(job)), text };
+        let noted = self.cluster.submit_noted(&envelope, &sender(), &[NoteChange::Put(note)], self.now);
+        noted.expect("it is accepted");
+    }
+
+    fn hello(&mut self, agent: &str, store: &str) -> Result<u64, String> {
+        let hello = Hello { format: FORMAT, store: store.to_owned() };
+        let welcome = self.cluster.welcome(&mut self.contacts, &who(agent), &hello, self.now);
+        welcome.map(|welcome| welcome.incarnation).map_err(|unheard| words(&unheard))
+    }
+
+    /// What an agent hears that has these runs; how many rows that added to the log.
+    fn sync(&mut self, agent: &str, runs: Vec<RunReport>) -> (SyncAnswer, u64) {
+        self.try_sync(agent, self.contacts[agent].incarnation, runs).expect("it is heard")
+    }
+
+    fn try_sync(&mut self, agent: &str, incarnation: u64, runs: Vec<RunReport>) -> Result<(SyncAnswer, u64), String> {
+        self.now = self.now + Millis(1_000);
+        let before = self.cluster.mark().expect("it is read");
+        let node = agent.strip_prefix("of-").expect("it is named after its node").to_owned();
+        let nodes = vec![NodeReport { node, gpus: 8, status: NodeStatus::Ready, reason: None }];
+        let epoch = self.cluster.with_state(|state| state.epoch).expect("it is read");
+        let answered = Some(Version { epoch, revision: before.revision });
+        let request = SyncRequest { format: FORMAT, incarnation, answered, nodes, runs };
+        let heard = self.cluster.sync(&mut self.contacts, &who(agent), &request, self.now);
+        let heard = heard.map_err(|unheard| words(&unheard))?;
+        let after = self.cluster.mark().expect("it is read");
+        heard.answer.check().expect("it contradicts nothing");
+        Ok((heard.answer, after.seq - before.seq))
+    }
+
+    fn phase(&mut self, job: &str) -> String {
+        let read = |state: &engine::state::world::State| {
+            let job = &state.jobs[state.jobs.find(&id(job)).expect("there is the job")];
+            match &job.phase {
+                Phase::Running { .. } if job.is_unconfirmed() => "starting".to_owned(),
+                Phase::Queued { .. } => "queued".to_owned(),
+                Phase::Starting { .. } => "granted".to_owned(),
+                Phase::Running { .. } => "running".to_owned(),
+                Phase::Stopping(_) => "stopping".to_owned(),
+                Phase::Ended { outcome: Outcome::Failed { reason }, .. } => format!("failed: {reason}"),
+                Phase::Ended { outcome, .. } => format!("{outcome:?}").to_lowercase(),
+            }
+        };
+        self.cluster.with_state(read).expect("it is read")
+    }
+
+    fn round(&mut self) {
+        self.now = self.now + Millis::MINUTE;
+        self.cluster.run_slot(self.now.0 / 60_000, self.now).expect("the round is held");
+    }
+}
+
+fn who(agent: &str) -> Identity {
+    let group = if agent == "of-n1" { "a" } else { "b" };
+    let serves = vec![serde_json::from_value(json!(group)).expect("it is a name")];
+    Identity { name: agent.to_owned(), user: serde_json::from_value(json!(agent)).expect("it is a name"), serves }
+}
+
+fn id(job: &str) -> JobId {
+    JobId::new(job).expect("it is a name")
+}
+
+fn words(unheard: &Unheard) -> String {
+    match unheard {
+        Unheard::Refused(refused) => format!("{}: {refused}", refused.code()),
+        Unheard::Failed(failure) => format!("failed: {failure}"),
+    }
+}
+
+fn run(run: RunId, job: &str, state: RunState) -> RunReport {
+    let job = job.to_owned();
+    RunReport { run, job, state, told: false, since_ms: 0, log_bytes: 0, checkpoint_ms: None }
+}
+
+fn exited(of: RunId, job: &str, code: i32, told: bool) -> RunReport {
+    RunReport { told, ..run(of, job, RunState::Ended(Exit::Code(code))) }
+}
+
+#[test]
+fn a_job_starts_runs_and_ends_and_whoever_says_nothing_new_writes_nothing() {
+    let mut desk = Desk::new();
+    desk.hello("of-n1", "store").expect("it is welcome");
+    desk.submit("job", 1);
+    let (answer, rows) = desk.sync("of-n1", Vec::new());
+    let [want] = answer.want.as_slice() else { panic!("{answer:?}") };
+    assert_eq!((want.job.as_str(), want.pods[0].gpus.len(), want.world, rows), ("job", 8, 1, 0));
+    assert_eq!(desk.phase("job"), "starting");
+    let script = desk.cluster.script(&desk.contacts, &who("of-n1"), &want.script).expect("it is read");
+    assert_eq!(script.as_deref(), Some(r#"{"command":["true"],"format":1}"#));
+    assert_eq!(desk.cluster.script(&desk.contacts, &who("of-n2"), &want.script), Ok(None), "it runs elsewhere");
+
+    assert_eq!(desk.sync("of-n1", vec![run(want.run, "job", RunState::Prepared)]).1, 0);
+    assert_eq!(desk.sync("of-n1", vec![run(want.run, "job", RunState::Running)]).1, 1);
+    assert_eq!(desk.phase("job"), "running");
+    assert_eq!(desk.sync("of-n1", vec![run(want.run, "job", RunState::Running)]).1, 0);
+    let (answer, rows) = desk.sync("of-n1", vec![exited(want.run, "job", 0, false)]);
+    assert_eq!((answer.forget.as_slice(), answer.want.len(), rows), ([want.run].as_slice(), 0, 1));
+    assert_eq!(desk.phase("job"), "succeeded");
+    assert_eq!(desk.sync("of-n1", vec![exited(want.run, "job", 0, false)]).1, 0, "it may come again");
+    assert_eq!(desk.sync("of-n1", Vec::new()).1, 0);
+}
+
+#[test]
+fn what_has_been_told_to_stop_has_stopped_whatever_it_says() {
+    let mut desk = Desk::new();
+    desk.hello("of-n1", "store").expect("it is welcome");
+    desk.submit("job", 1);
+    let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
+    desk.sync("of-n1", vec![run(run_id, "job", RunState::Running)]);
+    desk.send(&json!({ "cancel_job": { "job": "job" } }));
+    let (answer, _) = desk.sync("of-n1", vec![run(run_id, "job", RunState::Running)]);
+    assert_eq!((answer.want.len(), answer.stop.len(), answer.stop[0].run), (0, 1, run_id));
+    desk.submit("next", 2);
+    desk.round();
+    assert_eq!((desk.phase("job"), desk.phase("next")), ("stopping".into(), "queued".into()), "it holds its GPUs");
+    let (answer, rows) = desk.sync("of-n1", vec![exited(run_id, "job", 0, true)]);
+    assert_eq!((answer.forget, rows, desk.phase("job")), (vec![run_id], 1, "cancelled".into()));
+    desk.round();
+    assert_eq!(desk.phase("next"), "starting");
+
+    // Another one finishes by itself before the order reaches it.
+    let mut desk = Desk::new();
+    desk.hello("of-n1", "store").expect("it is welcome");
+    desk.submit("job", 1);
+    let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
+    desk.send(&json!({ "cancel_job": { "job": "job" } }));
+    desk.sync("of-n1", vec![exited(run_id, "job", 0, false)]);
+    assert_eq!(desk.phase("job"), "succeeded");
+}
+
+#[test]
+fn an_end_says_whose_fault_it_is() {
+    for (exit, phase) in [
+        (Exit::Code(3), "failed: exit code 3"),
+        (Exit::Signal(9), "failed: signal 9"),
+        (Exit::Command("no-such: not found".into()), "failed: the command cannot be executed: no-such: not found"),
+        (Exit::Start("disk full".into()), "queued"),
+        (Exit::Lost("gone".into()), "starting"),
+        (Exit::Unstarted, "starting"),
+    ] {
+        let mut desk = Desk::new();
+        desk.hello("of-n1", "store").expect("it is welcome");
+        desk.submit("job", 1);
+        let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
+        desk.sync("of-n1", vec![run(run_id, "job", RunState::Ended(exit.clone()))]);
+        assert_eq!(desk.phase("job"), phase, "{exit}");
+    }
+}
+
+#[test]
+fn a_run_on_two_machines_ends_when_nothing_of_it_lives_on_either() {
+    let mut desk = Desk::new();
+    desk.hello("of-n1", "1").expect("it is welcome");
+    desk.hello("of-n2", "2").expect("it is welcome");
+    desk.sync("of-n2", Vec::new());
+    desk.sync("of-n1", Vec::new());
+    desk.submit("job", 2);
+    let (answer, _) = desk.sync("of-n1", Vec::new());
+    let [want] = answer.want.as_slice() else { panic!("{answer:?}") };
+    assert_eq!((want.pods.len(), want.world, want.leader.as_str()), (1, 2, "n1"));
+    let run_id = want.run;
+    assert_eq!(desk.sync("of-n1", vec![run(run_id, "job", RunState::Running)]).1, 0);
+    assert_eq!(desk.phase("job"), "starting", "half of it is not there");
+    let (answer, rows) = desk.sync("of-n2", vec![run(run_id, "job", RunState::Running)]);
+    assert_eq!((answer.want[0].pods[0].rank, rows, desk.phase("job")), (1, 1, "running".into()));
+
+    let (answer, rows) = desk.sync("of-n1", vec![exited(run_id, "job", 7, false)]);
+    assert_eq!((answer.want.len(), answer.stop.len(), answer.forget.len(), rows), (0, 0, 0, 0), "it is not over");
+    let (answer, _) = desk.sync("of-n2", vec![run(run_id, "job", RunState::Running)]);
+    assert_eq!((answer.want.len(), answer.stop[0].run), (0, run_id), "the rest has to go");
+    let (answer, rows) = desk.sync("of-n2", vec![exited(run_id, "job", 0, true)]);
+    assert_eq!((answer.forget.len(), rows, desk.phase("job")), (1, 1, "failed: exit code 7".into()));
+    let (answer, rows) = desk.sync("of-n1", vec![exited(run_id, "job", 7, false)]);
+    assert_eq!((answer.forget, rows), (vec![run_id], 0));
+}
+
+#[test]
+fn the_reports_of_one_request_are_one_row() {
+    let mut desk = Desk::new();
+    desk.hello("of-n1", "store").expect("it is welcome");
+    for job in 0..8 {
+        desk.n_commands += 1;
+        let name = format!("job-{job}");
+        let pods = json!([{ "amount": { "gpu": 1000 } }]);
+        desk.send(&json!({ "submit_job": { "job": name, "quota": "q", "pods": pods } }));
+    }
+    // Nobody has said what they execute.
+    let (answer, rows) = desk.sync("of-n1", Vec::new());
+    assert_eq!((answer.want.len(), rows), (0, 1));
+    assert_eq!(desk.phase("job-7"), "failed: it has no command; submit it with a script");
+}
+
+#[test]
+fn another_process_another_store_and_another_node_are_refused() {
+    let mut desk = Desk::new();
+    assert!(desk.try_sync_unknown().starts_with("say_hello: agent of-n1 has not said hello"));
+    let first = desk.hello("of-n1", "store").expect("it is welcome");
+    let second = desk.hello("of-n1", "store").expect("it is welcome");
+    assert!(second > first);
+    let told = desk.try_sync("of-n1", first, Vec::new()).expect_err("it is older");
+    assert!(told.starts_with("superseded: another process has said hello as agent of-n1 since"), "{told}");
+    desk.sync("of-n1", Vec::new());
+    desk.hello("of-n1", "other").expect("nothing has run, so any store will do");
+    desk.submit("job", 1);
+    let told = desk.hello("of-n1", "store").expect_err("the other one knows what was started");
+    assert!(told.starts_with("other_store: agent of-n1 came with another state directory before"), "{told}");
+    desk.hello("of-n2", "store").expect("it is welcome");
+    let thief = Identity { serves: who("of-n1").serves, ..who("of-n2") };
+    let node = |node: &str| NodeReport { node: node.into(), gpus: 8, status: NodeStatus::Ready, reason: None };
+    let mut told = |who: &Identity, name: &str| {
+        let incarnation = desk.contacts["of-n2"].incarnation;
+        let request =
+            SyncRequest { format: FORMAT, incarnation, answered: None, nodes: vec![node(name)], runs: Vec::new() };
+        let heard = desk.cluster.sync(&mut desk.contacts, who, &request, desk.now);
+        words(&heard.expect_err("it is no node of its own"))
+    };
+    assert_eq!(told(&thief, "n1"), "bad_node: node n1 is agent of-n1's; name it in one of them only");
+    let other = "bad_node: node n1 belongs to group a, which the key of agent of-n2 is not for";
+    assert_eq!(told(&who("of-n2"), "n1"), other);
+    let unknown = "bad_node: the cluster has no node n9; add it with put_node, or do not name it";
+    assert_eq!(told(&who("of-n2"), "n9"), unknown);
+}
+
+impl Desk {
+    fn try_sync_unknown(&mut self) -> String {
+        self.try_sync("of-n1", 1, Vec::new()).expect_err("nobody knows it")
+    }
+}
+
+#[test]
+fn agents_are_the_keys_that_serve() {
+    let mut desk = Desk::new();
+    desk.send(&json!({ "revoke_key": { "key": format!("{}.of-n2", name()) } }));
+    let now = desk.now;
+    let names = |state: &engine::state::world::State| {
+        contact::serving(state, &name(), now).into_keys().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(desk.cluster.with_state(names).expect("it is read"), ["of-n1"]);
+}

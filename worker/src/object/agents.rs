@@ -1,0 +1,169 @@
+//! What agents ask for. What follows from it is judged in [`protocol::agents`]; what is kept of an agent beside the log is a
+//! row of the table `agents`, written in the same step as the log when it has changed.
+
+use agent::message::Hello;
+use agent::message::SyncRequest;
+use agent::script::Script;
+use engine::message;
+use engine::message::envelope::Receipt;
+use engine::message::rejection::Noun;
+use engine::message::rejection::Rejection;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use protocol::agents::Heard;
+use protocol::agents::contact::Contact;
+use protocol::agents::contact::Contacts;
+use protocol::agents::contact::Identity;
+use protocol::agents::script;
+use protocol::agents::tell;
+use protocol::cluster::Cluster;
+use protocol::log::decode;
+use protocol::log::encode;
+use protocol::note::Note;
+use protocol::note::NoteChange;
+use protocol::route::AgentCall;
+use serde::Deserialize;
+use worker::Request;
+use worker::Response;
+use worker::SqlStorage;
+
+use crate::access;
+use crate::access::Principal;
+use crate::answer;
+use crate::answer::Origin;
+use crate::answer::Problem;
+use crate::answer::Reply;
+use crate::bindings;
+use crate::object::Core;
+use crate::object::calls;
+use crate::proof::Proof;
+use crate::query::Query;
+use crate::storage::SqlLog;
+
+#[derive(Deserialize)]
+struct ContactRow {
+    name: String,
+    contact: String,
+}
+
+/// Answers an agent.
+pub(super) async fn serve(
+    core: &Core,
+    call: AgentCall,
+    mut request: Request,
+    query: &Query,
+    principal: &Principal,
+    proof: Option<&Proof>,
+) -> Reply {
+    let who = principal.agent.as_ref().ok_or(Problem::NoAgent)?;
+    let now = bindings::now();
+    match call {
+        AgentCall::Hello => {
+            let hello: Hello = message::read(&request.bytes().await?)?;
+            let welcome = with_contacts(core, |cluster, contacts| Ok(cluster.welcome(contacts, who, &hello, now)?))?;
+            Ok(Response::from_json(&welcome)?)
+        }
+        AgentCall::Sync => {
+            let said: SyncRequest = message::read(&request.bytes().await?)?;
+            let heard = with_contacts(core, |cluster, contacts| Ok(cluster.sync(contacts, who, &said, now)?))?;
+            let Heard { answer, done } = heard;
+            if let Some(done) = &done {
+                core.push(done)?;
+                core.follow_up().await?;
+            }
+            answer::json_text(encode(&answer)?, Origin::object(answer.version.revision))
+        }
+        AgentCall::Bell => {
+            let proved = proof.map(Proof::text).unwrap_or_default();
+            calls::socket(core, &request, &[&proved, BELL, &bell_of(&who.name)])
+        }
+        AgentCall::Script => {
+            let digest = query.text("digest").ok_or(Problem::BadQuery("digest"))?;
+            let text = with_contacts(core, |cluster, contacts| Ok(cluster.script(contacts, who, &digest)?))?;
+            let revision = core.with(Cluster::mark)?.revision;
+            answer::json_text(text.ok_or(Problem::NoScript)?, Origin::object(revision))
+        }
+    }
+}
+
+/// The tag of sockets on which agents are told to ask.
+pub(super) const BELL: &str = "bell";
+
+fn bell_of(agent: &str) -> String {
+    format!("{BELL} {agent}")
+}
+
+/// The agent whose bell has this tag, if its key still serves.
+pub(super) fn of_bell(state: &State, tag: &str) -> Option<Identity> {
+    access::principal(state, &Proof::read(tag)?, bindings::now()).ok()?.agent
+}
+
+/// Rings for the agents that a commit concerns. What is said is the revision; who does not hear it asks before long.
+pub(super) fn ring(core: &Core, receipt: &Receipt) -> Result<(), Problem> {
+    if core.state.get_websockets_with_tag(BELL).is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = with_contacts(core, |cluster, contacts| {
+        let names = cluster.with_state(|state| {
+            let concerned = tell::concerned(state, contacts, &receipt.events);
+            concerned.into_iter().map(str::to_owned).collect()
+        });
+        Ok(names?)
+    })?;
+    for name in names {
+        for socket in core.state.get_websockets_with_tag(&bell_of(&name)) {
+            // A socket that cannot be written to will close; its agent then asks.
+            let _ = socket.send_with_str(receipt.revision.to_string());
+        }
+    }
+    Ok(())
+}
+
+/// The note with a script. Another script than a job has already is refused, as another job of its name would be.
+pub(super) fn note(core: &Core, job: &JobId, script: &Script) -> Result<NoteChange, Problem> {
+    let (name, text) = (script::note_name(job), encode(script)?);
+    let is_other = core.with(|cluster| {
+        let is_known = cluster.with_state(|state| state.jobs.find(job).is_some())?;
+        let before = if is_known { cluster.note(&name)? } else { None };
+        Ok::<_, protocol::fault::Fault>(before.is_some_and(|before| before != text))
+    })?;
+    if is_other {
+        return Err(Rejection::Taken { noun: Noun::Job, name: job.to_string() }.into());
+    }
+    Ok(NoteChange::Put(Note { name, text }))
+}
+
+/// Works with what is kept of agents. The work cannot await; after a fault it is read anew.
+fn with_contacts<T>(
+    core: &Core,
+    work: impl FnOnce(&mut Cluster<SqlLog>, &mut Contacts) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    let sql = table(core)?;
+    let before = match core.contacts.take() {
+        Some(contacts) => contacts,
+        None => read(&sql)?,
+    };
+    let mut contacts = before.clone();
+    let worked = core.with(|cluster| work(cluster, &mut contacts))?;
+    for (name, contact) in contacts.iter().filter(|(name, contact)| before.get(*name) != Some(contact)) {
+        let values = vec![name.as_str().into(), encode(contact)?.into()];
+        sql.exec("INSERT OR REPLACE INTO agents VALUES (?, ?)", values)?;
+    }
+    core.contacts.replace(Some(contacts));
+    Ok(worked)
+}
+
+fn read(sql: &SqlStorage) -> Result<Contacts, Problem> {
+    let rows: Vec<ContactRow> = sql.exec("SELECT name, contact FROM agents", None)?.to_array()?;
+    let contact = |row: ContactRow| {
+        let contact: Contact = decode("what is kept of an agent", &row.contact)?;
+        Ok((row.name, contact))
+    };
+    rows.into_iter().map(contact).collect()
+}
+
+fn table(core: &Core) -> Result<SqlStorage, Problem> {
+    let sql = core.state.storage().sql();
+    sql.exec("CREATE TABLE IF NOT EXISTS agents (name TEXT PRIMARY KEY, contact TEXT NOT NULL) WITHOUT ROWID", None)?;
+    Ok(sql)
+}
