@@ -6,6 +6,7 @@
 pub mod meter;
 pub mod workload;
 
+pub mod agents;
 pub mod bench;
 pub mod check;
 pub mod replay;

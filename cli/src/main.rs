@@ -9,6 +9,9 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::Subcommand;
 use engine::unit::time::Timestamp;
+use tidegate::agents;
+use tidegate::agents::join;
+use tidegate::agents::join::Join;
 use tidegate::bench::figure::Figure;
 use tidegate::bench::growth;
 use tidegate::bench::growth::Growing;
@@ -25,7 +28,7 @@ use trace::offers::Offers;
 use trace::offers::Reading;
 use trace::sheet::Source;
 
-/// Runs Tidegate's engine without the network: scenarios, replays of real traces, policy checks, figures.
+/// Tidegate's engine without the network: scenarios, replays of real traces, policy checks, figures; and agents.
 #[derive(Debug, Parser)]
 #[command(name = "tidegate", about, disable_version_flag = true)]
 struct Arguments {
@@ -92,6 +95,9 @@ enum Task {
         #[arg(long)]
         preemption: bool,
     },
+    /// Makes this machine one on which a cluster's jobs run.
+    #[command(subcommand)]
+    Agent(AgentTask),
     /// Measures the figures to reach, and prints each beside its target.
     Bench {
         /// What to measure, by name; otherwise everything.
@@ -117,11 +123,47 @@ enum Task {
     },
 }
 
+#[derive(Debug, Subcommand)]
+enum AgentTask {
+    /// Makes a key for this machine, as an administrator of the cluster, and keeps it in the state directory.
+    ///
+    /// The token of an administrator's session, or ADMIN_KEY, is read from the variable TIDEGATE_TOKEN.
+    Join {
+        /// The address of the service: https://..., or http:// on this machine.
+        service: String,
+        /// The cluster.
+        #[arg(long)]
+        cluster: String,
+        /// What the agent is called; no other agent of the cluster has this name.
+        #[arg(long)]
+        name: String,
+        /// The resource groups on whose nodes it runs jobs.
+        #[arg(long, required = true, value_delimiter = ',')]
+        groups: Vec<String>,
+        /// Where the agent keeps its key and its runs [default: ~/.local/state/tidegate/agent].
+        #[arg(long)]
+        state: Option<PathBuf>,
+    },
+    /// Does what the cluster wants until it is ended; jobs go on without it, and it finds them again.
+    Run {
+        /// Where the agent keeps its key and its runs [default: ~/.local/state/tidegate/agent].
+        #[arg(long)]
+        state: Option<PathBuf>,
+        /// A node that this machine is, with its GPUs; otherwise it is asked for its name and its driver.
+        #[arg(long = "node", value_name = "NAME=GPUS")]
+        nodes: Vec<String>,
+    },
+}
+
 fn timestamp(text: &str) -> Result<Timestamp, String> {
     calendar::timestamp(text).ok_or_else(|| "write a date and a time, such as 2026-11-21T08:00:00Z".to_owned())
 }
 
 fn main() -> ExitCode {
+    // The same program watches over the runs that an agent starts.
+    if let Some(code) = runner::supervise::run_if_asked() {
+        return ExitCode::from(code);
+    }
     let Arguments { task } = Arguments::parse();
     match run(task) {
         Ok(code) => code,
@@ -148,6 +190,10 @@ fn run(task: Task) -> Result<ExitCode, String> {
             let offers = offers.map(|offers| Offers::read(&Source::open(&offers)?, reading)).transpose()?;
             replay(&Source::open(&trace)?, &setting, offers.as_ref(), json, &mut out)
         }
+        Task::Agent(task) => {
+            let told = agent(task)?;
+            writeln!(out, "{told}").map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string())
+        }
         Task::Check { file, preemption } => {
             let has_faults = check::run(&file, preemption, &mut out)?;
             Ok(if has_faults { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -158,6 +204,20 @@ fn run(task: Task) -> Result<ExitCode, String> {
             names.map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string())
         }
         Task::Bench { names, once, json, traces, .. } => bench(&names, &traces, once, json, &mut out),
+    }
+}
+
+fn agent(task: AgentTask) -> Result<String, String> {
+    let place = |state: Option<PathBuf>| state.map_or_else(agents::run::default_state, Ok);
+    match task {
+        AgentTask::Join { service, cluster, name, groups, state } => {
+            let token = std::env::var(join::TOKEN).map_err(|_| {
+                format!("set {} to the token of an administrator's session, or to ADMIN_KEY", join::TOKEN)
+            })?;
+            let asked = Join { service: &service, cluster: &cluster, name: &name, groups: &groups };
+            join::join(asked, &token, &place(state)?)
+        }
+        AgentTask::Run { state, nodes } => agents::run::run(&place(state)?, &nodes),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::Child;
 use std::process::Command;
@@ -178,6 +179,11 @@ impl Local {
         }
         Ok(())
     }
+}
+
+/// Has the agent with this state directory look at once, as one of its supervisors would.
+pub fn wake(state: &Path) {
+    store::ring(&state.join("changed"));
 }
 
 impl Runner for Local {

@@ -1,0 +1,75 @@
+//! `tidegate agent join`: an administrator makes a key for this machine.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use engine::message::FORMAT;
+use serde_json::json;
+
+use crate::agents::http::Address;
+use crate::agents::http::Client;
+use crate::agents::joined::Joined;
+use crate::agents::joined::Place;
+
+/// Where the administrator's token is read. It is never an argument: others on this machine see those.
+pub const TOKEN: &str = "TIDEGATE_TOKEN";
+
+/// What is to be joined.
+#[derive(Clone, Copy, Debug)]
+pub struct Join<'a> {
+    /// The address of the service.
+    pub service: &'a str,
+    /// The cluster.
+    pub cluster: &'a str,
+    /// The agent's name.
+    pub name: &'a str,
+    /// The groups on whose nodes it runs jobs.
+    pub groups: &'a [String],
+}
+
+/// Makes the key and keeps it; what to say of that.
+pub fn join(asked: Join, token: &str, state: &Path) -> Result<String, String> {
+    let Join { service, cluster, name, groups } = asked;
+    let client = Client::new(Address::new(service)?);
+    let place = Place::take(state)?;
+    match make_key(&client, asked, token) {
+        Ok(secret) => {
+            let (service, cluster, name) = (service.to_owned(), cluster.to_owned(), name.to_owned());
+            place.fill(&Joined { format: FORMAT, service, cluster, name, secret })?;
+        }
+        Err(problem) => {
+            place.give_back();
+            return Err(problem);
+        }
+    }
+    let (state, groups) = (state.display(), groups.join(", "));
+    Ok(format!(
+        "{name} is an agent of cluster {cluster} for {groups}; start it with: tidegate agent run --state {state}"
+    ))
+}
+
+fn make_key(client: &Client, asked: Join, token: &str) -> Result<String, String> {
+    let Join { cluster, name, groups, .. } = asked;
+    let key = format!("{cluster}.{name}");
+    let command = json!({ "create_key": { "key": key, "user": name, "serves": groups } });
+    let body = json!({ "format": FORMAT, "id": format!("join-{name}-{}", drawn()?), "command": command });
+    let answer = client.post(&format!("/v1/clusters/{cluster}/commands"), Some(token), &body.to_string())?;
+    if answer.status != 200 {
+        let (_, message) = answer.refusal();
+        return Err(message);
+    }
+    answer.secret.ok_or_else(|| {
+        format!(
+            "there is a key {key} already, and its secret was shown once; choose another --name, or rotate that key"
+        )
+    })
+}
+
+/// What no other command's name ends with.
+fn drawn() -> Result<String, String> {
+    let mut bytes = [0; 8];
+    let read = File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes));
+    read.map_err(|error| format!("/dev/urandom: {error}"))?;
+    Ok(bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
+}

@@ -1,0 +1,10 @@
+//! `tidegate agent`: this machine's side of a cluster.
+
+pub mod http;
+pub mod joined;
+pub mod session;
+
+pub mod bell;
+pub mod join;
+pub mod link;
+pub mod run;

@@ -1,0 +1,131 @@
+//! The session of an agent: opened with its key when one is needed, and shared by its threads.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use protocol::answer::Credentials;
+use protocol::answer::OpenedSession;
+use runner::serve::LinkError;
+use serde::de::DeserializeOwned;
+
+use crate::agents::http::Address;
+use crate::agents::http::Answer;
+use crate::agents::http::Client;
+use crate::agents::joined::Joined;
+
+/// An agent that has joined, towards its service.
+pub struct Session {
+    client: Client,
+    joined: Joined,
+    token: Mutex<Option<String>>,
+}
+
+impl Session {
+    /// The session of an agent; nothing is sent yet.
+    pub fn new(joined: Joined) -> Result<Self, String> {
+        Ok(Self { client: Client::new(Address::new(&joined.service)?), joined, token: Mutex::new(None) })
+    }
+
+    /// Where the service is.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        self.client.address()
+    }
+
+    /// The path of what an agent asks for.
+    #[must_use]
+    pub fn path(&self, call: &str) -> String {
+        format!("/v1/clusters/{}/agents/{}/{call}", self.joined.cluster, self.joined.name)
+    }
+
+    /// Asks with a token; once more with a new one if it is not taken any more.
+    pub fn ask<T: DeserializeOwned>(
+        &self,
+        ask: impl Fn(&Client, &str) -> Result<Answer, String>,
+    ) -> Result<T, LinkError> {
+        let token = self.token()?;
+        let mut answer = ask(&self.client, &token).map_err(LinkError::Silent)?;
+        if answer.status == 401 {
+            self.forget(&token);
+            answer = ask(&self.client, &self.token()?).map_err(LinkError::Silent)?;
+        }
+        read(&answer)
+    }
+
+    /// The token, of a new session if there is none.
+    pub fn token(&self) -> Result<String, LinkError> {
+        let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(token) = &*token {
+            return Ok(token.clone());
+        }
+        let Joined { service, cluster, secret, .. } = &self.joined;
+        let key = self.joined.key();
+        let shown = Credentials { key: key.clone(), secret: secret.clone() };
+        let body = serde_json::to_string(&shown).map_err(|error| LinkError::Silent(error.to_string()))?;
+        let path = format!("/v1/clusters/{cluster}/sessions");
+        let answer = self.client.post(&path, None, &body).map_err(LinkError::Silent)?;
+        if answer.status == 401 {
+            return Err(LinkError::Refused(format!(
+                "the key {key} does not open cluster {cluster} at {service}: it was revoked or rotated, or is another \
+                 cluster's; join anew"
+            )));
+        }
+        let OpenedSession { token: opened, .. } = read(&answer)?;
+        Ok(token.insert(opened).clone())
+    }
+
+    /// Drops a token that is not taken any more.
+    pub fn forget(&self, token: &str) {
+        let mut kept = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.as_deref() == Some(token) {
+            *kept = None;
+        }
+    }
+}
+
+/// What an answer means. What may be otherwise soon is as good as silence: it is asked again.
+fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, LinkError> {
+    if answer.status == 200 {
+        return serde_json::from_str(&answer.text)
+            .map_err(|error| LinkError::Silent(format!("the answer cannot be read: {error}")));
+    }
+    let (code, message) = answer.refusal();
+    Err(match (answer.status, code.as_str()) {
+        (409, "superseded") => LinkError::Superseded,
+        (409, "say_hello") => LinkError::Unknown,
+        (404, "no_script") => LinkError::Silent(message),
+        (400 | 401 | 403 | 404 | 409 | 413 | 422, code) if !code.is_empty() => LinkError::Refused(message),
+        (_, _) => LinkError::Silent(message),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use agent::message::Welcome;
+    use runner::serve::LinkError;
+
+    use super::read;
+    use crate::agents::http::Answer;
+
+    #[test]
+    fn only_what_the_service_itself_refuses_ends_an_agent() {
+        let told = |status, text: &str| match read::<Welcome>(&Answer { status, text: text.to_owned(), secret: None }) {
+            Ok(_) => "welcome".to_owned(),
+            Err(LinkError::Superseded) => "superseded".to_owned(),
+            Err(LinkError::Unknown) => "hello".to_owned(),
+            Err(LinkError::Refused(reason)) => format!("refused: {reason}"),
+            Err(LinkError::Silent(_)) => "silent".to_owned(),
+        };
+        let refusal = |code: &str| format!(r#"{{"code":"{code}","message":"words","rejection":null}}"#);
+        assert_eq!(told(200, r#"{"format":1,"incarnation":1}"#), "welcome");
+        assert_eq!(told(200, "<html>"), "silent");
+        assert_eq!(told(409, &refusal("superseded")), "superseded");
+        assert_eq!(told(409, &refusal("say_hello")), "hello");
+        assert_eq!(told(409, &refusal("bad_node")), "refused: words");
+        assert_eq!(told(403, &refusal("other_agent")), "refused: words");
+        for (status, text) in [(404, "<html>"), (429, &*refusal("too_many")), (503, &refusal("unavailable")), (302, "")]
+        {
+            assert_eq!(told(status, text), "silent", "{status}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+// Jobs as real processes: the Worker in its runtime, an agent of this computer, and what the processes themselves have written.
+import assert from "node:assert/strict";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Server } from "./server.mjs";
+
+const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
+const PROGRAM = join(resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target"), "debug/tidegate");
+const GPUS = 4;
+/** How long anything may take here. */
+const PATIENCE_MS = 40_000;
+
+const folder = mkdtempSync(join(tmpdir(), "tidegate-agent-"));
+const agents = new Set();
+let server;
+let cluster;
+before(async () => {
+  execFileSync("cargo", ["build", "--quiet", "--package", "tidegate"], { cwd: ROOT, stdio: "inherit" });
+  server = await new Server().start();
+  cluster = await founded("workshop");
+});
+after(async () => {
+  for (const agent of agents) agent.kill("SIGKILL");
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A cluster of one machine, `n1`, whose jobs are reported. */
+function founded(name) {
+  const amount = { gpu: GPUS * 1000 };
+  return server.cluster(name).foundBy([
+    { create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }], execution: "reported" } },
+    { put_group: { group: "machines", resource_type: "lingjun" } },
+    { put_node: { node: "n1", group: "machines", amount } },
+    { create_quota: { quota: "team", groups: ["machines"], min: amount, settings: { grace_period_ms: 20_000 } } },
+  ]);
+}
+
+/** What a call of the command says, and its exit status. */
+function tidegate(...args) {
+  const env = { ...process.env, TIDEGATE_TOKEN: server.key };
+  return new Promise((done) => {
+    execFile(PROGRAM, args, { env, timeout: PATIENCE_MS }, (error, stdout, stderr) => done({ code: error ? error.code : 0, said: `${stdout}${stderr}` }));
+  });
+}
+
+const state = (name) => join(folder, name);
+const joining = (name, { to = "workshop", url = server.url, groups = "machines" } = {}) =>
+  tidegate("agent", "join", url, "--cluster", to, "--name", name, "--groups", groups, "--state", state(name));
+
+/** Starts the agent of a state directory, as a service of the machine would. */
+function started(name) {
+  const agent = spawn(PROGRAM, ["agent", "run", "--state", state(name), "--node", `n1=${GPUS}`], { stdio: ["ignore", "inherit", "pipe"] });
+  agents.add(agent);
+  agent.said = "";
+  agent.stderr.on("data", (text) => (agent.said += text));
+  agent.ended = new Promise((done) => agent.once("exit", (code) => (agents.delete(agent), done(code))));
+  return agent;
+}
+
+/** The job as the cluster's object has it now. */
+async function job(name) {
+  const { body } = await cluster.get("hash");
+  const snapshot = await cluster.get(`snapshot?min_revision=${body.revision}`);
+  return snapshot.body.jobs.map(([, job]) => job).find(({ spec }) => spec.id === name);
+}
+
+/** Queued, starting, running, stopping or ended. */
+function phase({ phase, run }) {
+  const [name] = Object.keys(phase);
+  return name === "running" && !run.confirmed ? "starting" : name;
+}
+
+/** Waits until something is so; what it is then. */
+async function until(what, look) {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const seen = await look();
+    if (seen) return seen;
+    if (Date.now() > end) assert.fail(`not in time: ${what}`);
+    await pause(50);
+  }
+}
+
+const reaches = (name, wanted) => until(`${name} is ${wanted}`, async () => phase(await job(name)) === wanted);
+const file = (name) => join(folder, name);
+const lines = (name) => (existsSync(file(name)) ? readFileSync(file(name), "utf8").trim().split("\n") : []);
+const lives = (pid) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** Submits a job of all GPUs that runs this in a shell. It notes the number of each process that it is started as. */
+async function submit(name, script, more = {}) {
+  const command = ["sh", "-c", `echo $$ >> ${file(`${name}.starts`)}\n${script}`];
+  const submit_job = { job: name, quota: "team", pods: [{ amount: { gpu: GPUS * 1000 } }], ...more };
+  const sent = await cluster.send(name, { submit_job }, { script: { format: 1, command, environment: { WORD: "tide" } } });
+  assert.equal(sent.status, 200, JSON.stringify(sent.body));
+}
+
+test("an agent joins with an administrator's token, and keeps its secret to itself", async () => {
+  const { code, said } = await joining("one");
+  assert.equal(code, 0, said);
+  assert.match(said, /one is an agent of cluster workshop for machines; start it with: tidegate agent run/);
+  assert.equal(statSync(join(state("one"), "agent.json")).mode & 0o777, 0o600);
+  const again = await joining("one");
+  assert.notEqual(again.code, 0);
+  assert.match(again.said, /an agent has joined with .* already/);
+  rmSync(join(state("one"), "agent.json"));
+  const taken = await joining("one");
+  assert.match(taken.said, /there is a key workshop\.one already, and its secret was shown once/);
+  assert.ok(!existsSync(join(state("one"), "agent.json")), "nothing came of it");
+  assert.match((await joining("two", { groups: "no-such" })).said, /there is no resource group no-such/);
+  assert.match((await joining("two", { url: "http://example.org" })).said, /is not encrypted; http is for this machine alone/);
+});
+
+test("a job starts as a process, runs, and ends with its exit code", async () => {
+  assert.equal((await joining("worker")).code, 0);
+  const agent = started("worker");
+  await submit("counts", `echo $WORD $TIDEGATE_JOB $CUDA_VISIBLE_DEVICES $WORLD_SIZE >> ${file("counts.says")}\nuntil [ -e ${file("counts.go")} ]; do sleep 0.1; done\nexit 3`);
+  await reaches("counts", "running");
+  assert.deepEqual(lines("counts.says"), ["tide counts 0,1,2,3 1"]);
+  writeFileSync(file("counts.go"), "");
+  await reaches("counts", "ended");
+  assert.deepEqual((await job("counts")).phase.ended.outcome, { failed: { reason: "exit code 3" } });
+  assert.equal(lines("counts.starts").length, 1);
+
+  const { body } = await cluster.get("hash");
+  await pause(3_000);
+  assert.equal((await cluster.get("hash")).body.seq, body.seq, "an agent that has nothing to say writes nothing");
+  agent.kill("SIGTERM");
+  await agent.ended;
+});
+
+test("a cancelled job gets SIGTERM, and its GPUs are free when its process is gone", async () => {
+  const agent = started("worker");
+  await submit("stays", `trap 'echo told >> ${file("stays.says")}; until [ -e ${file("stays.go")} ]; do sleep 0.1; done; exit 0' TERM\nwhile :; do sleep 0.1; done`);
+  await reaches("stays", "running");
+  await submit("waits", "sleep 600");
+  assert.equal((await cluster.send("cancel", { cancel_job: { job: "stays" } })).status, 200);
+  await until("it was told", () => lines("stays.says").length > 0);
+  await pause(1_000);
+  assert.deepEqual([phase(await job("stays")), phase(await job("waits"))], ["stopping", "queued"]);
+  writeFileSync(file("stays.go"), "");
+  await reaches("waits", "running");
+  assert.deepEqual((await job("stays")).phase.ended.outcome, "cancelled", "a program that ends well when it is told to stop has stopped");
+  assert.ok(!lives(Number(lines("stays.starts")[0])));
+  assert.equal((await cluster.send("cancel-waits", { cancel_job: { job: "waits" } })).status, 200);
+  await reaches("waits", "ended");
+  agent.kill("SIGKILL");
+  await agent.ended;
+});
+
+test("an agent that is killed and comes back finds its job as it left it", async () => {
+  let agent = started("worker");
+  await submit("goes-on", `until [ -e ${file("goes-on.go")} ]; do sleep 0.1; done`);
+  await reaches("goes-on", "running");
+  const [pid] = lines("goes-on.starts").map(Number);
+  for (let kill = 0; kill < 3; kill += 1) {
+    agent.kill("SIGKILL");
+    await agent.ended;
+    assert.ok(lives(pid), "the job goes on without it");
+    agent = started("worker");
+    await pause(500);
+  }
+  assert.equal(phase(await job("goes-on")), "running");
+  agent.kill("SIGKILL");
+  await agent.ended;
+  writeFileSync(file("goes-on.go"), "");
+  await until("the job has ended by itself", () => !lives(pid));
+  assert.equal(phase(await job("goes-on")), "running", "nobody has told yet");
+  agent = started("worker");
+  await reaches("goes-on", "ended");
+  assert.equal((await job("goes-on")).phase.ended.outcome, "succeeded");
+  assert.deepEqual(lines("goes-on.starts").map(Number), [pid], "it was started once");
+
+  const second = started("worker");
+  assert.equal(await second.ended, 1);
+  assert.match(second.said, /another agent uses .*; stop it first/);
+  agent.kill("SIGTERM");
+  await agent.ended;
+});
+
+test("a job that says nothing of what it executes, and one that cannot be executed, fail with the reason", async () => {
+  const agent = started("worker");
+  assert.equal((await cluster.submit("mute")).status, 200);
+  await reaches("job-mute", "ended");
+  assert.equal((await job("job-mute")).phase.ended.outcome.failed.reason, "it has no command; submit it with a script");
+  const submit_job = { job: "absent", quota: "team", pods: [{ amount: { gpu: 1000 } }] };
+  await cluster.send("absent", { submit_job }, { script: { format: 1, command: ["no-such-program"] } });
+  await reaches("absent", "ended");
+  assert.match((await job("absent")).phase.ended.outcome.failed.reason, /the command cannot be executed: no-such-program/);
+  const other = await cluster.send("absent-2", { submit_job }, { script: { format: 1, command: ["true"] } });
+  assert.deepEqual([other.status, other.body.code], [409, "taken"]);
+  agent.kill("SIGTERM");
+  await agent.ended;
+});
+
+test("an old key, another cluster's key, an older process and another machine with the key are refused in clear words", async () => {
+  const joined = JSON.parse(readFileSync(join(state("worker"), "agent.json"), "utf8"));
+  const as = (name, change) => {
+    execFileSync("cp", ["-r", state("worker"), state(name)]);
+    writeFileSync(join(state(name), "agent.json"), JSON.stringify({ ...joined, ...change }), { mode: 0o600 });
+    return started(name);
+  };
+  await founded("elsewhere");
+  for (const [name, change, words] of [
+    ["wrong-secret", { secret: "x".repeat(40) }, /the key workshop\.worker does not open cluster workshop at .*: it was revoked or rotated/],
+    ["wrong-cluster", { cluster: "elsewhere" }, /the key elsewhere\.worker does not open cluster elsewhere/],
+    ["wrong-format", { more: 1 }, /unknown field `more`/],
+  ]) {
+    const agent = as(name, change);
+    assert.equal(await agent.ended, 1, name);
+    assert.match(agent.said, words);
+  }
+
+  // The same store is here twice; a machine's own would have another name and be refused while the first one has runs.
+  const first = started("worker");
+  await submit("held", "sleep 600");
+  await reaches("held", "running");
+  const second = as("copied", {});
+  assert.equal(await first.ended, 1);
+  assert.match(first.said, /another process has said hello as agent worker of cluster workshop/);
+  second.kill("SIGKILL");
+  await second.ended;
+  rmSync(join(state("copied"), "store"));
+  const third = started("copied");
+  assert.equal(await third.ended, 1);
+  assert.match(third.said, /came with another state directory before, which may have 1 runs that have not ended/);
+
+  const session = await cluster.request("POST", "sessions", JSON.stringify({ key: "workshop.worker", secret: joined.secret }), {});
+  assert.equal(session.status, 200);
+  const bearer = { authorization: `Bearer ${session.body.token}` };
+  for (const [method, path] of [["GET", "snapshot"], ["GET", "keys"], ["GET", "me"], ["POST", "commands"], ["POST", "flush"], ["GET", "jobs/held/why"]]) {
+    const { status, body } = await cluster.request(method, path, method === "POST" ? "{}" : undefined, bearer);
+    assert.deepEqual([status, body.code], [403, "only_agent"], path);
+  }
+  const other = await cluster.request("POST", "agents/one/hello", JSON.stringify({ format: 1, store: "x" }), bearer);
+  assert.deepEqual([other.status, other.body.code], [403, "other_agent"]);
+  const nobody = await cluster.request("POST", "agents/worker/hello", JSON.stringify({ format: 1, store: "x" }));
+  assert.deepEqual([nobody.status, nobody.body.code], [403, "no_agent"]);
+  const script = await cluster.request("GET", `agents/worker/script?digest=${"0".repeat(64)}`, undefined, bearer);
+  assert.deepEqual([script.status, script.body.code], [404, "no_script"]);
+
+  const agent = started("worker");
+  assert.equal((await cluster.send("cancel-held", { cancel_job: { job: "held" } })).status, 200);
+  await reaches("held", "ended");
+  assert.equal((await cluster.send("revoke", { revoke_key: { key: "workshop.worker" } })).status, 200);
+  assert.equal(await agent.ended, 1);
+  assert.match(agent.said, /the key workshop\.worker does not open cluster workshop/);
+});
