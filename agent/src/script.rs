@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// What every pod of a run executes. It is fetched by its digest, so that an exchange need not repeat it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Script {
     /// The format of messages.
@@ -26,6 +27,7 @@ pub struct Script {
 
 /// A signal by which a job may be asked for a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Signal {
     /// What is usual for this.
     #[serde(rename = "SIGUSR1")]

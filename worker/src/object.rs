@@ -25,7 +25,6 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
 use protocol::agents::contact::Contacts;
-use protocol::agents::script;
 use protocol::cluster::Cluster;
 use protocol::cluster::Done;
 use protocol::cluster::SLOT_MS;
@@ -270,11 +269,7 @@ impl Core {
             return Ok(());
         }
         self.forgotten.set(0);
-        self.with(|cluster| {
-            cluster.sweep_notes(|state, name, text| {
-                script::is_needed(state, name).unwrap_or_else(|| document::is_needed(state, name, text))
-            })
-        })
+        self.with(|cluster| cluster.sweep_notes(document::is_needed))
     }
 
     /// Whether a socket is one on which an agent is told to ask.

@@ -18,6 +18,8 @@ use crate::service::run;
 pub enum Kind {
     /// A job.
     Job,
+    /// What a job executes, in the words of agents, who are given it.
+    Script,
     /// A job that is not to be shown any more; the document says nothing.
     Deleted,
     /// A quota.
@@ -37,8 +39,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Job,
+        Self::Script,
         Self::Deleted,
         Self::Quota,
         Self::Workspace,
@@ -54,6 +57,7 @@ impl Kind {
     pub fn start(self) -> &'static str {
         match self {
             Self::Job => "job/",
+            Self::Script => "script/",
             Self::Deleted => "deleted/",
             Self::Quota => "quota/",
             Self::Workspace => "workspace/",
@@ -117,7 +121,7 @@ pub fn is_needed(state: &State, name: &str, text: &(dyn Fn() -> Option<String> +
         return false;
     };
     match kind {
-        Kind::Job | Kind::Deleted => JobId::new(of).is_ok_and(|id| state.jobs.find(&id).is_some()),
+        Kind::Job | Kind::Script | Kind::Deleted => JobId::new(of).is_ok_and(|id| state.jobs.find(&id).is_some()),
         Kind::Quota => QuotaId::new(of).is_ok_and(|id| state.quota_no(&id).is_some()),
         Kind::Workspace => WorkspaceId::new(of).is_ok_and(|id| state.workspaces.contains_key(&id)),
         // Without its last job there is no such thing. What cannot be read stays.

@@ -6,15 +6,13 @@ use engine::message;
 use engine::message::command::Command;
 use engine::message::envelope::Envelope;
 use engine::message::rejection::Rejection;
-use engine::state::world::State;
+use engine::unit::id::CommandId;
 use engine::unit::id::JobId;
-use serde_json::Map;
-use serde_json::Value;
+use engine::unit::id::UserId;
+use serde::Deserialize;
 
 /// How the names of such notes begin.
 const START: &str = "script/";
-/// The field beside the command in which a script is sent.
-const FIELD: &str = "script";
 
 /// The note on what a job executes.
 #[must_use]
@@ -22,32 +20,47 @@ pub fn note_name(job: &JobId) -> String {
     format!("{START}{job}")
 }
 
-/// Whether a note is about what a job executes, and then whether there is that job.
-#[must_use]
-pub fn is_needed(state: &State, name: &str) -> Option<bool> {
-    let job = name.strip_prefix(START)?;
-    Some(JobId::new(job).is_ok_and(|job| state.jobs.find(&job).is_some()))
+/// A command as it is sent: an envelope, and beside the command what a submitted job executes.
+// It is read straight away: out of a tree of values the engine's types would be in the bundle twice.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Submission {
+    /// The message format.
+    pub format: u32,
+    /// The command's name: a second one with this name and this body gets the first answer again.
+    pub id: CommandId,
+    /// Who sends it. The worker overwrites it by whoever has been authenticated.
+    #[serde(default)]
+    pub by: Option<UserId>,
+    /// Refuse when the cluster has moved on from this revision.
+    #[serde(default)]
+    pub base: Option<u64>,
+    /// Decide, but store nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// The command.
+    pub command: Command,
+    /// What the job executes that the command submits, where jobs really run.
+    #[serde(default)]
+    pub script: Option<Script>,
 }
 
 /// Reads an envelope, and the script that comes with it if it submits a job.
 pub fn read(bytes: &[u8]) -> Result<(Envelope, Option<(JobId, Script)>), Rejection> {
-    let malformed = |reason: String| Rejection::Malformed { reason };
-    // An envelope alone is told by the line and column what is wrong with it.
-    if !bytes.windows(FIELD.len() + 2).any(|word| word == b"\"script\"") {
-        return Ok((message::read(bytes)?, None));
-    }
-    let mut fields: Map<String, Value> = message::read(bytes)?;
-    let Some(script) = fields.remove(FIELD) else { return Ok((message::read(bytes)?, None)) };
-    let envelope: Envelope =
-        serde_json::from_value(Value::Object(fields)).map_err(|error| malformed(error.to_string()))?;
-    let script: Script =
-        serde_json::from_value(script).map_err(|error| malformed(format!("in the script: {error}")))?;
-    let Command::SubmitJob(submitted) = &envelope.command else {
-        return Err(malformed("a script comes with submit_job and with no other command; leave it out".to_owned()));
+    let malformed = |reason: &str| Rejection::Malformed { reason: reason.to_owned() };
+    let Submission { format, id, by, base, dry_run, command, script } = message::read(bytes)?;
+    let script = match (script, &command) {
+        (None, _) => None,
+        (Some(script), Command::SubmitJob(submitted)) => {
+            check(&script).map_err(|reason| malformed(&reason))?;
+            Some((submitted.job.clone(), script))
+        }
+        (Some(_), _) => {
+            return Err(malformed("a script comes with submit_job and with no other command; leave it out"));
+        }
     };
-    check(&script).map_err(malformed)?;
-    let job = submitted.job.clone();
-    Ok((envelope, Some((job, script))))
+    Ok((Envelope { format, id, by, base, dry_run, command }, script))
 }
 
 fn check(script: &Script) -> Result<(), String> {
@@ -95,7 +108,7 @@ mod tests {
         for (script, words) in [
             (r#"{"format":1,"command":[]}"#, "the script has no command"),
             (r#"{"format":2,"command":["a"]}"#, "the script has format 2"),
-            (r#"{"format":1,"command":["a"],"shell":true}"#, "in the script: unknown field `shell`"),
+            (r#"{"format":1,"command":["a"],"shell":true}"#, "unknown field `shell`"),
             (r#"{"format":1,"command":["a\u0000"]}"#, "a letter that no argument may have"),
             (r#"{"format":1,"command":["a"],"environment":{"A=B":"c"}}"#, "\"A=B\" is no name"),
         ] {

@@ -3,9 +3,9 @@
 use engine::market::history::History;
 use engine::market::statement::Statement;
 use engine::message::envelope::Entry;
-use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::message::snapshot::Snapshot;
+use protocol::agents::script::Submission;
 use protocol::answer::Credentials;
 use protocol::answer::Flushed;
 use protocol::answer::Health;
@@ -93,7 +93,7 @@ impl Page {
                 page("list_clusters", "service", summary, json::<Vec<String>>())
             }
             Call::Command => page("send_command", "commands", "Sends a command", json::<Receipt>())
-                .takes::<Envelope>()
+                .takes::<Submission>()
                 .refuses(&[403, 409, 413, 422]),
             Call::Snapshot => page("get_snapshot", "state", "The state, as far as one may see it", json::<Snapshot>()),
             Call::Head => page("get_head", "state", "What has been published", json::<Head>()),

@@ -10,6 +10,7 @@ use engine::message::command::SubmitJob;
 use engine::unit::id::JobId;
 use engine::unit::id::OfferId;
 use engine::unit::priority::Module;
+use serde_json::Value;
 
 use crate::operation::submission::Bid;
 use crate::operation::submission::CreateJob;
@@ -20,9 +21,13 @@ use crate::service::access;
 use crate::service::amount;
 use crate::service::document;
 use crate::service::document::Change;
+use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::run;
 use crate::service::visit::Visit;
+
+/// The format of scripts.
+const SCRIPT_FORMAT: u32 = 1;
 
 /// The name of the new job, which begins with the prefix.
 pub(super) fn create(visit: &mut Visit, job: &CreateJob, prefix: &str) -> Result<String, Problem> {
@@ -59,8 +64,23 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob, prefix: &str) -> Result
         checkpoint_ms: None,
     };
     let kept = document::kept_all(&job.document);
-    visit.send(Command::SubmitJob(submit), &[Change::put(Kind::Job, &name, &kept)])?;
+    let script = state.cluster.is_reported().then(|| Change::put(Kind::Script, &name, &script(&kept)));
+    let changes: Vec<Change> = [Change::put(Kind::Job, &name, &kept)].into_iter().chain(script).collect();
+    visit.send(Command::SubmitJob(submit), &changes)?;
     Ok(name)
+}
+
+/// What a job executes where it really runs: its command in a shell, as PAI's own machines do it.
+fn script(document: &Document) -> Document {
+    let command = document.get("UserCommand").and_then(Value::as_str).unwrap_or_default();
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let environment = document.get("Envs").and_then(Value::as_object).into_iter().flatten();
+    let environment: Document = environment.map(|(name, value)| (name.clone(), text(value).into())).collect();
+    let mut script = Document::new();
+    script.insert("format".to_owned(), SCRIPT_FORMAT.into());
+    script.insert("command".to_owned(), ["/bin/sh", "-c", command].into_iter().collect());
+    script.insert("environment".to_owned(), environment.into());
+    script
 }
 
 /// The bid of a job: one for all of its roles.
@@ -96,4 +116,23 @@ fn percent(thousandths: i64) -> Result<i64, Problem> {
     }
     let message = format!("SpotDiscountLimit is {thousandths} thousandths; it must be 0.1 to 0.9 in steps of 0.1");
     Err(Problem::new(400, "BidDiscountStep", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::script;
+
+    #[test]
+    fn what_a_job_executes_is_its_command_in_a_shell() {
+        let document =
+            json!({ "UserCommand": "python train.py", "Envs": { "EPOCHS": "3", "SEED": 7 }, "JobType": "x" });
+        let expected = json!({
+            "format": 1,
+            "command": ["/bin/sh", "-c", "python train.py"],
+            "environment": { "EPOCHS": "3", "SEED": "7" },
+        });
+        assert_eq!(serde_json::Value::Object(script(document.as_object().unwrap())), expected);
+    }
 }
