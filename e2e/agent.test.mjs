@@ -20,7 +20,7 @@ const agents = new Set();
 let server;
 let cluster;
 before(async () => {
-  execFileSync("cargo", ["build", "--quiet", "--package", "tidegate"], { cwd: ROOT, stdio: "inherit" });
+  execFileSync("cargo", ["build", "--quiet", "--locked", "--bin", "tidegate"], { cwd: ROOT, stdio: "inherit" });
   server = await new Server().start();
   cluster = await founded("workshop");
 });
@@ -125,13 +125,18 @@ test("an agent joins with an administrator's token, and keeps its secret to itse
 test("a job starts as a process, runs, and ends with its exit code", async () => {
   assert.equal((await joining("worker")).code, 0);
   const agent = started("worker");
-  await submit("counts", `echo $WORD $TIDEGATE_JOB $CUDA_VISIBLE_DEVICES $WORLD_SIZE >> ${file("counts.says")}\nuntil [ -e ${file("counts.go")} ]; do sleep 0.1; done\nexit 3`);
+  await pause(2_000);
+  const asked = Date.now();
+  await submit("counts", `echo $WORD $TIDEGATE_JOB $CUDA_VISIBLE_DEVICES $WORLD_SIZE >> ${file("counts.says")}\nuntil [ -e ${file("counts.go")} ]; do sleep 0.1; done\necho counted; echo to three >&2; exit 3`);
   await reaches("counts", "running");
+  assert.ok(Date.now() - asked < 5_000, "the bell has rung: by itself the agent asks every 15 seconds");
   assert.deepEqual(lines("counts.says"), ["tide counts 0,1,2,3 1"]);
   writeFileSync(file("counts.go"), "");
   await reaches("counts", "ended");
   assert.deepEqual((await job("counts")).phase.ended.outcome, { failed: { reason: "exit code 3" } });
   assert.equal(lines("counts.starts").length, 1);
+  const log = await cluster.get("jobs/counts/log");
+  assert.deepEqual([log.status, log.body.text, log.body.bytes], [200, "counted\nto three\n", 17], JSON.stringify(log.body));
 
   const { body } = await cluster.get("hash");
   await pause(3_000);

@@ -54,6 +54,12 @@ impl Agent {
         Self { incarnation, heard, newest: None, told: BTreeMap::new() }
     }
 
+    /// The number of this process.
+    #[must_use]
+    pub fn incarnation(&self) -> u64 {
+        self.incarnation
+    }
+
     /// When the last request that was answered was sent.
     #[must_use]
     pub fn heard(&self) -> Option<u64> {

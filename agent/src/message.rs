@@ -21,6 +21,8 @@ pub const RUNS_MAX: usize = 10_000;
 pub const PODS_MAX: usize = 1_024;
 /// How many GPUs a node may have.
 pub const GPUS_MAX: u16 = 64;
+/// How many bytes of the end of a log are kept.
+pub const TAIL_BYTES_MAX: usize = 64 * 1024;
 /// How many bytes a name may have.
 pub const NAME_BYTES_MAX: usize = 128;
 
@@ -117,6 +119,30 @@ pub enum RunState {
     Stopping,
     /// It has no process, and never will have one.
     Ended(Exit),
+}
+
+/// The end of what a run has printed, told before its end is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tail {
+    /// The format of messages.
+    pub format: u32,
+    /// Who tells it.
+    pub incarnation: u64,
+    /// Which run.
+    pub run: RunId,
+    /// How much it has printed in all.
+    pub bytes: u64,
+    /// The end of it. What was no text is marked as such.
+    pub text: String,
+}
+
+/// The answer to [`Tail`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TailKept {
+    /// Whether it is kept: not of a run that has another end by now, nor of pods that are not the run's first.
+    pub is_kept: bool,
 }
 
 /// Everything that an agent should have.
@@ -227,6 +253,22 @@ impl SyncRequest {
         self.nodes.iter().try_for_each(|node| name(&node.node, "node"))?;
         self.runs.iter().try_for_each(|report| name(&report.job, "job"))?;
         once(self.runs.iter().map(|report| report.run))
+    }
+}
+
+impl Tail {
+    /// The end of what was printed.
+    #[must_use]
+    pub fn of(incarnation: u64, run: RunId, bytes: u64, printed: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(printed).into_owned();
+        let begin = text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES_MAX));
+        Self { format: FORMAT, incarnation, run, bytes, text: text[begin..].to_owned() }
+    }
+
+    /// Whether the service can take it.
+    pub fn check(&self) -> Result<(), BadMessage> {
+        format(self.format)?;
+        bounded(self.text.len(), TAIL_BYTES_MAX, "bytes of a log")
     }
 }
 

@@ -2,6 +2,9 @@
 use agent::message::BadMessage;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
+use agent::message::TAIL_BYTES_MAX;
+use agent::message::Tail;
+use agent::run::RunId;
 
 const REQUEST: &str = r#"{"format":1,"incarnation":3,"answered":{"epoch":0,"revision":12},
 "nodes":[{"node":"n1","gpus":8,"status":"ready","reason":null}],
@@ -45,4 +48,17 @@ fn an_answer_that_contradicts_itself_is_refused() {
     let pods = r#"[{"rank":0,"node":"n1","gpus":[0,1]}]"#;
     assert_eq!(answer((pods, "[]")).unwrap_err(), "run 0-9 has no pods");
     assert!(answer(("\"job\":\"a\"", "\"job\":\"\"")).unwrap_err().starts_with("the job must have 1 to 128 bytes"));
+}
+
+#[test]
+fn the_end_of_a_log_is_cut_between_letters() {
+    let run = RunId::parse("0-9").unwrap();
+    let tail = |printed: &[u8]| Tail::of(1, run, 7, printed);
+    assert_eq!(tail(b"one\xfftwo").text, "one\u{fffd}two");
+    let long = tail("ä".repeat(TAIL_BYTES_MAX).as_bytes());
+    assert_eq!((long.text.len(), long.check()), (TAIL_BYTES_MAX, Ok(())));
+    let odd = tail(format!("{}a", "ä".repeat(TAIL_BYTES_MAX)).as_bytes());
+    assert_eq!((odd.text.len(), odd.text.ends_with("äa")), (TAIL_BYTES_MAX - 1, true));
+    let more = Tail { text: "a".repeat(TAIL_BYTES_MAX + 1), ..long };
+    assert_eq!(more.check(), Err(BadMessage::TooMany("bytes of a log")));
 }

@@ -15,6 +15,7 @@ pub mod tell;
 use agent::message::Hello;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
+use agent::message::Tail;
 use agent::message::Welcome;
 use engine::message::FORMAT;
 use engine::message::command::ApplyPlan;
@@ -119,6 +120,17 @@ impl<S: LogStore> Cluster<S> {
             jobs.find(|job| scripts(job).as_deref() == Some(digest))
         })?;
         job.map_or(Ok(None), |job| self.store.note(&script::note_name(&job)))
+    }
+
+    /// The job whose run has printed this, if the run is the job's own and its first pod is on the agent's nodes.
+    pub fn printed(&mut self, contacts: &Contacts, who: &Identity, tail: &Tail) -> Result<Option<JobId>, Unheard> {
+        tail.check().map_err(Refused::Message)?;
+        let contact = contact::current(contacts, who, tail.incarnation)?;
+        Ok(self.with_state(|state| {
+            let job = &state.jobs[*books::current(state).get(&tail.run)?];
+            let is_here = books::pods(state, job, contact).iter().any(|pod| pod.rank == 0);
+            is_here.then(|| job.spec.id.clone())
+        })?)
     }
 
     fn take_reports(&mut self, who: &Identity, command: Command, now: Timestamp) -> Result<Done, Failure> {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use engine::job::hold::Blocker;
 use engine::job::hold::Hold;
 use engine::job::phase::Source;
+use engine::job::run::RunNo;
 use engine::message::command::Command;
 use engine::message::command::SubmitJob;
 use engine::message::rejection::Rejection;
@@ -56,6 +57,21 @@ pub struct Health {
 pub enum HealthStatus {
     /// It runs.
     Ok,
+}
+
+/// The end of what a job has printed in the last of its runs that has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct JobLog {
+    /// The job.
+    pub job: JobId,
+    /// The run.
+    pub run: RunNo,
+    /// How many bytes it printed in all.
+    pub bytes: u64,
+    /// The last 64 KiB of them at most, as text.
+    pub text: String,
 }
 
 /// What is shown to open a session.

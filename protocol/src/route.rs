@@ -29,6 +29,8 @@ pub enum Call {
     RoundAt,
     /// Why a job waits.
     Why,
+    /// The end of what a job has printed.
+    Log,
     /// Something of the spot market.
     Market(MarketCall),
     /// A session's token.
@@ -64,6 +66,8 @@ pub enum AgentCall {
     Sync,
     /// What a run executes.
     Script,
+    /// To tell the end of what a run has printed.
+    Tail,
     /// A WebSocket on which it is told to ask.
     Bell,
 }
@@ -164,7 +168,7 @@ impl Route {
 }
 
 /// All of them.
-pub const ROUTES: [Route; 27] = [
+pub const ROUTES: [Route; 29] = [
     get(Call::Health, "/health", Who::Anybody, Place::Front),
     get(Call::Clusters, "/v1/clusters", Who::Known, Place::Front),
     post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known).with(&["anew"]),
@@ -183,6 +187,7 @@ pub const ROUTES: [Route; 27] = [
     get(Call::Rounds, "/v1/clusters/{cluster}/rounds", SEE, Place::Published).with(&["count", "min_revision"]),
     get(Call::RoundAt, "/v1/clusters/{cluster}/rounds/{revision}", SEE, Place::Published).with(&["min_revision"]),
     get(Call::Why, "/v1/clusters/{cluster}/jobs/{job}/why", Who::SeesJob, Place::Object),
+    get(Call::Log, "/v1/clusters/{cluster}/jobs/{job}/log", Who::SeesJob, Place::Object),
     get(Call::Market(MarketCall::Offers), "/v1/clusters/{cluster}/offers", SEE, Place::Published)
         .with(&["min_revision"]),
     get(Call::Market(MarketCall::History), "/v1/clusters/{cluster}/offers/{offer}/history", SEE, Place::Published)
@@ -208,6 +213,7 @@ pub const ROUTES: [Route; 27] = [
     post(Call::Agent(AgentCall::Sync), "/v1/clusters/{cluster}/agents/{agent}/sync", Who::Agent),
     get(Call::Agent(AgentCall::Script), "/v1/clusters/{cluster}/agents/{agent}/script", Who::Agent, Place::Object)
         .with(&["digest"]),
+    post(Call::Agent(AgentCall::Tail), "/v1/clusters/{cluster}/agents/{agent}/tail", Who::Agent),
     get(Call::Agent(AgentCall::Bell), "/v1/clusters/{cluster}/agents/{agent}/bell", Who::Agent, Place::Object),
 ];
 

@@ -59,6 +59,8 @@ pub(crate) enum Problem {
     StorageLost(Lost),
     /// An agent says what cannot be taken.
     Agent(Refused),
+    /// Nothing is kept of what the job has printed.
+    NoLog(String),
     /// No run on the agent's nodes executes this.
     NoScript,
     /// Only agents may do this.
@@ -157,6 +159,11 @@ impl Problem {
                 let status = if matches!(refused, Refused::Message(_)) { 400 } else { 409 };
                 (status, refused.code(), refused.to_string())
             }
+            Self::NoLog(job) => (
+                404,
+                "no_log",
+                format!("nothing is kept of what job {job} has printed; its end is, once a run has ended"),
+            ),
             Self::NoScript => {
                 (404, "no_script", "no run on this agent's nodes has a script with this digest; sync again".to_owned())
             }

@@ -221,6 +221,7 @@ async fn text(
         | Call::Restore
         | Call::Flush
         | Call::Agent(_)
+        | Call::Log
         | Call::Slot => None,
     })
 }

@@ -269,6 +269,7 @@ impl Core {
             return Ok(());
         }
         self.forgotten.set(0);
+        agents::sweep(self)?;
         self.with(|cluster| cluster.sweep_notes(document::is_needed))
     }
 

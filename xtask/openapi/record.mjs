@@ -28,6 +28,31 @@ async function ofFailures() {
   }
 }
 
+/** What is kept of the log of a job that really ran, as far as its agent says so. */
+async function printed(server) {
+  const cluster = await server.cluster("workshop").foundBy([
+    { create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }], execution: "reported" } },
+    { put_group: { group: "machines", resource_type: "lingjun" } },
+    { put_node: { node: "n1", group: "machines", amount: { gpu: 8 * GPU } } },
+    { create_quota: { quota: "team", groups: ["machines"], min: { gpu: 8 * GPU } } },
+  ]);
+  const made = await cluster.send("key-n1", { create_key: { key: "workshop.n1", user: "n1", serves: ["machines"] } });
+  const shown = { key: "workshop.n1", secret: made.headers.get("x-tidegate-secret") };
+  const opened = await cluster.request("POST", "sessions", JSON.stringify(shown), {});
+  const say = async (call, said) => {
+    const headers = { authorization: `Bearer ${opened.body.token}` };
+    return (await cluster.request("POST", `agents/n1/${call}`, JSON.stringify({ format: 1, ...said }), headers)).body;
+  };
+  const { incarnation } = await say("hello", { store: "n1" });
+  const submit_job = { job: "train-1", quota: "team", pods: [{ amount: { gpu: GPU } }] };
+  await cluster.send("train-1", { submit_job }, { script: { format: 1, command: ["python", "train.py"] } });
+  const nodes = [{ node: "n1", gpus: 8, status: "ready", reason: null }];
+  const { want } = await say("sync", { incarnation, answered: null, nodes, runs: [] });
+  const text = "epoch 1: loss 2.31\nepoch 2: loss 1.87\n";
+  assert.deepEqual(await say("tail", { incarnation, run: want[0].run, bytes: text.length, text }), { is_kept: true });
+  return (await cluster.get("jobs/train-1/log")).body;
+}
+
 const server = await new Server().start();
 const examples = { requests: {}, answers: {}, refusals: {} };
 const keep = (part, id, name, value) => ((examples[part][id] ??= {})[name] = value);
@@ -96,6 +121,7 @@ try {
   await read("list_keys", "keys");
   await read("list_deeds", "audit?count=2");
   await read("get_position", "hash");
+  keep("answers", "get_job_log", "answer", await printed(server));
   await cluster.post("flush");
   const restored = await cluster.post("restore");
   assert.equal(restored.status, 200, JSON.stringify(restored.body));

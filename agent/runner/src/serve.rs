@@ -1,5 +1,6 @@
 //! The agent's loop, between a runner and a link to the service.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -9,9 +10,14 @@ use agent::message::FORMAT;
 use agent::message::Hello;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
+use agent::message::TAIL_BYTES_MAX;
+use agent::message::Tail;
+use agent::message::TailKept;
 use agent::message::Welcome;
+use agent::run::RunId;
 use agent::script::Script;
 use agent::seen::Listing;
+use agent::seen::Phase;
 
 use crate::clock;
 use crate::verbs::Runner;
@@ -27,6 +33,8 @@ pub trait Link {
     fn hello(&mut self, hello: &Hello) -> Result<Welcome, LinkError>;
     /// Tells everything and is told everything.
     fn sync(&mut self, request: &SyncRequest) -> Result<SyncAnswer, LinkError>;
+    /// Tells the end of what a run has printed; whether it is kept.
+    fn tail(&mut self, tail: &Tail) -> Result<TailKept, LinkError>;
     /// Fetches what a run executes.
     fn script(&mut self, digest: &str) -> Result<Script, LinkError>;
 }
@@ -63,14 +71,14 @@ impl From<io::Error> for End {
 
 /// Serves until something ends the agent.
 pub fn serve(link: &mut impl Link, runner: &mut impl Runner) -> End {
-    let mut pause = Pause::new();
+    let (mut pause, mut tails) = (Pause::new(), Tails::default());
     loop {
         let mut agent = match introduce(link, runner, &mut pause) {
             Ok(agent) => agent,
             Err(end) => return end,
         };
         loop {
-            match turn(&mut agent, link, runner, &mut pause) {
+            match turn(&mut agent, link, runner, &mut pause, &mut tails) {
                 Ok(Next::Sync) => {}
                 Ok(Next::Hello) => break,
                 Err(end) => return end,
@@ -100,8 +108,15 @@ fn introduce(link: &mut impl Link, runner: &impl Runner, pause: &mut Pause) -> R
 }
 
 /// One exchange, and what follows from it.
-fn turn(agent: &mut Agent, link: &mut impl Link, runner: &mut impl Runner, pause: &mut Pause) -> Result<Next, End> {
+fn turn(
+    agent: &mut Agent,
+    link: &mut impl Link,
+    runner: &mut impl Runner,
+    pause: &mut Pause,
+    tails: &mut Tails,
+) -> Result<Next, End> {
     let listing = carry_out(agent, link, runner)?;
+    tails.tell(agent, link, runner, &listing);
     let sent = clock::now();
     let interval = match link.sync(&agent.request(&listing, sent)) {
         Ok(answer) => {
@@ -169,6 +184,46 @@ fn keep_heard(agent: &Agent, listing: &Listing, runner: &mut impl Runner) -> io:
         Some(at) => runner.keep_heard(at),
         None => Ok(()),
     }
+}
+
+/// The runs of whose logs the end has been told. A restarted agent tells it again.
+#[derive(Default)]
+struct Tails(BTreeSet<RunId>);
+
+impl Tails {
+    /// Tells what ended runs have printed, before it is told that they have ended. The end itself waits for nothing: what
+    /// cannot be told now is missing.
+    fn tell(&mut self, agent: &Agent, link: &mut impl Link, runner: &mut impl Runner, listing: &Listing) {
+        self.0.retain(|run| listing.runs.contains_key(run));
+        let has_ended = |seen: &agent::seen::Seen| matches!(seen.phase, Phase::Ended(_)) && seen.log_bytes > 0;
+        for (run, seen) in listing.runs.iter().filter(|(_, seen)| has_ended(seen)) {
+            if !self.0.insert(*run) {
+                continue;
+            }
+            let printed = last_bytes(runner, *run, seen.log_bytes);
+            let told = printed.map(|printed| link.tail(&Tail::of(agent.incarnation(), *run, seen.log_bytes, &printed)));
+            match told {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => eprintln!("the end of what run {run} printed is not told: {error:?}"),
+                Err(error) => eprintln!("what run {run} printed cannot be read: {error}"),
+            }
+        }
+    }
+}
+
+/// The end of what a run has printed, which may be in several files.
+fn last_bytes(runner: &mut impl Runner, run: RunId, end: u64) -> io::Result<Vec<u8>> {
+    let mut at = end.saturating_sub(TAIL_BYTES_MAX as u64);
+    let mut bytes = Vec::new();
+    while at < end && bytes.len() < TAIL_BYTES_MAX {
+        let chunk = runner.log(run, at, TAIL_BYTES_MAX - bytes.len())?;
+        if chunk.bytes.is_empty() {
+            break;
+        }
+        at = chunk.offset + chunk.bytes.len() as u64;
+        bytes.extend(chunk.bytes);
+    }
+    Ok(bytes)
 }
 
 /// Agents that began together do not stay together.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use agent::message::Hello;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
+use agent::message::Tail;
+use agent::message::TailKept;
 use agent::message::Welcome;
 use agent::script::Script;
 use runner::serve::Link;
@@ -32,6 +34,10 @@ impl Link for HttpLink {
 
     fn sync(&mut self, request: &SyncRequest) -> Result<SyncAnswer, LinkError> {
         self.post("sync", request)
+    }
+
+    fn tail(&mut self, tail: &Tail) -> Result<TailKept, LinkError> {
+        self.post("tail", tail)
     }
 
     fn script(&mut self, digest: &str) -> Result<Script, LinkError> {

@@ -1,5 +1,6 @@
 //! What is known of agents beside the log.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -92,6 +93,8 @@ pub enum Refused {
     },
     /// It names a node that is none of its own.
     Node(String),
+    /// The jobs of the cluster run nowhere.
+    Simulated,
 }
 
 impl Refused {
@@ -104,6 +107,7 @@ impl Refused {
             Self::Unknown(_) => "say_hello",
             Self::OtherStore { .. } => "other_store",
             Self::Node(_) => "bad_node",
+            Self::Simulated => "simulated",
         }
     }
 }
@@ -123,6 +127,9 @@ impl fmt::Display for Refused {
                  ended; start it with that one, or give the other machine a key of its own"
             ),
             Self::Node(reason) => f.write_str(reason),
+            Self::Simulated => f.write_str(
+                "the jobs of this cluster are simulated, so there is nothing to run; join one whose execution is reported",
+            ),
         }
     }
 }
@@ -144,6 +151,9 @@ pub(super) fn welcome(
     now: Timestamp,
 ) -> Result<Welcome, Refused> {
     let Hello { format, store } = hello;
+    if !state.cluster.is_reported() {
+        return Err(Refused::Simulated);
+    }
     if *format != FORMAT {
         return Err(Refused::Message(BadMessage::Format(*format)));
     }
@@ -163,6 +173,17 @@ pub(super) fn welcome(
     let at = u64::try_from(now.0).unwrap_or_default();
     contact.incarnation = at.max(contact.incarnation.saturating_add(1));
     Ok(Welcome { format: FORMAT, incarnation: contact.incarnation })
+}
+
+/// What is known of an agent, if it is the newest process of its name that says something.
+pub(super) fn current<'a>(contacts: &'a Contacts, who: &Identity, incarnation: u64) -> Result<&'a Contact, Refused> {
+    let name = || who.name.clone();
+    let contact = contacts.get(&who.name).ok_or_else(|| Refused::Unknown(name()))?;
+    match incarnation.cmp(&contact.incarnation) {
+        Ordering::Less => Err(Refused::Superseded(name())),
+        Ordering::Equal => Ok(contact),
+        Ordering::Greater => Err(Refused::Unknown(name())),
+    }
 }
 
 /// Whether the agent has told what it has since the last restore.

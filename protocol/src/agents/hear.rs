@@ -39,12 +39,7 @@ pub(super) fn hear(
     now: Timestamp,
 ) -> Result<Vec<Report>, Refused> {
     request.check().map_err(Refused::Message)?;
-    let contact = contacts.get(&who.name).ok_or_else(|| Refused::Unknown(who.name.clone()))?;
-    match request.incarnation.cmp(&contact.incarnation) {
-        std::cmp::Ordering::Less => return Err(Refused::Superseded(who.name.clone())),
-        std::cmp::Ordering::Equal => {}
-        std::cmp::Ordering::Greater => return Err(Refused::Unknown(who.name.clone())),
-    }
+    contact::current(contacts, who, request.incarnation)?;
     contact::take_nodes(state, contacts, who, &request.nodes)?;
     let current = books::current(state);
     if let Some(contact) = contacts.get_mut(&who.name) {

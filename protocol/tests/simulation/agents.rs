@@ -9,6 +9,7 @@ use agent::message::RunReport;
 use agent::message::RunState;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
+use agent::message::Tail;
 use agent::run::RunId;
 use agent::run::Version;
 use engine::job::phase::Outcome;
@@ -21,7 +22,9 @@ use protocol::agents::contact;
 use protocol::agents::contact::Contacts;
 use protocol::agents::contact::Identity;
 use protocol::agents::script;
+use protocol::agents::tell;
 use protocol::cluster::Cluster;
+use protocol::cluster::Done;
 use protocol::note::Note;
 use protocol::note::NoteChange;
 use protocol::profile::Profile;
@@ -60,14 +63,25 @@ impl Desk {
         desk
     }
 
-    fn send(&mut self, command: &Value) {
+    /// Sends a command; who is rung for by it.
+    fn send(&mut self, command: &Value) -> Vec<String> {
         self.n_commands += 1;
         let envelope = envelope(&format!("command-{}", self.n_commands), command);
-        self.cluster.submit(&envelope, &sender(), self.now).expect("it is accepted");
+        let done = self.cluster.submit(&envelope, &sender(), self.now).expect("it is accepted");
+        self.rung(&done)
     }
 
-    /// Submits a job of so many pods of 8 GPUs.
-    fn submit(&mut self, job: &str, pods: u32) {
+    fn rung(&mut self, done: &Done) -> Vec<String> {
+        let contacts = &self.contacts;
+        let rung = self.cluster.with_state(|state| {
+            let names = tell::concerned(state, contacts, &done.receipt.events);
+            names.into_iter().map(str::to_owned).collect()
+        });
+        rung.expect("it is read")
+    }
+
+    /// Submits a job of so many pods of 8 GPUs; who is rung for by it.
+    fn submit(&mut self, job: &str, pods: u32) -> Vec<String> {
         self.n_commands += 1;
         let pods = json!([{ "count": pods, "amount": { "gpu": 8000 } }]);
         let command = json!({ "submit_job": { "job": job, "quota": "q", "pods": pods, "fault_tolerance": {} } });
@@ -75,7 +89,7 @@ impl Desk {
         let text = json!({ "format": 1, "command": ["true"] }).to_string();
         let note = Note { name: script::note_name(&id(job)), text };
         let noted = self.cluster.submit_noted(&envelope, &sender(), &[NoteChange::Put(note)], self.now);
-        noted.expect("it is accepted");
+        self.rung(&noted.expect("it is accepted"))
     }
 
     fn hello(&mut self, agent: &str, store: &str) -> Result<u64, String> {
@@ -312,4 +326,47 @@ fn agents_are_the_keys_that_serve() {
         contact::serving(state, &name(), now).into_keys().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(desk.cluster.with_state(names).expect("it is read"), ["of-n1"]);
+}
+
+#[test]
+fn it_is_rung_for_those_who_begin_or_end_something_and_for_nobody_else() {
+    let mut desk = Desk::new();
+    desk.hello("of-n1", "1").expect("it is welcome");
+    desk.hello("of-n2", "2").expect("it is welcome");
+    desk.sync("of-n2", Vec::new());
+    desk.sync("of-n1", Vec::new());
+    assert_eq!(desk.submit("job", 1), ["of-n1"]);
+    let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
+    desk.sync("of-n1", vec![run(run_id, "job", RunState::Running)]);
+    assert_eq!(desk.submit("long", 2), [""; 0], "it waits");
+    assert_eq!(desk.submit("other", 1), ["of-n2"]);
+    assert_eq!(desk.send(&json!({ "set_priority": { "job": "job", "priority": 9 } })), [""; 0]);
+    assert_eq!(desk.send(&json!({ "cancel_job": { "job": "job" } })), ["of-n1"]);
+}
+
+#[test]
+fn the_end_of_a_log_is_that_of_a_run_whose_first_pod_is_here() {
+    let mut desk = Desk::new();
+    desk.hello("of-n1", "1").expect("it is welcome");
+    desk.hello("of-n2", "2").expect("it is welcome");
+    desk.sync("of-n2", Vec::new());
+    desk.sync("of-n1", Vec::new());
+    desk.submit("job", 2);
+    let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
+    let mut printed = |agent: &str, run| {
+        let tail = Tail::of(desk.contacts[agent].incarnation, run, 3, b"end");
+        desk.cluster.printed(&desk.contacts, &who(agent), &tail).map_err(|unheard| words(&unheard))
+    };
+    assert_eq!(printed("of-n1", run_id), Ok(Some(id("job"))));
+    assert_eq!(printed("of-n2", run_id), Ok(None), "the first pod is elsewhere");
+    let other = RunId::parse("0-1").expect("it is a run");
+    assert_eq!(printed("of-n1", other), Ok(None), "nobody has such a run");
+}
+
+#[test]
+fn where_jobs_are_simulated_no_agent_is_welcome() {
+    let mut cluster = crate::memory::founded(Profile::default());
+    let hello = Hello { format: FORMAT, store: "store".to_owned() };
+    let told = cluster.welcome(&mut Contacts::new(), &who("of-n1"), &hello, START).expect_err("there is nothing to do");
+    assert!(words(&told).starts_with("simulated: the jobs of this cluster are simulated"), "{}", words(&told));
 }

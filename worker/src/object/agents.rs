@@ -1,8 +1,11 @@
 //! What agents ask for. What follows from it is judged in [`protocol::agents`]; what is kept of an agent beside the log is a
-//! row of the table `agents`, written in the same step as the log when it has changed.
+//! row of the table `agents`, written in the same step as the log when it has changed. The ends of what jobs have printed
+//! are in the table `tails`; they are lost with the object, as nothing else is that cannot be asked for again.
 
 use agent::message::Hello;
 use agent::message::SyncRequest;
+use agent::message::Tail;
+use agent::message::TailKept;
 use agent::script::Script;
 use engine::message;
 use engine::message::envelope::Receipt;
@@ -16,6 +19,7 @@ use protocol::agents::contact::Contacts;
 use protocol::agents::contact::Identity;
 use protocol::agents::script;
 use protocol::agents::tell;
+use protocol::answer::JobLog;
 use protocol::cluster::Cluster;
 use protocol::log::decode;
 use protocol::log::encode;
@@ -26,6 +30,7 @@ use serde::Deserialize;
 use worker::Request;
 use worker::Response;
 use worker::SqlStorage;
+use worker::SqlStorageValue;
 
 use crate::access;
 use crate::access::Principal;
@@ -45,6 +50,22 @@ struct ContactRow {
     name: String,
     contact: String,
 }
+
+#[derive(Deserialize)]
+struct TailRow {
+    job: String,
+    run: String,
+    bytes: u64,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct JobRow {
+    job: String,
+}
+
+/// The largest integer up to which JavaScript's numbers have no gaps.
+const SAFE_MAX: i64 = (1 << 53) - 1;
 
 /// Answers an agent.
 pub(super) async fn serve(
@@ -72,6 +93,14 @@ pub(super) async fn serve(
                 core.follow_up().await?;
             }
             answer::json_text(encode(&answer)?, Origin::object(answer.version.revision))
+        }
+        AgentCall::Tail => {
+            let tail: Tail = message::read(&request.bytes().await?)?;
+            let job = with_contacts(core, |cluster, contacts| Ok(cluster.printed(contacts, who, &tail)?))?;
+            if let Some(job) = &job {
+                keep_tail(core, job, &tail)?;
+            }
+            Ok(Response::from_json(&TailKept { is_kept: job.is_some() })?)
         }
         AgentCall::Bell => {
             let proved = proof.map(Proof::text).unwrap_or_default();
@@ -151,6 +180,51 @@ fn with_contacts<T>(
     }
     core.contacts.replace(Some(contacts));
     Ok(worked)
+}
+
+/// Keeps the end of what a job has printed, in place of that of an earlier run. It stands beside the log and its notes:
+/// there may be much of it, and it is published nowhere.
+fn keep_tail(core: &Core, job: &JobId, tail: &Tail) -> Result<(), Problem> {
+    let bytes = i64::try_from(tail.bytes).unwrap_or(i64::MAX).min(SAFE_MAX);
+    let values = vec![
+        job.to_string().into(),
+        tail.run.to_string().into(),
+        SqlStorageValue::Integer(bytes),
+        tail.text.as_str().into(),
+    ];
+    tails(core)?.exec("INSERT OR REPLACE INTO tails VALUES (?, ?, ?, ?)", values)?;
+    Ok(())
+}
+
+/// The end of what a job has printed.
+pub(super) fn log(core: &Core, job: &str) -> Reply {
+    let rows: Vec<TailRow> =
+        tails(core)?.exec("SELECT job, run, bytes, text FROM tails WHERE job = ?", vec![job.into()])?.to_array()?;
+    let TailRow { job, run, bytes, text } = rows.into_iter().next().ok_or_else(|| Problem::NoLog(job.to_owned()))?;
+    let job = JobId::new(&job).map_err(|error| Problem::Internal(error.to_string()))?;
+    let run = run.parse().map_err(Problem::Internal)?;
+    let revision = core.with(Cluster::mark)?.revision;
+    answer::json_text(encode(&JobLog { job, run, bytes, text })?, Origin::object(revision))
+}
+
+/// Drops what jobs have printed that are forgotten.
+pub(super) fn sweep(core: &Core) -> Result<(), Problem> {
+    let sql = tails(core)?;
+    let rows: Vec<JobRow> = sql.exec("SELECT job FROM tails", None)?.to_array()?;
+    for JobRow { job } in rows {
+        let is_known = |state: &State| JobId::new(&job).is_ok_and(|job| state.jobs.find(&job).is_some());
+        if !core.with(|cluster| cluster.with_state(is_known))? {
+            sql.exec("DELETE FROM tails WHERE job = ?", vec![job.into()])?;
+        }
+    }
+    Ok(())
+}
+
+fn tails(core: &Core) -> Result<SqlStorage, Problem> {
+    let sql = core.state.storage().sql();
+    let columns = "job TEXT PRIMARY KEY, run TEXT NOT NULL, bytes INTEGER NOT NULL, text TEXT NOT NULL";
+    sql.exec(&format!("CREATE TABLE IF NOT EXISTS tails ({columns}) WITHOUT ROWID"), None)?;
+    Ok(sql)
 }
 
 fn read(sql: &SqlStorage) -> Result<Contacts, Problem> {

@@ -84,6 +84,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         Call::Flush => flush(core).await,
         Call::Events => events(core, &request, proof.as_ref()),
         Call::Me => Ok(Response::from_json(&keys::me(principal))?),
+        Call::Log => agents::log(core, asked.name()),
         Call::Agent(call) => agents::serve(core, call, request, &query, &principal, proof.as_ref()).await,
         Call::Keys => Ok(Response::from_json(&keys::list(core, &principal)?)?),
         Call::Snapshot

@@ -114,6 +114,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
         | Call::Restore
         | Call::Flush
         | Call::Agent(_)
+        | Call::Log
         | Call::Slot => return Err(Problem::NoRoute),
     };
     answer::json_text(text, origin)

@@ -10,6 +10,7 @@ use protocol::answer::Credentials;
 use protocol::answer::Flushed;
 use protocol::answer::Health;
 use protocol::answer::JobExplained;
+use protocol::answer::JobLog;
 use protocol::answer::KeyShown;
 use protocol::answer::Me;
 use protocol::answer::OpenedSession;
@@ -113,6 +114,10 @@ impl Page {
                 page("get_round", "history", "The entry that led to a revision", json::<Entry>()).refuses(&[410])
             }
             Call::Why => page("explain_job", "jobs", "Why a job waits, or what became of it", json::<JobExplained>()),
+            Call::Log => {
+                let summary = "The end of what a job has printed in the last of its runs that has ended";
+                page("get_job_log", "jobs", summary, json::<JobLog>())
+            }
             Call::Market(MarketCall::Offers) => {
                 let summary = "The offers of the spot market with prices, averages, inventories and bids";
                 page("list_offers", "market", summary, json::<Vec<OfferShown>>())

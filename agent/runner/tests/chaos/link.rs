@@ -11,6 +11,8 @@ use agent::message::FORMAT;
 use agent::message::Hello;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
+use agent::message::Tail;
+use agent::message::TailKept;
 use agent::message::Welcome;
 use agent::script::Script;
 use runner::serve::Link;
@@ -74,6 +76,10 @@ impl Link for Socket {
             Answer::Sync(Some(answer)) => Ok(answer),
             Answer::Sync(None) | Answer::Hello(_) => Err(LinkError::Superseded),
         }
+    }
+
+    fn tail(&mut self, _tail: &Tail) -> Result<TailKept, LinkError> {
+        Ok(TailKept { is_kept: false })
     }
 
     fn script(&mut self, _digest: &str) -> Result<Script, LinkError> {
