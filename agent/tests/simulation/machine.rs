@@ -121,7 +121,8 @@ impl Machine {
                 since: folder.since,
                 log_bytes: 0,
                 checkpoint: None,
-                told: false,
+                // Here nobody dies of a signal without having been told to stop.
+                told: matches!(folder.exit, Some(Exit::Signal(_))),
                 phase,
             };
             (*run, seen)
