@@ -55,7 +55,7 @@ const joining = (name, { to = "workshop", url = server.url, groups = "machines" 
 
 /** Starts the agent of a state directory, as a service of the machine would. */
 function started(name) {
-  const agent = spawn(PROGRAM, ["agent", "run", "--state", state(name), "--node", `n1=${GPUS}`], { stdio: ["ignore", "inherit", "pipe"] });
+  const agent = spawn(PROGRAM, ["agent", "run", "--state", state(name), "--node", `n1=${GPUS}`, "--allow-root"], { stdio: ["ignore", "inherit", "pipe"] });
   agents.add(agent);
   agent.said = "";
   agent.stderr.on("data", (text) => (agent.said += text));
@@ -120,6 +120,16 @@ test("an agent joins with an administrator's token, and keeps its secret to itse
   assert.ok(!existsSync(join(state("one"), "agent.json")), "nothing came of it");
   assert.match((await joining("two", { groups: "no-such" })).said, /there is no resource group no-such/);
   assert.match((await joining("two", { url: "http://example.org" })).said, /is not encrypted; http is for this machine alone/);
+});
+
+test("an agent runs no jobs as root unless that is said", { skip: process.getuid() !== 0 && "somebody else runs this test" }, async () => {
+  const { code, said } = await tidegate("agent", "run", "--state", state("one-more"), "--node", "n1=1");
+  assert.notEqual(code, 0);
+  assert.match(said, /no agent has joined with this state directory/);
+  assert.equal((await joining("rooted")).code, 0);
+  const refused = await tidegate("agent", "run", "--state", state("rooted"), "--node", "n1=1");
+  assert.notEqual(refused.code, 0);
+  assert.match(refused.said, /jobs would run as root here/);
 });
 
 test("a job starts as a process, runs, and ends with its exit code", async () => {

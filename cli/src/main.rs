@@ -152,6 +152,9 @@ enum AgentTask {
         /// A node that this machine is, with its GPUs; otherwise it is asked for its name and its driver.
         #[arg(long = "node", value_name = "NAME=GPUS")]
         nodes: Vec<String>,
+        /// Runs jobs as root, if the agent is root.
+        #[arg(long)]
+        allow_root: bool,
     },
 }
 
@@ -217,7 +220,7 @@ fn agent(task: AgentTask) -> Result<String, String> {
             let asked = Join { service: &service, cluster: &cluster, name: &name, groups: &groups };
             join::join(asked, &token, &place(state)?)
         }
-        AgentTask::Run { state, nodes } => agents::run::run(&place(state)?, &nodes),
+        AgentTask::Run { state, nodes, allow_root } => agents::run::run(&place(state)?, &nodes, allow_root),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `tidegate agent run`: this machine does what its cluster wants.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,9 +42,25 @@ fn node(text: &str) -> Result<(String, u16), String> {
     node.ok_or_else(|| format!("--node {text}: write NAME=GPUS with at most {GPUS_MAX} GPUs, such as n1=8"))
 }
 
+/// Jobs run under the agent's own account: nobody means that to be root by accident, and everybody is told of it.
+fn check_account(is_root_allowed: bool) -> Result<(), String> {
+    let account = fs::metadata("/proc/self").map_err(|error| format!("/proc/self: {error}"))?.uid();
+    if account == 0 && !is_root_allowed {
+        return Err(
+            "jobs would run as root here; start the agent under another account, or say --allow-root".to_owned()
+        );
+    }
+    eprintln!(
+        "jobs run under the agent's own account, {account}, which can read its key: let only those submit jobs here whom \
+         you trust with that"
+    );
+    Ok(())
+}
+
 /// Serves until something ends the agent; why that is. What runs goes on.
-pub fn run(state: &Path, named: &[String]) -> Result<String, String> {
+pub fn run(state: &Path, named: &[String], is_root_allowed: bool) -> Result<String, String> {
     let joined = Joined::read(state)?;
+    check_account(is_root_allowed)?;
     let nodes = nodes(named)?;
     let (name, cluster) = (joined.name.clone(), joined.cluster.clone());
     let session = Arc::new(Session::new(joined)?);
