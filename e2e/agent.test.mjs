@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { Client } from "./acs.mjs";
 import { Server } from "./server.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
@@ -258,6 +259,9 @@ test("an old key, another cluster's key, an older process and another machine wi
     const { status, body } = await cluster.request(method, path, method === "POST" ? "{}" : undefined, bearer);
     assert.deepEqual([status, body.code], [403, "only_agent"], path);
   }
+  const pai = new Client(server.url, { id: "workshop.worker", secret: joined.secret });
+  const listed = await pai.call("2020-12-03", "ListJobs", "GET", "/api/v1/jobs");
+  assert.deepEqual([listed.status, listed.body.Code], [404, "InvalidAccessKeyId.NotFound"], "it does not exist there");
   const other = await cluster.request("POST", "agents/one/hello", JSON.stringify({ format: 1, store: "x" }), bearer);
   assert.deepEqual([other.status, other.body.code], [403, "other_agent"]);
   const nobody = await cluster.request("POST", "agents/worker/hello", JSON.stringify({ format: 1, store: "x" }));

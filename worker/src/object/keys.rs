@@ -146,7 +146,8 @@ pub(super) fn admit(core: &Core, principal: &Principal) -> Result<(), Problem> {
     let Some(key) = &principal.key else { return Ok(()) };
     let now = bindings::now();
     count(core, key, now)?;
-    note_use(core, key, now)
+    // An agent asks all the time, and who has nothing to say writes nothing: of its key it is known when a session began.
+    if principal.agent.is_some() { Ok(()) } else { note_use(core, key, now) }
 }
 
 fn count(core: &Core, key: &KeyId, now: Timestamp) -> Result<(), Problem> {
