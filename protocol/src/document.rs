@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::log::Record;
+use crate::note::Bucket;
 
 /// The format of everything here.
 pub const FORMAT: u32 = 1;
@@ -58,6 +59,17 @@ pub struct Milestone {
     pub page: String,
 }
 
+/// Where notes are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PackRef {
+    /// The key of the pack.
+    pub key: String,
+    /// The buckets that are read from it, each with the bytes that it has there.
+    pub buckets: Vec<(Bucket, u64)>,
+}
+
 /// What there is: the newest snapshot and all segments since it, in order and without gaps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -84,6 +96,9 @@ pub struct Head {
     /// Ways into the history, the oldest first ([`crate::past`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub milestones: Vec<Milestone>,
+    /// Where the notes are; heads from before notes had digests do not say it ([`crate::pack`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<Vec<PackRef>>,
 }
 
 impl Head {
@@ -97,7 +112,9 @@ impl Head {
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let parts = self.snapshot.iter().flat_map(|snapshot| &snapshot.parts);
         let pages = self.milestones.iter().map(|milestone| &milestone.page).chain(&self.history);
-        parts.chain(self.segments.iter().map(|segment| &segment.key)).chain(pages).map(String::as_str)
+        let notes = self.notes.iter().flatten().map(|pack| &pack.key);
+        let segments = self.segments.iter().map(|segment| &segment.key);
+        parts.chain(segments).chain(pages).chain(notes).map(String::as_str)
     }
 }
 

@@ -30,6 +30,7 @@ pub mod document;
 pub mod agents;
 pub mod cluster;
 pub mod note;
+pub mod pack;
 pub mod publish;
 
 pub mod history;

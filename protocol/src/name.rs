@@ -6,12 +6,15 @@
 //! | `c/{cluster}/log/{first}-{last}-{sha256}` | [`crate::document::Segment`] | never |
 //! | `c/{cluster}/snapshot/{seq}.{part}-{sha256}` | a part of the snapshot's bytes | never |
 //! | `c/{cluster}/page/{last}-{sha256}` | [`crate::document::Page`] | never |
-//! | `c/{cluster}/notes/{bucket}` | the notes of a bucket ([`crate::note`]) | when one of them does |
+//! | `c/{cluster}/notes/{time}-{sha256}` | a pack of notes ([`crate::pack`]) | never |
+//! | `c/{cluster}/notes/{bucket}` | the notes of a bucket, as earlier versions have put them | not any more |
 //!
-//! Everything but the head and the notes ends with the digest of its content, so that storing it twice is storing it
+//! Everything but the head and those old notes ends with the digest of its content, so that storing it twice is storing it
 //! once, and that a reader can tell a damaged object.
 
 use std::fmt;
+
+use engine::unit::time::Timestamp;
 
 use crate::digest::DIGEST_CHARS;
 use crate::digest::sha256;
@@ -69,7 +72,18 @@ impl ClusterName {
         format!("c/{self}/snapshot/{seq:012}.{part}-{}", sha256(text.as_bytes()))
     }
 
-    /// The key of a bucket of notes.
+    /// The key of a pack of notes. Notes may become again what they were, and no key may be used again: the time tells.
+    #[must_use]
+    pub fn pack(&self, at: Timestamp, text: &str) -> String {
+        format!("{}{:013}-{}", self.packs_start(), at.0, sha256(text.as_bytes()))
+    }
+
+    /// How the keys of packs begin.
+    pub(crate) fn packs_start(&self) -> String {
+        format!("c/{self}/notes/")
+    }
+
+    /// The key of a bucket of notes, as earlier versions have put it.
     #[must_use]
     pub fn notes(&self, bucket: u8) -> String {
         format!("c/{self}/notes/{bucket:02x}")
@@ -111,6 +125,8 @@ fn promised(key: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use engine::unit::time::Timestamp;
+
     use super::ClusterName;
     use super::is_fixed;
     use super::verify;
@@ -136,7 +152,8 @@ mod tests {
     #[test]
     fn only_what_is_named_by_its_content_is_fixed() {
         let name = ClusterName::new(&"a".repeat(63)).expect("a good name");
-        for key in [name.segment(1, 2, "x"), name.snapshot_part(2, 0, "x"), name.page(2, "x")] {
+        let pack = name.pack(Timestamp(1), "x");
+        for key in [name.segment(1, 2, "x"), name.snapshot_part(2, 0, "x"), name.page(2, "x"), pack] {
             assert!(is_fixed(&key), "{key}");
         }
         for key in [name.head(), name.notes(0xab), "clusters".to_owned()] {

@@ -2,40 +2,29 @@
 //!
 //! The protocol never looks inside; a store can take one field out of many notes, so that nobody has to read them all.
 //! A note changes with a command or not at all, and it goes to KV with the publication of that command, so that KV alone
-//! gives it back. To be few keys, notes are published in buckets by the digest of their names; a bucket is written anew
-//! when one of its notes has changed.
-
-use std::collections::BTreeMap;
+//! gives it back. To be few keys, notes are published in buckets by the digest of their names ([`crate::pack`]).
 
 use engine::message::envelope::Envelope;
 use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::transition::Sender;
 use engine::unit::time::Timestamp;
-use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde::Serialize;
 
 use crate::cluster::Cluster;
 use crate::cluster::Done;
 use crate::digest::sha256;
-use crate::document::FORMAT;
 use crate::fault::Failure;
 use crate::fault::Fault;
-use crate::kv::KvStore;
 use crate::log::LogStore;
 use crate::log::Write;
-use crate::log::decode;
-use crate::log::encode;
-use crate::name::ClusterName;
 
 /// How many bytes a note may have.
 pub const NOTE_BYTES_MAX: usize = 32 * 1024;
 /// How many bytes the notes of a bucket may have, with their names and one for each: as they are published, no byte is
 /// more than six, and KV takes 25 MiB in one value.
 pub const BUCKET_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// How many bytes of notes one publication takes along. What is left goes with the next one.
-const PUBLISHED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Reads a note; none if that fails.
 pub type ReadNote<'a> = dyn Fn() -> Option<String> + 'a;
@@ -62,20 +51,13 @@ pub enum NoteChange {
 }
 
 /// A bucket that has changed since it was published, and how often: the same number means that nothing was added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stale {
     /// The bucket.
     pub bucket: Bucket,
     /// Its changes so far.
     pub changes: u64,
-}
-
-/// The notes of a bucket, as they are published.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Published {
-    format: u32,
-    notes: BTreeMap<String, String>,
 }
 
 /// The bucket that a note is in.
@@ -150,22 +132,6 @@ impl<S: LogStore> Cluster<S> {
         let drops: Vec<NoteChange> = names.into_iter().filter(gone).map(NoteChange::Drop).collect();
         if drops.is_empty() { Ok(()) } else { self.keep_notes(&drops) }
     }
-
-    /// Stale buckets with what is to be published of them.
-    pub(crate) fn stale_notes(&self) -> Result<Vec<(Stale, String, String)>, Fault> {
-        let mut bytes = 0;
-        let mut objects = Vec::new();
-        for stale in self.store.stale_buckets()? {
-            let notes = self.store.notes(stale.bucket)?.into_iter().map(|note| (note.name, note.text)).collect();
-            let text = encode(&Published { format: FORMAT, notes })?;
-            bytes += text.len();
-            objects.push((stale, self.name.notes(stale.bucket), text));
-            if bytes > PUBLISHED_BYTES_MAX {
-                break;
-            }
-        }
-        Ok(objects)
-    }
 }
 
 /// What a note counts for in its bucket.
@@ -176,18 +142,4 @@ pub fn weight(name: &str, text: &str) -> u64 {
 
 fn too_much(what: &str, count: u64, limit: u64) -> Rejection {
     Rejection::Limit { what: what.to_owned(), count, limit }
-}
-
-/// Every note that is published. All buckets are asked for at once: a reader far from the store waits once.
-pub async fn read(kv: &impl KvStore, cluster: &ClusterName) -> Result<Vec<Note>, Fault> {
-    let buckets = (Bucket::MIN..=Bucket::MAX).map(|bucket| published(kv, cluster, bucket));
-    Ok(try_join_all(buckets).await?.into_iter().flatten().collect())
-}
-
-/// The notes of a bucket, as far as this reader can see.
-async fn published(kv: &impl KvStore, cluster: &ClusterName, bucket: Bucket) -> Result<Vec<Note>, Fault> {
-    let key = cluster.notes(bucket);
-    let Some(text) = kv.get(&key).await? else { return Ok(Vec::new()) };
-    let Published { format: _, notes } = decode(&key, &text)?;
-    Ok(notes.into_iter().map(|(name, text)| Note { name, text }).collect())
 }

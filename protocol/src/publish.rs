@@ -21,6 +21,7 @@ use crate::digest::sha256;
 use crate::document::FORMAT;
 use crate::document::Head;
 use crate::document::Milestone;
+use crate::document::PackRef;
 use crate::document::Page;
 use crate::document::SegmentRef;
 use crate::document::SnapshotRef;
@@ -54,6 +55,12 @@ pub struct Sealed {
     pub segments: Vec<SegmentRef>,
     /// Whether the head's snapshot is new.
     pub has_snapshot: bool,
+    /// The packs of notes that are new.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packs: Vec<PackRef>,
+    /// The changes of notes that it has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<Stale>,
 }
 
 /// A publication with everything that has to be written.
@@ -61,7 +68,7 @@ pub struct Sealed {
 pub struct Publication {
     /// Keys and contents, in the order in which they have to be written.
     pub objects: Vec<(String, String)>,
-    /// The buckets of notes among them.
+    /// The changes of notes among them.
     pub notes: Vec<Stale>,
     /// The key of the head.
     pub head_key: String,
@@ -167,6 +174,8 @@ impl<S: LogStore> Cluster<S> {
         let last = published.as_ref().map_or(0, |head| head.seq);
         let snapshot = (seq - snapshot_seq >= profile.snapshot_every).then(|| Snapshot::of(&memory.state).to_bytes());
 
+        let packed = self.pack_notes(published.as_ref(), now)?;
+        let packs = packed.new.into_iter().map(|(pack, _)| pack).collect();
         let (old_snapshot, old_segments, history, milestones) = match published {
             Some(head) => (head.snapshot, head.segments, head.history, head.milestones),
             None => Default::default(),
@@ -192,6 +201,7 @@ impl<S: LogStore> Cluster<S> {
             segments: Vec::new(),
             history,
             milestones,
+            notes: Some(packed.named),
         };
         if let Some(bytes) = snapshot {
             let text = String::from_utf8(bytes).map_err(|error| Fault::damaged("a snapshot", error))?;
@@ -208,7 +218,7 @@ impl<S: LogStore> Cluster<S> {
         } else {
             head.segments = listed;
         }
-        let sealed = Sealed { head, page, segments, has_snapshot };
+        let sealed = Sealed { head, page, segments, has_snapshot, packs, stale: packed.stale };
         writes.push(Write::SetMeta(Meta::Sealed, Some(encode(&sealed)?)));
         self.store.commit(&writes)?;
         if has_snapshot {
@@ -218,8 +228,9 @@ impl<S: LogStore> Cluster<S> {
     }
 
     /// A sealed publication with its contents, which the log still has.
-    fn contents(&self, sealed: Sealed) -> Result<Publication, Fault> {
-        let Sealed { head, page, segments, has_snapshot } = sealed;
+    fn contents(&mut self, mut sealed: Sealed) -> Result<Publication, Fault> {
+        let packs = self.packs_of(&mut sealed)?;
+        let Sealed { head, page, segments, has_snapshot, packs: _, stale: notes } = sealed;
         let mut objects = Vec::new();
         if let Some(first) = segments.first() {
             let records = self.store.records(first.first - 1, head.seq)?;
@@ -236,16 +247,11 @@ impl<S: LogStore> Cluster<S> {
         if let (Some(page), Some(key)) = (&page, &head.history) {
             objects.push((key.clone(), encode(page)?));
         }
+        objects.extend(packs);
         let is_promised =
             |key: &str| segments.iter().any(|segment| segment.key == key) || head.keys().any(|named| named == key);
         if let Some((key, _)) = objects.iter().find(|(key, _)| !is_promised(key)) {
             return Err(Fault::damaged("the sealed publication", format!("it does not name {key}")));
-        }
-        // With what they describe, and before the head that names it.
-        let mut notes = Vec::new();
-        for (stale, key, text) in self.stale_notes()? {
-            notes.push(stale);
-            objects.push((key, text));
         }
         Ok(Publication { objects, notes, head_key: self.name.head(), head })
     }

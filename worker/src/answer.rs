@@ -55,6 +55,10 @@ pub(crate) enum Problem {
     HasLog(String),
     /// What was restored is older than what readers have seen.
     WouldGoBack { shown: u64, restored: u64 },
+    /// What KV has of a cluster cannot be restored; where, and why not.
+    Damaged(String),
+    /// KV does not show all that is to be restored, or not yet.
+    Incomplete(String),
     /// The storage has lost the cluster that KV shows.
     StorageLost(Lost),
     /// An agent says what cannot be taken.
@@ -146,6 +150,12 @@ impl Problem {
                 );
                 (409, "would_go_back", message)
             }
+            Self::Damaged(what) => (
+                409,
+                "damaged",
+                format!("what KV has of the cluster cannot be restored, and nothing was changed: {what}"),
+            ),
+            Self::Incomplete(what) => (503, "incomplete", format!("nothing was changed: {what}")),
             Self::StorageLost(Lost { revision, published_at }) => {
                 let message = format!(
                     "the cluster's storage has no log, and KV shows the cluster at revision {revision}, published at \
@@ -200,6 +210,16 @@ impl From<Fault> for Problem {
     }
 }
 
+/// Why a restore failed, for who administers the cluster: the object, and what is wrong with it.
+pub(crate) fn of_restore(fault: Fault) -> Problem {
+    let text = fault.to_string();
+    match fault {
+        Fault::Damaged { .. } => Problem::Damaged(text),
+        Fault::Missing { .. } => Problem::Incomplete(text),
+        Fault::Log { .. } | Fault::Kv { .. } | Fault::Unfounded => fault.into(),
+    }
+}
+
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
         match failure {
@@ -231,7 +251,11 @@ pub(crate) fn finish(reply: Reply) -> worker::Result<Response> {
         Ok(response) => return Ok(response),
         Err(problem) => problem,
     };
-    if let Problem::Internal(reason) | Problem::Unavailable(reason) = &problem {
+    if let Problem::Internal(reason)
+    | Problem::Unavailable(reason)
+    | Problem::Damaged(reason)
+    | Problem::Incomplete(reason) = &problem
+    {
         console_error!("{reason}");
     }
     let (status, code, message) = problem.describe();

@@ -69,6 +69,21 @@ impl Air {
         self.0.borrow_mut().values.retain(|key, _| !is_lost(key));
     }
 
+    /// Every key.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.0.borrow().values.keys().cloned().collect()
+    }
+
+    /// What a key holds now.
+    pub(crate) fn value(&self, key: &str) -> String {
+        self.0.borrow().values[key].last().expect("a key has a value").clone()
+    }
+
+    /// Somebody changes what a key holds.
+    pub(crate) fn forge(&self, key: &str, value: &str) {
+        self.0.borrow_mut().values.insert(key.to_owned(), vec![value.to_owned()]);
+    }
+
     pub(crate) fn n_objects(&self) -> usize {
         self.0.borrow().values.len()
     }
@@ -108,8 +123,6 @@ impl Inner {
             values.push(value.to_owned());
             self.check_named(&head);
             self.heads.push(head);
-        } else if key.contains("/notes/") {
-            values.push(value.to_owned());
         } else {
             assert!(values.iter().all(|known| known == value), "{key} has changed");
             values.push(value.to_owned());

@@ -11,7 +11,7 @@ use protocol::fault::Fault;
 use protocol::founding::Lost;
 use protocol::founding::set_aside;
 use protocol::history;
-use protocol::note;
+use protocol::pack;
 use protocol::publish;
 use protocol::restore;
 use protocol::restore::Adopted;
@@ -68,8 +68,8 @@ fn nothing_is_committed_over_what_kv_shows_and_a_restore_brings_it_back() {
             }
         }
         assert_eq!(world.disk.n_added(), 0, "seed {seed}: nothing is committed");
+        let notes = air::run(pack::read(&world.air, &head)).unwrap();
         let restored = air::run(restore::read(&world.air, head, usize::MAX)).unwrap();
-        let notes = air::run(note::read(&world.air, &name())).unwrap();
         assert_eq!(world.cluster.adopt(&restored, &notes, false, known.revision), Ok(Adopted::Yes), "seed {seed}");
         assert_eq!(world.cluster.position(), Ok(restored.position()), "seed {seed}");
         let more = envelope("after", &serde_json::json!({ "round": {} }));

@@ -5,6 +5,7 @@
 
 mod agents;
 mod air;
+mod damage;
 mod disk;
 mod idle;
 mod lost;

@@ -28,7 +28,7 @@ use protocol::document::Page;
 use protocol::history;
 use protocol::kv::object;
 use protocol::log::decode;
-use protocol::note;
+use protocol::pack;
 use protocol::publish;
 use protocol::restore;
 use protocol::restore::Adopted;
@@ -131,7 +131,7 @@ impl Fixture {
             replay(&mut state, &decode("an entry", &record.entry).expect("an entry is readable")).expect("it leads on");
         }
         assert_eq!(json!(digest::of_state(&state)), self.position["hash"], "KV's facts have another hash");
-        let notes = air::run(note::read(&self.air(), &name())).expect("the notes are readable");
+        let notes = air::run(pack::read(&self.air(), &self.head())).expect("the notes are readable");
         let mut copy = Cluster::new(name(), PROFILE, Disk::default());
         assert_eq!(copy.adopt(&restored, &notes, false, 0), Ok(Adopted::Yes));
         assert_eq!(copy.position().expect("it opens"), restored.position());

@@ -14,7 +14,7 @@ use protocol::founding::Lost;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
-use protocol::note;
+use protocol::pack;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
 use protocol::restore;
@@ -210,8 +210,8 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &
         None => history::head(&kv, &from).await?,
     };
     let head = head.ok_or_else(|| unknown_cluster(&from))?;
-    let restored = restore::read(&kv, head, RESTORED_PAGES).await?;
-    let notes = note::read(&kv, &from).await?;
+    let notes = pack::read(&kv, &head).await.map_err(answer::of_restore)?;
+    let restored = restore::read(&kv, head, RESTORED_PAGES).await.map_err(answer::of_restore)?;
     core.enter(cluster).await?;
     let shown = history::head(&kv, cluster).await?.map_or(0, |head| head.revision);
     let outcome = match core.with(|cluster| cluster.adopt(&restored, &notes, is_forced, shown))? {

@@ -1,0 +1,246 @@
+//! Packs: how notes are published, so that a head names all of them by their content.
+//!
+//! Notes are in buckets by the digest of their names, and a bucket is written anew when one of its notes has changed.
+//! The changed buckets of one publication go together into one pack, whose key ends with the digest of its content. The
+//! head says for every bucket in which pack it is, so notes that are gone, exchanged or forged are found by who reads
+//! them. Small packs are taken into the next one, so that there are few of them.
+//!
+//! Earlier versions have put each bucket under a key of its own, without a digest. Their heads do not name notes.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use engine::unit::time::Timestamp;
+use futures_util::future::try_join_all;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cluster::Cluster;
+use crate::document::FORMAT;
+use crate::document::Head;
+use crate::document::PackRef;
+use crate::fault::Fault;
+use crate::kv::KvStore;
+use crate::kv::object;
+use crate::log::LogStore;
+use crate::log::Meta;
+use crate::log::Write;
+use crate::log::decode;
+use crate::log::encode;
+use crate::name::ClusterName;
+use crate::name::is_fixed;
+use crate::name::verify;
+use crate::note::Bucket;
+use crate::note::Note;
+use crate::note::Stale;
+use crate::note::bucket;
+use crate::publish::Sealed;
+
+/// How many bytes of notes one publication takes along. What is left goes with the next one.
+const PUBLISHED_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Bytes after which a pack is full. One bucket alone may have more.
+const PACK_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// From how many packs on the smallest is taken into the next one, however large that is itself.
+const PACKS_MAX: usize = 16;
+
+/// The notes of some buckets.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pack {
+    #[serde(rename = "format")]
+    _format: u32,
+    buckets: BTreeMap<Bucket, BTreeMap<String, String>>,
+}
+
+/// A bucket under a key of its own, as earlier versions have put it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Alone {
+    format: u32,
+    notes: BTreeMap<String, String>,
+}
+
+/// The notes of the next head.
+pub(crate) struct Packed {
+    /// All packs that it names.
+    pub(crate) named: Vec<PackRef>,
+    /// Those that are new, with their contents.
+    pub(crate) new: Vec<(PackRef, String)>,
+    /// The changes that are in them.
+    pub(crate) stale: Vec<Stale>,
+}
+
+impl PackRef {
+    /// Bytes of the buckets that are read from it.
+    fn bytes(&self) -> u64 {
+        self.buckets.iter().map(|(_, bytes)| bytes).sum()
+    }
+}
+
+impl<S: LogStore> Cluster<S> {
+    /// Packs what has changed since a head was published.
+    pub(crate) fn pack_notes(&self, published: Option<&Head>, at: Timestamp) -> Result<Packed, Fault> {
+        let mut kept = self.known(published)?;
+        let stale = self.store.stale_buckets()?;
+        // Packs of another cluster, and buckets without a digest, are not built on.
+        let strange = kept.iter().filter(|pack| !self.is_own(&pack.key));
+        let strange: BTreeSet<Bucket> =
+            strange.flat_map(|pack| pack.buckets.iter().map(|(bucket, _)| *bucket)).collect();
+        let (mut texts, mut bytes) = (BTreeMap::new(), 0);
+        for bucket in stale.iter().map(|stale| stale.bucket).chain(strange) {
+            if bytes > PUBLISHED_BYTES_MAX {
+                break;
+            }
+            let text = self.bucket_text(bucket)?;
+            bytes += text.as_ref().map_or(0, |text| text.len() as u64);
+            texts.insert(bucket, text);
+        }
+        for pack in &mut kept {
+            pack.buckets.retain(|(bucket, _)| !texts.contains_key(bucket));
+        }
+        kept.retain(|pack| !pack.buckets.is_empty());
+        while let Some(at) = small(&kept, bytes) {
+            let pack = kept.swap_remove(at);
+            for (bucket, _) in &pack.buckets {
+                texts.insert(*bucket, self.bucket_text(*bucket)?);
+            }
+            bytes += pack.bytes();
+        }
+        let stale = stale.into_iter().filter(|stale| texts.contains_key(&stale.bucket)).collect();
+        let texts = texts.into_iter().filter_map(|(bucket, text)| Some((bucket, text?))).collect();
+        let new = packs(&self.name, at, texts);
+        kept.extend(new.iter().map(|(pack, _)| pack.clone()));
+        Ok(Packed { named: kept, new, stale })
+    }
+
+    /// The new packs of a sealed publication with their contents. Notes may have changed since it was sealed: then it is
+    /// sealed again with what they are now, for what they were is not kept.
+    pub(crate) fn packs_of(&mut self, sealed: &mut Sealed) -> Result<Vec<(String, String)>, Fault> {
+        let mut texts = Vec::new();
+        for PackRef { key, buckets } in &sealed.packs {
+            let mut inner = BTreeMap::new();
+            for (bucket, _) in buckets {
+                inner.extend(self.bucket_text(*bucket)?.map(|text| (*bucket, text)));
+            }
+            texts.push((key.clone(), text(&inner)));
+        }
+        if texts.iter().all(|(key, text)| verify(key, text).is_ok()) {
+            return Ok(texts);
+        }
+        let published = self.memory()?.published.clone();
+        let Packed { named, new, stale } = self.pack_notes(published.as_ref(), sealed.head.published_at)?;
+        let (packs, texts): (Vec<_>, Vec<_>) = new.into_iter().unzip();
+        let texts = packs.iter().map(|pack| pack.key.clone()).zip(texts).collect();
+        (sealed.head.notes, sealed.packs, sealed.stale) = (Some(named), packs, stale);
+        let write = Write::SetMeta(Meta::Sealed, Some(encode(sealed)?));
+        self.store.commit(&[write]).inspect_err(|_| self.forget())?;
+        self.memory()?.sealed = Some(sealed.clone());
+        Ok(texts)
+    }
+
+    /// Where the notes are that a head stands for.
+    fn known(&self, published: Option<&Head>) -> Result<Vec<PackRef>, Fault> {
+        let Some(head) = published else { return Ok(Vec::new()) };
+        if let Some(packs) = &head.notes {
+            return Ok(packs.clone());
+        }
+        let mut alone = Vec::new();
+        for bucket in Bucket::MIN..=Bucket::MAX {
+            if self.store.bucket_bytes(bucket)? > 0 {
+                alone.push(PackRef { key: self.name.notes(bucket), buckets: vec![(bucket, 0)] });
+            }
+        }
+        Ok(alone)
+    }
+
+    fn is_own(&self, key: &str) -> bool {
+        is_fixed(key) && key.starts_with(&self.name.packs_start())
+    }
+
+    /// The notes of a bucket as JSON; none if there are none.
+    fn bucket_text(&self, bucket: Bucket) -> Result<Option<String>, Fault> {
+        let notes = self.store.notes(bucket)?.into_iter().map(|note| (note.name, note.text));
+        let notes: BTreeMap<String, String> = notes.collect();
+        if notes.is_empty() { Ok(None) } else { encode(&notes).map(Some) }
+    }
+}
+
+/// The smallest pack, if it is taken into the next one: when that is as large, or there are many.
+fn small(kept: &[PackRef], bytes: u64) -> Option<usize> {
+    let (at, size) = kept.iter().map(PackRef::bytes).enumerate().min_by_key(|(_, size)| *size)?;
+    let is_taken = bytes > 0 && (size <= bytes || kept.len() >= PACKS_MAX) && size + bytes <= PACK_BYTES_MAX;
+    is_taken.then_some(at)
+}
+
+/// Buckets in packs of limited size.
+fn packs(name: &ClusterName, at: Timestamp, texts: BTreeMap<Bucket, String>) -> Vec<(PackRef, String)> {
+    let mut packs = Vec::new();
+    let (mut inner, mut bytes) = (BTreeMap::new(), 0);
+    let mut close = |inner: &mut BTreeMap<Bucket, String>| {
+        let content = text(inner);
+        let buckets = std::mem::take(inner).into_iter().map(|(bucket, text)| (bucket, text.len() as u64)).collect();
+        packs.push((PackRef { key: name.pack(at, &content), buckets }, content));
+    };
+    for (bucket, text) in texts {
+        let more = text.len() as u64;
+        if bytes + more > PACK_BYTES_MAX && !inner.is_empty() {
+            close(&mut inner);
+            bytes = 0;
+        }
+        bytes += more;
+        inner.insert(bucket, text);
+    }
+    if !inner.is_empty() {
+        close(&mut inner);
+    }
+    packs
+}
+
+/// The content of a pack.
+fn text(buckets: &BTreeMap<Bucket, String>) -> String {
+    let inner: Vec<String> = buckets.iter().map(|(bucket, text)| format!("\"{bucket}\":{text}")).collect();
+    format!("{{\"format\":{FORMAT},\"buckets\":{{{}}}}}", inner.join(","))
+}
+
+/// Every note that a head stands for. All packs are asked for at once: a reader far from the store waits once.
+pub async fn read(kv: &impl KvStore, head: &Head) -> Result<Vec<Note>, Fault> {
+    let packs = named(head)?;
+    let packs = packs.iter().map(|pack| notes(kv, pack));
+    Ok(try_join_all(packs).await?.into_iter().flatten().collect())
+}
+
+/// Where the notes are that a head stands for, old heads included.
+pub(crate) fn named(head: &Head) -> Result<Vec<PackRef>, Fault> {
+    if let Some(packs) = &head.notes {
+        return Ok(packs.clone());
+    }
+    let name = ClusterName::new(&head.cluster).ok_or_else(|| Fault::damaged("the head", "it names no cluster"))?;
+    Ok((Bucket::MIN..=Bucket::MAX)
+        .map(|bucket| PackRef { key: name.notes(bucket), buckets: vec![(bucket, 0)] })
+        .collect())
+}
+
+/// The notes that are read from a pack.
+pub(crate) async fn notes(kv: &impl KvStore, pack: &PackRef) -> Result<Vec<Note>, Fault> {
+    let key = &pack.key;
+    let mut buckets = if is_fixed(key) {
+        decode::<Pack>(key, &object(kv, key).await?)?.buckets
+    } else {
+        // Without a digest nobody can tell whether something is missing.
+        let Some(text) = kv.get(key).await? else { return Ok(Vec::new()) };
+        let Alone { format: _, notes } = decode(key, &text)?;
+        pack.buckets.iter().map(|(bucket, _)| (*bucket, notes.clone())).collect()
+    };
+    let mut found = Vec::new();
+    for (number, _) in &pack.buckets {
+        let notes = buckets.remove(number).ok_or_else(|| Fault::damaged(key, format!("it has no bucket {number}")))?;
+        if let Some(name) = notes.keys().find(|name| bucket(name) != *number) {
+            return Err(Fault::damaged(
+                key,
+                format!("bucket {number} has the note {name}, which is not one of its own"),
+            ));
+        }
+        found.extend(notes.into_iter().map(|(name, text)| Note { name, text }));
+    }
+    Ok(found)
+}

@@ -1,0 +1,127 @@
+//! Somebody has damaged what KV holds: a restore names the object, or gives exactly the cluster that was. It never gives
+//! another one.
+
+use std::collections::BTreeMap;
+
+use protocol::document::FORMAT;
+use protocol::document::Head;
+use protocol::fault::Fault;
+use protocol::history;
+use protocol::note::Note;
+use protocol::note::NoteChange;
+use protocol::note::bucket;
+use protocol::pack;
+use protocol::profile::Profile;
+use protocol::restore;
+use serde_json::json;
+
+use crate::air;
+use crate::air::Air;
+use crate::memory::START;
+use crate::memory::founded;
+use crate::memory::publish;
+use crate::memory::submission;
+use crate::world::name;
+use crate::world::sender;
+
+/// What a restore gives: the digest of the state, and the notes.
+type Outcome = (String, BTreeMap<String, String>);
+
+const JOBS: u32 = 24;
+
+fn note(number: u32) -> NoteChange {
+    NoteChange::Put(Note { name: format!("job/job-{number}"), text: format!("{{\"command\":\"train {number}\"}}") })
+}
+
+/// A small cluster with a past and notes, all of it published, and what a restore of it gives.
+fn whole() -> (Air, Outcome) {
+    let profile = Profile { snapshot_every: 10, entries_kept: 4, segments_max: 3, ..Profile::default() };
+    let (mut cluster, air) = (founded(profile), Air::new(1));
+    for number in 0..JOBS {
+        let notes = if number % 3 == 0 { vec![] } else { vec![note(number)] };
+        cluster.submit_noted(&submission(number), &sender(), &notes, START).expect("it is accepted");
+        if number % 2 == 0 {
+            publish(&mut cluster, &air, START);
+        }
+    }
+    publish(&mut cluster, &air, START);
+    let known = restored(&air).expect("it is whole");
+    assert_eq!(known.0, cluster.position().expect("reading works").hash);
+    assert_eq!(known.1.len(), (JOBS - JOBS / 3) as usize);
+    (air, known)
+}
+
+fn head(air: &Air) -> Head {
+    air::run(history::head(air, &name())).expect("reading works").expect("there is a head")
+}
+
+fn restored(air: &Air) -> Result<Outcome, Fault> {
+    let head = head(air);
+    let notes = air::run(pack::read(air, &head))?.into_iter().map(|Note { name, text }| (name, text)).collect();
+    Ok((air::run(restore::read(air, head, usize::MAX))?.position().hash, notes))
+}
+
+/// A copy of what KV holds, with one object changed.
+fn damaged(air: &Air, change: impl FnOnce(&Air)) -> Result<Outcome, Fault> {
+    let copy = Air::of_dump(&air.dump());
+    change(&copy);
+    restored(&copy)
+}
+
+/// The first letter of a text that is in quotes becomes another one: JSON stays JSON, and says something else.
+fn altered(text: &str) -> String {
+    let at = text.rfind("train ").map_or_else(|| text.rfind('1'), |at| Some(at + 6)).expect("something to change");
+    format!("{}7{}", &text[..at], &text[at + 1..])
+}
+
+#[test]
+fn each_object_that_is_damaged_is_named_or_not_needed() {
+    let (air, known) = whole();
+    let named: Vec<String> = head(&air).keys().map(str::to_owned).collect();
+    assert!(named.iter().any(|key| key.contains("/notes/")), "{named:?}");
+    let mut n_named = 0;
+    for key in air.keys().into_iter().filter(|key| *key != name().head()) {
+        let text = air.value(&key);
+        let kind = |key: &str| key.split('/').nth(2).map(str::to_owned);
+        let other = air.keys().into_iter().find(|other| *other != key && kind(other) == kind(&key));
+        let other = other.map(|other| air.value(&other)).unwrap_or_default();
+        let outcomes = [
+            ("gone", damaged(&air, |air| air.lose(|lost| lost == key))),
+            ("cut", damaged(&air, |air| air.forge(&key, &text[..text.len() / 2]))),
+            ("exchanged", damaged(&air, |air| air.forge(&key, &other))),
+            ("altered", damaged(&air, |air| air.forge(&key, &altered(&text)))),
+        ];
+        for (damage, outcome) in outcomes {
+            match outcome {
+                Ok(outcome) => assert!(outcome == known, "{key} is {damage}: a wrong cluster was restored"),
+                Err(fault) => {
+                    n_named += 1;
+                    assert!(fault.to_string().contains(&key), "{key} is {damage}, and what is told is: {fault}");
+                }
+            }
+        }
+        let is_needed = named.contains(&key) && !key.contains("/page/");
+        assert!(!is_needed || damaged(&air, |air| air.lose(|lost| lost == key)).is_err(), "{key} is not needed");
+    }
+    assert!(n_named >= 4 * named.len(), "{n_named} of {}", named.len());
+}
+
+/// The negative control: notes that no digest stands for, as earlier versions have put them, are restored as they are
+/// found, forged ones as well.
+#[test]
+fn notes_without_digests_are_restored_although_they_are_forged() {
+    let (air, known) = whole();
+    let mut buckets: BTreeMap<u8, BTreeMap<&str, &str>> = BTreeMap::new();
+    for (name, text) in &known.1 {
+        buckets.entry(bucket(name)).or_default().insert(name, text);
+    }
+    for (bucket, notes) in buckets {
+        air.forge(&name().notes(bucket), &json!({ "format": FORMAT, "notes": notes }).to_string());
+    }
+    let old = Head { notes: None, ..head(&air) };
+    air.forge(&name().head(), &serde_json::to_string(&old).expect("a head can be written"));
+    assert_eq!(restored(&air), Ok(known.clone()), "a cluster of an earlier version is restored");
+    let key = name().notes(bucket("job/job-1"));
+    let (hash, notes) = damaged(&air, |air| air.forge(&key, &altered(&air.value(&key)))).expect("nobody notices");
+    assert!(hash == known.0 && notes != known.1, "an equal state with other notes");
+}
