@@ -19,6 +19,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::cluster::Position;
+use crate::gap::Gap;
 
 /// What is nothing is written as null here, and never left out.
 #[cfg(feature = "schema")]
@@ -149,6 +150,8 @@ pub struct Restored {
     pub kv: Position,
     /// Where the cluster's object is.
     pub object: Position,
+    /// Entries of the past that KV does not have any more, the newest first; the state does not need them.
+    pub missing: Vec<Gap>,
 }
 
 /// What has been published.

@@ -33,6 +33,7 @@ pub mod note;
 pub mod pack;
 pub mod publish;
 
+pub mod gap;
 pub mod history;
 pub mod market;
 pub mod past;

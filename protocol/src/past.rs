@@ -6,6 +6,7 @@
 
 use engine::message::envelope::Entry;
 use engine::unit::time::Timestamp;
+use futures_util::future::join_all;
 
 use crate::document::Head;
 use crate::document::Milestone;
@@ -13,6 +14,7 @@ use crate::document::Page;
 use crate::document::SegmentRef;
 use crate::document::SnapshotRef;
 use crate::fault::Fault;
+use crate::gap::Gap;
 use crate::history;
 use crate::kv::KvStore;
 use crate::kv::object;
@@ -45,15 +47,15 @@ impl Moment {
 pub enum Kept<T> {
     /// This.
     Yes(T),
-    /// Nothing that leads there: what is kept begins with this revision.
-    Since(u64),
+    /// Nothing that leads there: what is kept begins with this revision, since these entries are missing.
+    Since(u64, Gap),
 }
 
 impl<T> Kept<T> {
     fn map<U>(self, change: impl FnOnce(T) -> U) -> Kept<U> {
         match self {
             Self::Yes(kept) => Kept::Yes(change(kept)),
-            Self::Since(revision) => Kept::Since(revision),
+            Self::Since(revision, gap) => Kept::Since(revision, gap),
         }
     }
 }
@@ -69,9 +71,20 @@ struct Part {
 }
 
 impl Part {
-    /// What was read of it, or from where on the rest is kept.
-    fn read<T>(&self, read: Result<T, Fault>, since: u64) -> Result<Kept<T>, Fault> {
-        if self.is_newest { read.map(Kept::Yes) } else { kept(read, since) }
+    /// What was read of one of its segments, or from where on the rest is kept.
+    fn read<T>(&self, read: Result<T, Fault>, segment: &SegmentRef) -> Result<Kept<T>, Fault> {
+        let SegmentRef { first, last, revision, key } = segment;
+        match read {
+            Err(fault) if !self.is_newest => Ok(Kept::Since(*revision, Gap::of(fault, key, *first, *last)?)),
+            read => read.map(Kept::Yes),
+        }
+    }
+
+    /// Without the snapshot before them, nothing can be begun with its entries.
+    fn unreadable(&self, fault: Fault, start: &SnapshotRef) -> Result<Gap, Fault> {
+        let key = start.parts.first().map_or("", String::as_str);
+        let last = self.segments.last().map_or(start.seq, |segment| segment.last);
+        Gap::of(fault, key, start.seq + 1, last)
     }
 
     /// The revision of the next snapshot.
@@ -102,10 +115,13 @@ pub fn onward(known: &[Milestone], newest: Milestone) -> Vec<Milestone> {
 pub async fn snapshot(kv: &impl KvStore, head: &Head, moment: Moment) -> Result<Kept<Option<String>>, Fault> {
     let part = match part(kv, head, moment).await? {
         Kept::Yes(part) => part,
-        Kept::Since(revision) => return Ok(Kept::Since(revision)),
+        Kept::Since(revision, gap) => return Ok(Kept::Since(revision, gap)),
     };
     match &part.snapshot {
-        Some(reference) => part.read(history::snapshot_text(kv, reference).await.map(Some), part.end()),
+        Some(reference) => match history::snapshot_text(kv, reference).await {
+            Err(fault) if !part.is_newest => Ok(Kept::Since(part.end(), part.unreadable(fault, reference)?)),
+            text => Ok(Kept::Yes(Some(text?))),
+        },
         None => Ok(Kept::Yes(None)),
     }
 }
@@ -119,13 +135,13 @@ pub async fn entries(
 ) -> Result<Kept<Vec<(u64, Entry)>>, Fault> {
     let part = match part(kv, head, Moment::Revision(after)).await? {
         Kept::Yes(part) => part,
-        Kept::Since(revision) => return Ok(Kept::Since(revision)),
+        Kept::Since(revision, gap) => return Ok(Kept::Since(revision, gap)),
     };
     let mut entries = Vec::new();
     for reference in part.segments.iter().filter(|segment| segment.revision > after) {
-        match part.read(history::segment(kv, reference).await, reference.revision)? {
+        match part.read(history::segment(kv, reference).await, reference)? {
             Kept::Yes(more) => entries.extend(more.into_iter().filter(|(_, entry)| entry.revision > after)),
-            Kept::Since(revision) => return Ok(Kept::Since(revision)),
+            Kept::Since(revision, gap) => return Ok(Kept::Since(revision, gap)),
         }
         if entries.len() >= count {
             break;
@@ -140,15 +156,32 @@ pub type Numbered = (Vec<(u64, Entry)>, bool);
 
 /// The newest entries up to a revision: those since the snapshot before it, and of at most `pages_max` pages before.
 pub async fn newest(kv: &impl KvStore, head: &Head, before: u64, pages_max: usize) -> Result<Kept<Numbered>, Fault> {
-    let mut wanted = match back(kv, head, before, pages_max).await? {
-        Kept::Yes(wanted) => wanted,
-        Kept::Since(revision) => return Ok(Kept::Since(revision)),
+    let Back { segments, n_newest, gap } = match back(kv, head, before, pages_max).await? {
+        Kept::Yes(back) => back,
+        Kept::Since(revision, gap) => return Ok(Kept::Since(revision, gap)),
     };
-    wanted.reverse();
-    let is_whole = wanted.first().is_none_or(|segment| segment.first == 1);
-    let mut entries = history::segments(kv, &wanted).await?;
+    let read = join_all(segments.iter().map(|segment| history::segment(kv, segment))).await;
+    let mut whole: Vec<Vec<(u64, Entry)>> = Vec::new();
+    for (at, (segment, read)) in segments.iter().zip(read).enumerate() {
+        match read {
+            Ok(entries) => whole.push(entries),
+            Err(fault) if at < n_newest => return Err(fault),
+            Err(fault) => {
+                let gap = Gap::of(fault, &segment.key, segment.first, segment.last)?;
+                if whole.is_empty() {
+                    return Ok(Kept::Since(segment.revision, gap));
+                }
+                break;
+            }
+        }
+    }
+    let is_whole = gap.is_none() && whole.last().is_none_or(|oldest| oldest.first().is_none_or(|(seq, _)| *seq == 1));
+    let mut entries: Vec<(u64, Entry)> = whole.into_iter().rev().flatten().collect();
     entries.retain(|(_, entry)| entry.revision <= before);
-    Ok(Kept::Yes((entries, is_whole)))
+    match gap.filter(|_| entries.is_empty()) {
+        Some((since, gap)) => Ok(Kept::Since(since, gap)),
+        None => Ok(Kept::Yes((entries, is_whole))),
+    }
 }
 
 /// The newest entries up to a revision of who has the log: its `own` entries, and of those that it has dropped the
@@ -225,50 +258,85 @@ pub async fn find(
     pages_max: usize,
     search: &mut Search<impl Fn(&Entry) -> bool>,
 ) -> Result<Kept<()>, Fault> {
-    let wanted = match back(kv, head, search.newest(), pages_max).await? {
-        Kept::Yes(wanted) => wanted,
-        Kept::Since(revision) => return Ok(Kept::Since(revision)),
+    let Back { segments, n_newest, gap } = match back(kv, head, search.newest(), pages_max).await? {
+        Kept::Yes(back) => back,
+        Kept::Since(revision, gap) => return Ok(Kept::Since(revision, gap)),
     };
-    for reference in wanted.iter().filter(|segment| segment.first <= last) {
+    for (at, segment) in segments.iter().enumerate().filter(|(_, segment)| segment.first <= last) {
         if search.is_over() {
             break;
         }
-        let entries = history::segment(kv, reference).await?.into_iter().rev();
+        let entries = match history::segment(kv, segment).await {
+            Err(fault) if at >= n_newest => {
+                let gap = Gap::of(fault, &segment.key, segment.first, segment.last)?;
+                // Who goes on from what was found is told then.
+                return Ok(if search.found.is_empty() { Kept::Since(segment.revision, gap) } else { Kept::Yes(()) });
+            }
+            read => read?.into_iter().rev(),
+        };
         entries.filter(|(seq, _)| *seq <= last).for_each(|(_, entry)| search.look_at(entry));
     }
-    Ok(Kept::Yes(()))
+    match gap.filter(|_| search.found.is_empty()) {
+        Some((since, gap)) => Ok(Kept::Since(since, gap)),
+        None => Ok(Kept::Yes(())),
+    }
 }
 
 /// The entry that led to a revision; none where no entry ends with it.
 pub async fn entry_at(kv: &impl KvStore, head: &Head, revision: u64) -> Result<Kept<Option<Entry>>, Fault> {
     let part = match part(kv, head, Moment::Revision(revision.saturating_sub(1))).await? {
         Kept::Yes(part) => part,
-        Kept::Since(since) => return Ok(Kept::Since(since)),
+        Kept::Since(since, gap) => return Ok(Kept::Since(since, gap)),
     };
     let Some(reference) = part.segments.iter().find(|segment| segment.revision >= revision) else {
         return Ok(Kept::Yes(None));
     };
-    let entries = part.read(history::segment(kv, reference).await, reference.revision)?;
+    let entries = part.read(history::segment(kv, reference).await, reference)?;
     // An entry without events leaves the revision as it was; the one that reached it comes first.
     Ok(entries.map(|entries| entries.into_iter().map(|(_, entry)| entry).find(|entry| entry.revision == revision)))
 }
 
-/// Segments up to a revision, the newest first: of the part in which it lies, and of at most `pages_max` pages before.
-async fn back(kv: &impl KvStore, head: &Head, revision: u64, pages_max: usize) -> Result<Kept<Vec<SegmentRef>>, Fault> {
-    let Part { mut segments, previous: mut next, .. } = match part(kv, head, Moment::Revision(revision)).await? {
+/// Segments, the newest first.
+struct Back {
+    segments: Vec<SegmentRef>,
+    /// How many of them the head itself names: what is not there yet comes.
+    n_newest: usize,
+    /// What is missing before them, if it was looked for, and the revision from which on the rest is kept.
+    gap: Option<(u64, Gap)>,
+}
+
+/// Segments up to a revision: of the part in which it lies, and of at most `pages_max` pages before.
+async fn back(kv: &impl KvStore, head: &Head, revision: u64, pages_max: usize) -> Result<Kept<Back>, Fault> {
+    let part = match part(kv, head, Moment::Revision(revision)).await? {
         Kept::Yes(part) => part,
-        Kept::Since(since) => return Ok(Kept::Since(since)),
+        Kept::Since(since, gap) => return Ok(Kept::Since(since, gap)),
     };
+    let Part { is_newest, snapshot: mut start, mut segments, previous: mut next, milestones: _ } = part;
     // What a segment begins with is known by the one before it.
     segments.truncate(1 + segments.iter().take_while(|segment| segment.revision <= revision).count());
     segments.reverse();
+    let n_newest = if is_newest { segments.len() } else { 0 };
+    let mut gap = None;
     for _ in 0..pages_max {
         let Some(key) = next else { break };
-        let page: Page = decode(&key, &object(kv, &key).await?)?;
-        segments.extend(page.segments.into_iter().rev());
-        next = page.previous;
+        match page(kv, &key).await {
+            Ok(page) => {
+                segments.extend(page.segments.into_iter().rev());
+                (start, next) = (page.snapshot, page.previous);
+            }
+            Err(fault) => {
+                let (last, since) = start.map_or((0, 0), |start| (start.seq, start.revision));
+                gap = Some((since, Gap::of(fault, &key, 1, last)?));
+                break;
+            }
+        }
     }
-    Ok(Kept::Yes(segments))
+    Ok(Kept::Yes(Back { segments, n_newest, gap }))
+}
+
+/// A page of history.
+pub(crate) async fn page(kv: &impl KvStore, key: &str) -> Result<Page, Fault> {
+    decode(key, &object(kv, key).await?)
 }
 
 /// The part of the history in which a moment lies.
@@ -281,27 +349,34 @@ async fn part(kv: &impl KvStore, head: &Head, moment: Moment) -> Result<Kept<Par
         };
         let far = here.milestones.iter().find(|milestone| !moment.follows(milestone.revision, Some(milestone.at)));
         let near = here.previous.iter().filter(|near| far.is_none_or(|far| far.page != **near));
-        let mut found = None;
+        let is_beyond = |milestone: &&Milestone| milestone.seq < far.map_or(start.seq, |far| far.seq.min(start.seq));
+        let first = here.milestones.iter().rev().find(is_beyond).map_or(0, |beyond| beyond.seq) + 1;
+        let (mut found, mut gap) = (None, None);
         // A page that is not kept any more may lie beyond others that are.
         for key in far.map(|far| &far.page).into_iter().chain(near) {
-            if let Kept::Yes(page) = kept(object(kv, key).await, start.revision)? {
-                found = Some(decode::<Page>(key, &page)?);
-                break;
+            match page(kv, key).await {
+                Ok(page) => {
+                    found = Some(page);
+                    break;
+                }
+                Err(fault) => gap = Some(Gap::of(fault, key, first, start.seq)?),
             }
         }
         let Some(Page { format: _, previous, snapshot, segments, milestones }) = found else {
-            let is_kept = matches!(kept(history::snapshot_text(kv, &start).await, 0)?, Kept::Yes(_));
-            return Ok(Kept::Since(if is_kept { start.revision } else { here.end() }));
+            let since = match history::snapshot_text(kv, &start).await {
+                Ok(_) => start.revision,
+                Err(fault) => here.unreadable(fault, &start).map(|_| here.end())?,
+            };
+            let gap = gap.unwrap_or_else(|| unknown(first, start.seq));
+            return Ok(Kept::Since(since, gap));
         };
         here = Part { is_newest: false, snapshot, segments, previous, milestones };
     }
-    Ok(Kept::Since(here.snapshot.map_or(0, |start| start.revision)))
+    let (since, last) = here.snapshot.map_or((0, 0), |start| (start.revision, start.seq));
+    Ok(Kept::Since(since, unknown(1, last)))
 }
 
-/// What was read, or from where on the rest is kept if it is not there any more.
-fn kept<T>(read: Result<T, Fault>, since: u64) -> Result<Kept<T>, Fault> {
-    match read {
-        Err(Fault::Missing { .. }) => Ok(Kept::Since(since)),
-        read => read.map(Kept::Yes),
-    }
+/// Entries to which nothing leads.
+fn unknown(first: u64, last: u64) -> Gap {
+    Gap { first, last, key: "the history".to_owned(), reason: "does not lead there".to_owned() }
 }

@@ -15,6 +15,7 @@ use crate::cluster::restore_state;
 use crate::digest;
 use crate::document::Head;
 use crate::fault::Fault;
+use crate::gap::Gap;
 use crate::history;
 use crate::kv::KvStore;
 use crate::log::Answered;
@@ -26,6 +27,7 @@ use crate::log::Write;
 use crate::log::encode;
 use crate::note::Note;
 use crate::note::NoteChange;
+use crate::past;
 
 /// What KV has of a cluster.
 #[derive(Clone, Debug)]
@@ -38,8 +40,10 @@ pub struct Restored {
     pub snapshot: Option<String>,
     /// The entries since the snapshot.
     pub tail: Vec<(u64, Entry)>,
-    /// Earlier entries, as far as they were asked for.
+    /// Earlier entries, as far as they were asked for and KV has them.
     pub earlier: Vec<(u64, Entry)>,
+    /// Earlier entries that KV does not have, the newest first.
+    pub missing: Vec<Gap>,
 }
 
 impl Restored {
@@ -68,7 +72,8 @@ pub enum Adopted {
     },
 }
 
-/// Reads what a head names. `pages_max` pages of history are searched for answered commands.
+/// Reads what a head names. `pages_max` pages of history are searched for answered commands; what is missing there is
+/// said, for the state does not need it.
 pub async fn read(kv: &impl KvStore, head: Head, pages_max: usize) -> Result<Restored, Fault> {
     let (mut state, mut seq, mut snapshot) = (State::default(), 0, None);
     if let Some(reference) = &head.snapshot {
@@ -79,11 +84,7 @@ pub async fn read(kv: &impl KvStore, head: Head, pages_max: usize) -> Result<Res
         }
         (seq, snapshot) = (reference.seq, Some(text));
     }
-    let start = seq;
-    let mut references = history::segments_back(kv, &head, pages_max, |_| true).await?;
-    references.reverse();
-    let entries = history::segments(kv, &references).await?;
-    let (earlier, tail): (Vec<_>, Vec<_>) = entries.into_iter().partition(|(number, _)| *number <= start);
+    let tail = history::segments(kv, &head.segments).await?;
     for (number, entry) in &tail {
         if *number != seq + 1 {
             return Err(Fault::damaged("the published log", format!("entry {number} follows {seq}")));
@@ -94,7 +95,37 @@ pub async fn read(kv: &impl KvStore, head: Head, pages_max: usize) -> Result<Res
     if (seq, state.revision) != (head.seq, head.revision) {
         return Err(Fault::damaged("the published head", format!("it leads to entry {seq}, not {}", head.seq)));
     }
-    Ok(Restored { head, state, snapshot, tail, earlier })
+    let (earlier, missing) = earlier(kv, &head, pages_max).await?;
+    Ok(Restored { head, state, snapshot, tail, earlier, missing })
+}
+
+/// The entries before a head's snapshot, of at most `pages_max` pages, and those that are missing. Beyond a page that is
+/// gone, milestones lead on.
+async fn earlier(kv: &impl KvStore, head: &Head, pages_max: usize) -> Result<(Vec<(u64, Entry)>, Vec<Gap>), Fault> {
+    let (mut next, mut milestones) = (head.history.clone(), head.milestones.clone());
+    let (mut before, mut parts, mut gaps) = (head.snapshot_seq() + 1, Vec::new(), Vec::new());
+    for _ in 0..pages_max {
+        let Some(key) = next else { break };
+        match past::page(kv, &key).await {
+            Ok(page) => {
+                for segment in page.segments.iter().rev() {
+                    match history::segment(kv, segment).await {
+                        Ok(entries) => parts.push(entries),
+                        Err(fault) => gaps.push(Gap::of(fault, &segment.key, segment.first, segment.last)?),
+                    }
+                }
+                before = page.snapshot.map_or(0, |snapshot| snapshot.seq) + 1;
+                (next, milestones) = (page.previous, page.milestones);
+            }
+            Err(fault) => {
+                let beyond = milestones.iter().rev().find(|milestone| milestone.seq + 1 < before);
+                let last_beyond = beyond.map_or(0, |beyond| beyond.seq);
+                gaps.push(Gap::of(fault, &key, last_beyond + 1, before - 1)?);
+                (next, before) = (beyond.map(|beyond| beyond.page.clone()), last_beyond + 1);
+            }
+        }
+    }
+    Ok((parts.into_iter().rev().flatten().collect(), gaps))
 }
 
 impl<S: LogStore> Cluster<S> {
@@ -122,7 +153,7 @@ impl<S: LogStore> Cluster<S> {
         if restored.head.revision < shown {
             return Ok(Adopted::Behind { shown, restored: restored.head.revision });
         }
-        let Restored { head, state: _, snapshot, tail, earlier } = restored;
+        let Restored { head, state: _, snapshot, tail, earlier, missing: _ } = restored;
         let mut writes = vec![Write::Clear];
         // What had been forgotten stays so: its name may have been used again.
         let remembered = Timestamp(head.at.0 - self.profile.answers_kept.0);

@@ -11,6 +11,7 @@ use protocol::answer::Refusal;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
 use protocol::founding::Lost;
+use protocol::gap::Gap;
 use protocol::route::Verb;
 use worker::Headers;
 use worker::Response;
@@ -47,8 +48,8 @@ pub(crate) enum Problem {
     NoUpgrade,
     /// So far back nothing can be read any more.
     Gone,
-    /// So far back nothing is kept: what is begins with this revision.
-    NotKept(u64),
+    /// So far back nothing is kept: what is begins with this revision, since these entries are missing.
+    NotKept(u64, Gap),
     /// A revision that there has never been was wanted.
     NotYet { wanted: u64, here: u64 },
     /// The log has something that must not be replaced by accident.
@@ -135,9 +136,7 @@ impl Problem {
             Self::BadQuery(name) => (400, "bad_query", format!("the parameter {name} cannot be read")),
             Self::NoUpgrade => (426, "no_upgrade", "this is a WebSocket; send `Upgrade: websocket`".to_owned()),
             Self::Gone => (410, "gone", "so far back is not kept at hand; start from the snapshot".to_owned()),
-            Self::NotKept(since) => {
-                (410, "not_kept", format!("so far back nothing is kept; what is kept begins with revision {since}"))
-            }
+            Self::NotKept(since, gap) => (410, "not_kept", format!("{gap}; what is kept begins with revision {since}")),
             Self::NotYet { wanted, here } => {
                 (409, "not_yet", format!("revision {wanted} is wanted, and the cluster is at {here}"))
             }

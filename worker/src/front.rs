@@ -245,7 +245,7 @@ pub(crate) fn moment(query: &Query) -> Result<Moment, Problem> {
 pub(crate) fn at_hand<T>(kept: Kept<T>) -> Result<T, Problem> {
     match kept {
         Kept::Yes(kept) => Ok(kept),
-        Kept::Since(revision) => Err(Problem::NotKept(revision)),
+        Kept::Since(revision, gap) => Err(Problem::NotKept(revision, gap)),
     }
 }
 

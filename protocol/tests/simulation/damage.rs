@@ -80,7 +80,9 @@ fn each_object_that_is_damaged_is_named_or_not_needed() {
     let named: Vec<String> = head(&air).keys().map(str::to_owned).collect();
     assert!(named.iter().any(|key| key.contains("/notes/")), "{named:?}");
     let mut n_named = 0;
-    for key in air.keys().into_iter().filter(|key| *key != name().head()) {
+    let is_past =
+        |key: &str| key.contains("/page/") || key.contains("/log/") && !named.iter().any(|named| named == key);
+    for key in air.keys().into_iter().filter(|key| *key != name().head() && !is_past(key)) {
         let text = air.value(&key);
         let kind = |key: &str| key.split('/').nth(2).map(str::to_owned);
         let other = air.keys().into_iter().find(|other| *other != key && kind(other) == kind(&key));
@@ -100,10 +102,13 @@ fn each_object_that_is_damaged_is_named_or_not_needed() {
                 }
             }
         }
-        let is_needed = named.contains(&key) && !key.contains("/page/");
-        assert!(!is_needed || damaged(&air, |air| air.lose(|lost| lost == key)).is_err(), "{key} is not needed");
+        assert!(
+            !named.contains(&key) || damaged(&air, |air| air.lose(|lost| lost == key)).is_err(),
+            "{key} is not needed"
+        );
     }
-    assert!(n_named >= 4 * named.len(), "{n_named} of {}", named.len());
+    let n_needed = named.iter().filter(|key| !key.contains("/page/")).count();
+    assert_eq!(n_named, 4 * n_needed, "each in each way, and nothing else");
 }
 
 /// The negative control: notes that no digest stands for, as earlier versions have put them, are restored as they are
@@ -124,4 +129,48 @@ fn notes_without_digests_are_restored_although_they_are_forged() {
     let key = name().notes(bucket("job/job-1"));
     let (hash, notes) = damaged(&air, |air| air.forge(&key, &altered(&air.value(&key)))).expect("nobody notices");
     assert!(hash == known.0 && notes != known.1, "an equal state with other notes");
+}
+
+/// The state does not need it: whatever of the past is gone or damaged, the rest is restored, and what is missing is said.
+#[test]
+fn what_is_missing_of_the_past_is_said_and_the_rest_restored() {
+    let (air, known) = whole();
+    let head = head(&air);
+    let newest: Vec<&str> = head.keys().filter(|key| !key.contains("/page/")).collect();
+    let all = air::run(restore::read(&air, head.clone(), usize::MAX)).expect("it is whole");
+    assert_eq!(all.missing, []);
+    let mut n_missing = 0;
+    for key in air.keys().into_iter().filter(|key| key.contains("/page/") || key.contains("/log/")) {
+        if newest.contains(&key.as_str()) {
+            continue;
+        }
+        for reason in ["is gone", "is damaged"] {
+            let copy = Air::of_dump(&air.dump());
+            if reason == "is gone" {
+                copy.lose(|lost| lost == key);
+            } else {
+                copy.forge(&key, "{}");
+            }
+            let restored = air::run(restore::read(&copy, head.clone(), usize::MAX)).expect("the state is whole");
+            assert_eq!(restored.position().hash, known.0);
+            let missing: u64 = restored.missing.iter().map(|gap| gap.last - gap.first + 1).sum();
+            let n_here = restored.earlier.len() + restored.tail.len();
+            assert_eq!(n_here as u64 + missing, head.seq, "{key} {reason}: {:?}", restored.missing);
+            assert!(restored.missing.iter().all(|gap| gap.key == key && gap.reason.starts_with(reason)));
+            n_missing += usize::from(missing > 0);
+        }
+    }
+    assert!(n_missing > 4, "{n_missing}");
+}
+
+/// The negative control: who wants all of the past has nothing as soon as one old object is gone.
+#[test]
+fn a_restore_that_wants_all_of_the_past_fails_for_one_old_page() {
+    let (air, known) = whole();
+    let head = head(&air);
+    let key = head.history.clone().expect("there is a past");
+    air.lose(|lost| lost == key);
+    let all = air::run(history::segments_back(&air, &head, usize::MAX, |_| true));
+    assert_eq!(all, Err(Fault::Missing { key }));
+    assert_eq!(restored(&air), Ok(known));
 }

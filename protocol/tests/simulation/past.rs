@@ -34,7 +34,7 @@ use crate::world::sender;
 pub(crate) fn at_hand<T>(kept: Kept<T>) -> T {
     match kept {
         Kept::Yes(kept) => kept,
-        Kept::Since(revision) => panic!("only what is since revision {revision} is kept"),
+        Kept::Since(revision, gap) => panic!("only what is since revision {revision} is kept: {gap}"),
     }
 }
 
@@ -199,9 +199,44 @@ fn what_is_not_kept_any_more_says_since_when_the_rest_is() {
     let number = |key: &str| key.rsplit('/').next().and_then(|last| last.get(..12)?.parse::<u64>().ok());
     air.lose(|key| number(key).is_some_and(|seq| seq <= middle));
     let lost = air::run(past::snapshot(&air, &head, Moment::Revision(1))).expect("reading works");
-    let Kept::Since(since) = lost else { panic!("{lost:?}") };
-    assert_eq!(air::run(past::entries(&air, &head, 1, 5)).expect("reading works"), Kept::Since(since));
+    let Kept::Since(since, gap) = lost else { panic!("{lost:?}") };
+    assert!(gap.first == 1 && gap.last >= middle - 20 && gap.reason == "is gone", "{gap}");
+    let entries = air::run(past::entries(&air, &head, 1, 5)).expect("reading works");
+    assert_eq!(entries, Kept::Since(since, gap));
     let here = air::run(past::snapshot(&air, &head, Moment::Revision(since))).expect("reading works");
     assert!(matches!(here, Kept::Yes(Some(_))), "what is said to be kept is: {here:?}");
     reached(&air, &head, Moment::Revision(head.revision), 7);
+}
+
+#[test]
+fn what_is_read_before_a_gap_ends_there_and_then_the_gap_is_told() {
+    let (air, head) = lived(600);
+    let page = head.milestones[head.milestones.len() - 3].clone();
+    for damage in ["gone", "damaged"] {
+        let air = Air::of_dump(&air.dump());
+        match damage {
+            "gone" => air.lose(|key| key == page.page),
+            _ => air.forge(&page.page, "{}"),
+        }
+        let (mut before, mut n_read) = (head.revision, 0);
+        let gap = loop {
+            match air::run(past::newest(&air, &head, before, 2)).expect("what is there can be read") {
+                Kept::Yes((entries, is_whole)) => {
+                    assert!(!is_whole && !entries.is_empty(), "{damage}: nobody is told of the gap");
+                    n_read += entries.len();
+                    before = entries[0].1.revision - 1;
+                }
+                Kept::Since(since, gap) => {
+                    assert_eq!(since, before, "{damage}: all that is kept was read");
+                    break gap;
+                }
+            }
+        };
+        assert_eq!((gap.last, gap.key.as_str()), (page.seq, page.page.as_str()), "{gap}");
+        assert!(gap.to_string().contains(damage), "{gap}");
+        assert!(n_read as u64 == head.seq - page.seq, "{n_read} entries after {}", page.seq);
+        let mut search = Search::new(usize::MAX, u64::MAX, |_| true);
+        at_hand(air::run(past::find(&air, &head, u64::MAX, 100, &mut search)).expect("what is there can be found"));
+        assert_eq!(search.found().len() as u64, head.seq - page.seq);
+    }
 }

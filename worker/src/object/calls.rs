@@ -228,7 +228,13 @@ async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &
     }
     core.follow_up().await?;
     let object = core.with(Cluster::position)?;
-    Ok(Response::from_json(&Restored { outcome, from: from.to_string(), kv: restored.position(), object })?)
+    Ok(Response::from_json(&Restored {
+        outcome,
+        from: from.to_string(),
+        kv: restored.position(),
+        object,
+        missing: restored.missing,
+    })?)
 }
 
 fn events(core: &Core, request: &Request, proof: Option<&Proof>) -> Reply {
