@@ -84,6 +84,44 @@ test("the example is not loaded over a cluster that was lost, but restored", asy
   assert.deepEqual(await cluster("demo").hash(), known);
 });
 
+test("a restore goes on by itself, one object at a time, and everything else waits for it", async () => {
+  const known = await published("long", 12);
+  const { adminKey } = runtime;
+  await runtime.stop();
+  rmSync(join(state, "do"), { recursive: true });
+  runtime = await start({ state, adminKey, variables: { RESTORE_OPERATIONS: "1" } });
+  const here = cluster("long");
+  const first = await here.post("restore");
+  assert.deepEqual([first.status, first.body.outcome, first.body.revision], [200, "restoring", known.revision], JSON.stringify(first.body));
+  const refused = [];
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { status, body } = await here.submit("meanwhile");
+    if (status === 200) break;
+    refused.push(body.code);
+    if (tries === 0) assert.match(body.message, new RegExp(`being restored to revision ${known.revision}: \\d+ objects are read`));
+  }
+  assert.ok(refused.every((code) => code === "restoring"), `${refused}`);
+  assert.ok(refused.length > 0);
+  const { seq } = await here.hash();
+  assert.equal(seq, known.seq + 1);
+  await runtime.stop();
+  runtime = await start({ state, adminKey });
+  assert.equal((await cluster("long").hash()).seq, seq);
+});
+
+test("damage is told to the administrator with its place, and nothing is changed", async () => {
+  await published("whole", 3);
+  const here = cluster("whole");
+  const kv = await runtime.kv();
+  const head = JSON.parse(await kv.get("c/whole/head"));
+  const { key } = head.segments[0];
+  await kv.put(key, (await kv.get(key)).replace("gpu", "cpu"));
+  const copy = await cluster("other").post("restore?from=whole");
+  assert.deepEqual([copy.status, copy.body.code], [409, "damaged"], JSON.stringify(copy.body));
+  assert.ok(copy.body.message.includes(key), copy.body.message);
+  assert.equal((await here.submit("goes-on")).status, 200);
+});
+
 test("a refused command takes no name", async () => {
   const here = cluster("nothing-there");
   assert.equal((await here.submit("one")).status, 409);

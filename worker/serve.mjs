@@ -90,6 +90,8 @@ export async function start({ port = 0, state, adminKey = secret(), masterSecret
       const { outcome } = await worker.scheduled({ scheduledTime: new Date(slotMs), cron: "* * * * *" });
       if (outcome !== "ok") throw new Error(`the scheduled event ended with ${outcome}`);
     },
+    /** What it has published, to look at and to damage. */
+    kv: () => miniflare.getKVNamespace("CLUSTERS"),
     /** A new process on what the old one has stored, under the same address. */
     async restart() {
       await miniflare.dispose();

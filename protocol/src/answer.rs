@@ -135,6 +135,8 @@ pub enum RestoreOutcome {
     Restored,
     /// It was so already.
     Same,
+    /// It goes on by itself; the same request tells how far it is.
+    Restoring,
 }
 
 /// A cluster that has been rebuilt from KV.
@@ -152,6 +154,32 @@ pub struct Restored {
     pub object: Position,
     /// Entries of the past that KV does not have any more, the newest first; the state does not need them.
     pub missing: Vec<Gap>,
+}
+
+/// What came of a request to restore.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum RestoreAnswer {
+    /// It is over.
+    Over(Box<Restored>),
+    /// It is too much for one request.
+    UnderWay(RestoreUnderWay),
+}
+
+/// How far a restore is. Until it is over, nothing else is done with the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RestoreUnderWay {
+    /// That it is under way.
+    pub outcome: RestoreOutcome,
+    /// The revision that is restored.
+    pub revision: u64,
+    /// How many objects have been read.
+    pub read: u64,
+    /// How many objects the state has; with the past it is more.
+    pub state: u64,
 }
 
 /// What has been published.

@@ -15,7 +15,6 @@ use engine::message::command::Round;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
-use engine::message::event::Event;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
@@ -35,16 +34,16 @@ use crate::fault::Failure;
 use crate::fault::Fault;
 use crate::log::Answered;
 use crate::log::LogStore;
-use crate::log::Meta;
 use crate::log::Record;
-use crate::log::Stored;
 use crate::log::Write;
 use crate::log::decode;
 use crate::log::digest_of;
 use crate::log::encode;
+use crate::memory::Memory;
+use crate::memory::has_news;
+use crate::memory::load;
 use crate::name::ClusterName;
 use crate::profile::Profile;
-use crate::publish::Sealed;
 
 /// How the names of scheduled rounds begin. Clients may not use it.
 pub const SLOT_PREFIX: &str = "slot:";
@@ -65,33 +64,6 @@ pub struct Cluster<S> {
     pub profile: Profile,
     pub(crate) store: S,
     pub(crate) memory: Option<Memory>,
-}
-
-/// What can be rebuilt from the log.
-#[derive(Clone, Debug)]
-pub(crate) struct Memory {
-    /// The fold of the log.
-    pub(crate) state: State,
-    /// The last entry.
-    pub(crate) seq: u64,
-    /// When it was decided.
-    pub(crate) at: Timestamp,
-    /// When a round ran last because something was due.
-    pub(crate) alarmed_at: Timestamp,
-    /// The last entry that the newest snapshot in the log contains.
-    pub(crate) snapshot_seq: u64,
-    /// The head that is known to be published.
-    pub(crate) published: Option<Head>,
-    /// The publication under way.
-    pub(crate) sealed: Option<Sealed>,
-    /// Whether notes have changed since they were published.
-    pub(crate) has_stale_notes: bool,
-    /// When the last head was put, as far as this memory knows.
-    pub(crate) head_at: Option<Timestamp>,
-    /// The last entry that is more than a round in which nothing happened.
-    pub(crate) last_news: u64,
-    /// Whether this is known to be a new cluster, and no lost one; asked as long as there is no entry.
-    pub(crate) is_new: bool,
 }
 
 /// What came of a command that was not refused.
@@ -322,54 +294,6 @@ impl<S: LogStore> Cluster<S> {
         }
         self.memory.as_mut().ok_or_else(|| Fault::damaged("memory", "it is gone"))
     }
-}
-
-/// The fold of a log: its newest snapshot and all rows since.
-fn load(store: &impl LogStore) -> Result<Memory, Fault> {
-    let (mut state, mut seq, mut at) = (State::default(), 0, Timestamp(0));
-    if let Some(Stored { seq: last, revision, at: decided, text }) = store.snapshot()? {
-        state = restore_state("the log's snapshot", &text)?;
-        if state.revision != revision {
-            return Err(Fault::damaged(
-                "the log's snapshot",
-                format!("revision {revision} was expected, {} is there", state.revision),
-            ));
-        }
-        (seq, at) = (last, decided);
-    }
-    let (snapshot_seq, mut last_news) = (seq, seq);
-    for record in store.records(seq, u64::MAX)? {
-        if record.seq != seq + 1 {
-            return Err(Fault::damaged("the log", format!("entry {} follows {seq}", record.seq)));
-        }
-        let entry: Entry = decode("an entry of the log", &record.entry)?;
-        replay(&mut state, &entry)?;
-        (seq, at) = (record.seq, record.at);
-        if has_news(&entry.events) {
-            last_news = seq;
-        }
-    }
-    let published = store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
-    let sealed = store.meta(Meta::Sealed)?.map(|text| decode("the sealed publication", &text)).transpose()?;
-    let has_stale_notes = !store.stale_buckets()?.is_empty();
-    Ok(Memory {
-        state,
-        seq,
-        at,
-        alarmed_at: Timestamp(0),
-        snapshot_seq,
-        published,
-        sealed,
-        has_stale_notes,
-        head_at: None,
-        last_news,
-        is_new: false,
-    })
-}
-
-/// Whether more has happened than that a round was held.
-fn has_news(events: &[Event]) -> bool {
-    events.iter().any(|event| !matches!(event, Event::Rounded { .. }))
 }
 
 /// Applies an entry's events and checks where that leads.

@@ -5,6 +5,7 @@ use std::fmt;
 use engine::message::rejection::Rejection;
 
 use crate::founding::Lost;
+use crate::restore::Progress;
 
 /// Our mistake, or that of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub enum Fault {
     },
     /// Nobody has looked whether KV shows a cluster of which the storage has nothing (see [`crate::founding`]).
     Unfounded,
+    /// The cluster is being restored; until then nothing else is done with it.
+    Restoring(Progress),
     /// What is stored contradicts itself.
     Damaged {
         /// Where.
@@ -56,6 +59,7 @@ impl fmt::Display for Fault {
             Self::Kv { key, reason } => write!(f, "KV failed at {key}: {reason}"),
             Self::Missing { key } => write!(f, "KV does not show {key}; repeat it in a minute"),
             Self::Unfounded => f.write_str("nobody has looked whether KV shows this cluster"),
+            Self::Restoring(progress) => write!(f, "{progress}; send the same again when that is over"),
             Self::Damaged { place, reason } => write!(f, "{place} is damaged: {reason}"),
         }
     }

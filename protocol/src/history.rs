@@ -40,8 +40,13 @@ pub async fn snapshot_text(kv: &impl KvStore, reference: &SnapshotRef) -> Result
 
 /// A segment's entries, each with its number.
 pub async fn segment(kv: &impl KvStore, reference: &SegmentRef) -> Result<Vec<(u64, Entry)>, Fault> {
+    content(reference, &object(kv, &reference.key).await?)
+}
+
+/// The entries of a segment's text, each with its number.
+pub(crate) fn content(reference: &SegmentRef, text: &str) -> Result<Vec<(u64, Entry)>, Fault> {
     let SegmentRef { first, last, revision, key } = reference;
-    let segment: Segment = decode(key, &object(kv, key).await?)?;
+    let segment: Segment = decode(key, text)?;
     let entries: Vec<(u64, Entry)> = (*first..).zip(segment.entries).collect();
     let end = entries.last().map(|(seq, entry)| (*seq, entry.revision));
     if segment.first == *first && end == Some((*last, *revision)) {

@@ -15,7 +15,12 @@ pub trait KvStore {
 
 /// An object that is named by its content.
 pub async fn object(kv: &impl KvStore, key: &str) -> Result<String, Fault> {
-    let text = kv.get(key).await?.ok_or_else(|| Fault::Missing { key: key.to_owned() })?;
+    whole(key, kv.get(key).await?)
+}
+
+/// What KV holds under a key that promises its content.
+pub(crate) fn whole(key: &str, text: Option<String>) -> Result<String, Fault> {
+    let text = text.ok_or_else(|| Fault::Missing { key: key.to_owned() })?;
     name::verify(key, &text)?;
     Ok(text)
 }

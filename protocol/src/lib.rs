@@ -29,6 +29,7 @@ pub mod document;
 
 pub mod agents;
 pub mod cluster;
+mod memory;
 pub mod note;
 pub mod pack;
 pub mod publish;

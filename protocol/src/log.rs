@@ -91,6 +91,10 @@ pub enum Meta {
     Published,
     /// The publication that is under way.
     Sealed,
+    /// The restore that is under way.
+    Restoring,
+    /// What was missing of the past when the cluster was restored.
+    Missing,
 }
 
 impl Meta {
@@ -100,6 +104,8 @@ impl Meta {
         match self {
             Self::Published => "published",
             Self::Sealed => "sealed",
+            Self::Restoring => "restoring",
+            Self::Missing => "missing",
         }
     }
 }
@@ -113,6 +119,8 @@ pub enum Write {
     Remember(CommandId, Answered),
     /// Adds a snapshot.
     PutSnapshot(Stored),
+    /// Adds a text to the end of a snapshot, which begins with its first one.
+    ExtendSnapshot(Stored),
     /// Sets a value, or removes it.
     SetMeta(Meta, Option<String>),
     /// Drops rows of the log up to and including this number; their commands stay remembered.

@@ -21,7 +21,7 @@ use crate::document::Head;
 use crate::document::PackRef;
 use crate::fault::Fault;
 use crate::kv::KvStore;
-use crate::kv::object;
+use crate::kv::whole;
 use crate::log::LogStore;
 use crate::log::Meta;
 use crate::log::Write;
@@ -221,13 +221,18 @@ pub(crate) fn named(head: &Head) -> Result<Vec<PackRef>, Fault> {
 }
 
 /// The notes that are read from a pack.
-pub(crate) async fn notes(kv: &impl KvStore, pack: &PackRef) -> Result<Vec<Note>, Fault> {
+async fn notes(kv: &impl KvStore, pack: &PackRef) -> Result<Vec<Note>, Fault> {
+    content(pack, kv.get(&pack.key).await?)
+}
+
+/// The notes that are read from what KV holds under a pack's key.
+pub(crate) fn content(pack: &PackRef, text: Option<String>) -> Result<Vec<Note>, Fault> {
     let key = &pack.key;
     let mut buckets = if is_fixed(key) {
-        decode::<Pack>(key, &object(kv, key).await?)?.buckets
+        decode::<Pack>(key, &whole(key, text)?)?.buckets
     } else {
         // Without a digest nobody can tell whether something is missing.
-        let Some(text) = kv.get(key).await? else { return Ok(Vec::new()) };
+        let Some(text) = text else { return Ok(Vec::new()) };
         let Alone { format: _, notes } = decode(key, &text)?;
         pack.buckets.iter().map(|(bucket, _)| (*bucket, notes.clone())).collect()
     };

@@ -1,182 +1,388 @@
-//! From KV alone to the same cluster.
+//! From KV alone to the same cluster, object by object.
 //!
-//! [`read`] folds what a head names into a state and collects the commands that have been answered, so that retries of
-//! them keep their first answers. [`Cluster::adopt`] makes that the content of a log, in one transaction. KV can be
-//! old: then an older state comes out, never a mixed one.
+//! [`Cluster::begin_restore`] notes which head is to be restored; while that is noted, nothing else is done with the
+//! cluster. Then whoever drives it asks [`Cluster::restore_wants`] for a key, reads it, and gives what was there to
+//! [`Cluster::restore_with`], until nothing is wanted and [`Cluster::finish_restore`] makes the cluster what the head
+//! stands for. Each object is one commit, and the commit says how far the restore is: so it goes on after a crash at any
+//! moment, in as many invocations as it takes, with one object in memory.
+//!
+//! First come the notes, the snapshot and the entries since: the state. Then, page by page back into the past, what was
+//! answered in the last days ([`way`]), so that retries keep their first answers; what is missing there is noted and
+//! passed over. A log that has something is dropped only once all objects of the state have been read and are whole.
+
+use std::fmt;
 
 use engine::message::envelope::Entry;
-use engine::state::world::State;
 use engine::unit::time::Timestamp;
+use serde::Deserialize;
+use serde::Serialize;
 
 use crate::cluster::Cluster;
 use crate::cluster::Position;
-use crate::cluster::replay;
-use crate::cluster::restore_state;
 use crate::digest;
 use crate::document::Head;
+use crate::document::PackRef;
+use crate::document::SegmentRef;
 use crate::fault::Fault;
 use crate::gap::Gap;
 use crate::history;
 use crate::kv::KvStore;
+use crate::kv::whole;
 use crate::log::Answered;
 use crate::log::LogStore;
 use crate::log::Meta;
 use crate::log::Record;
 use crate::log::Stored;
 use crate::log::Write;
+use crate::log::decode;
 use crate::log::encode;
-use crate::note::Note;
+use crate::memory::fold;
 use crate::note::NoteChange;
-use crate::past;
+use crate::pack;
+use crate::restore::way::Way;
 
-/// What KV has of a cluster.
-#[derive(Clone, Debug)]
-pub struct Restored {
-    /// The head that was read.
+pub mod steps;
+pub mod way;
+
+/// How many batches the entries of a full segment are committed in.
+const BATCHES: usize = 8;
+
+/// How far a restore is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Restoring {
+    /// What is restored.
     pub head: Head,
-    /// The state that it leads to.
-    pub state: State,
-    /// The snapshot's bytes, if there is one.
-    pub snapshot: Option<String>,
-    /// The entries since the snapshot.
-    pub tail: Vec<(u64, Entry)>,
-    /// Earlier entries, as far as they were asked for and KV has them.
-    pub earlier: Vec<(u64, Entry)>,
-    /// Earlier entries that KV does not have, the newest first.
+    /// Whether the log still has something else, which is dropped once all objects of the state are known to be whole.
+    pub is_check: bool,
+    /// How many objects of the state have been read.
+    pub done: usize,
+    /// The last entry that is in the log.
+    pub last: u64,
+    /// How many objects have been read in all.
+    pub n_read: u64,
+    /// Where the past is.
+    pub way: Way,
+    /// Entries of the past that KV does not have, the newest first.
     pub missing: Vec<Gap>,
 }
 
-impl Restored {
-    /// Where the restored cluster is.
-    #[must_use]
-    pub fn position(&self) -> Position {
-        Position { seq: self.head.seq, revision: self.head.revision, hash: digest::of_state(&self.state) }
+/// How far a restore is, in a few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The revision that is restored.
+    pub revision: u64,
+    /// How many objects have been read.
+    pub read: u64,
+    /// How many objects the state has.
+    pub state: u64,
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { revision, read, state } = self;
+        write!(
+            f,
+            "the cluster is being restored to revision {revision}: {read} objects are read, its state has {state}"
+        )
     }
 }
 
-/// What came of a restore.
+/// What came of the wish to restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Adopted {
-    /// The log is now what KV says.
+pub enum Begun {
+    /// It has begun, or goes on.
     Yes,
-    /// The log was the same already.
+    /// The log is what the head says.
     Same,
     /// The log has something else, and nobody insisted. It was left alone.
     Different(Position),
-    /// The cluster has been further than what was restored: readers would see it go back. It was left alone.
+    /// The cluster has been further than what would be restored: readers would see it go back. It was left alone.
     Behind {
         /// The revision that readers may have seen.
         shown: u64,
-        /// The revision that was restored.
+        /// The revision of the head.
         restored: u64,
     },
 }
 
-/// Reads what a head names. `pages_max` pages of history are searched for answered commands; what is missing there is
-/// said, for the state does not need it.
-pub async fn read(kv: &impl KvStore, head: Head, pages_max: usize) -> Result<Restored, Fault> {
-    let (mut state, mut seq, mut snapshot) = (State::default(), 0, None);
-    if let Some(reference) = &head.snapshot {
-        let text = history::snapshot_text(kv, reference).await?;
-        state = restore_state("the published snapshot", &text)?;
-        if digest::sha256(text.as_bytes()) != reference.hash || digest::of_state(&state) != reference.hash {
-            return Err(Fault::damaged("the published snapshot", "its state has another digest"));
-        }
-        (seq, snapshot) = (reference.seq, Some(text));
-    }
-    let tail = history::segments(kv, &head.segments).await?;
-    for (number, entry) in &tail {
-        if *number != seq + 1 {
-            return Err(Fault::damaged("the published log", format!("entry {number} follows {seq}")));
-        }
-        replay(&mut state, entry)?;
-        seq = *number;
-    }
-    if (seq, state.revision) != (head.seq, head.revision) {
-        return Err(Fault::damaged("the published head", format!("it leads to entry {seq}, not {}", head.seq)));
-    }
-    let (earlier, missing) = earlier(kv, &head, pages_max).await?;
-    Ok(Restored { head, state, snapshot, tail, earlier, missing })
+/// An object of the state.
+enum Item {
+    Notes(PackRef),
+    /// The key of a part of the snapshot.
+    Part(String),
+    Segment(SegmentRef),
 }
 
-/// The entries before a head's snapshot, of at most `pages_max` pages, and those that are missing. Beyond a page that is
-/// gone, milestones lead on.
-async fn earlier(kv: &impl KvStore, head: &Head, pages_max: usize) -> Result<(Vec<(u64, Entry)>, Vec<Gap>), Fault> {
-    let (mut next, mut milestones) = (head.history.clone(), head.milestones.clone());
-    let (mut before, mut parts, mut gaps) = (head.snapshot_seq() + 1, Vec::new(), Vec::new());
-    for _ in 0..pages_max {
-        let Some(key) = next else { break };
-        match past::page(kv, &key).await {
-            Ok(page) => {
-                for segment in page.segments.iter().rev() {
-                    match history::segment(kv, segment).await {
-                        Ok(entries) => parts.push(entries),
-                        Err(fault) => gaps.push(Gap::of(fault, &segment.key, segment.first, segment.last)?),
-                    }
-                }
-                before = page.snapshot.map_or(0, |snapshot| snapshot.seq) + 1;
-                (next, milestones) = (page.previous, page.milestones);
-            }
-            Err(fault) => {
-                let beyond = milestones.iter().rev().find(|milestone| milestone.seq + 1 < before);
-                let last_beyond = beyond.map_or(0, |beyond| beyond.seq);
-                gaps.push(Gap::of(fault, &key, last_beyond + 1, before - 1)?);
-                (next, before) = (beyond.map(|beyond| beyond.page.clone()), last_beyond + 1);
-            }
+impl Item {
+    fn key(&self) -> &str {
+        match self {
+            Self::Notes(PackRef { key, .. }) | Self::Part(key) | Self::Segment(SegmentRef { key, .. }) => key,
         }
     }
-    Ok((parts.into_iter().rev().flatten().collect(), gaps))
+}
+
+impl Restoring {
+    fn new(head: Head, is_check: bool) -> Self {
+        let (last, way) = (head.snapshot_seq(), Way::of(&head));
+        Self { head, is_check, done: 0, last, n_read: 0, way, missing: Vec::new() }
+    }
+
+    /// In a few words.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let state = self.items().map_or(0, |items| items.len() as u64);
+        Progress { revision: self.head.revision, read: self.n_read, state }
+    }
+
+    /// The objects of the state, in the order in which they are read.
+    fn items(&self) -> Result<Vec<Item>, Fault> {
+        let parts = self.head.snapshot.iter().flat_map(|snapshot| snapshot.parts.iter().cloned());
+        let notes = pack::named(&self.head)?.into_iter().map(Item::Notes);
+        Ok(notes.chain(parts.map(Item::Part)).chain(self.head.segments.iter().cloned().map(Item::Segment)).collect())
+    }
+
+    fn meta(&self) -> Result<Write, Fault> {
+        Ok(Write::SetMeta(Meta::Restoring, Some(encode(self)?)))
+    }
+}
+
+/// The last entry of a head, if it names a segment: by it a log is known to be the same.
+pub async fn last_entry(kv: &impl KvStore, head: &Head) -> Result<Option<Entry>, Fault> {
+    let Some(reference) = head.segments.last() else { return Ok(None) };
+    Ok(history::segment(kv, reference).await?.pop().map(|(_, entry)| entry))
 }
 
 impl<S: LogStore> Cluster<S> {
-    /// Makes what was restored the content of the log, and the notes what is beside it. A log with something else is
-    /// replaced only by force, and never by less than readers have seen: neither than `shown`, which is what KV shows
-    /// of this cluster, nor than what the log says, as far as it can be read. Another name has no such readers.
-    pub fn adopt(
+    /// Begins to make what a head stands for the content of the log, or goes on where that is under way. A log with
+    /// something else is replaced only by force, and never by less than readers have seen: neither than `shown`, which is
+    /// what KV shows of this cluster, nor than what the log says, as far as it can be read. Another name has no such
+    /// readers. `last` is the head's [last entry](last_entry).
+    pub fn begin_restore(
         &mut self,
-        restored: &Restored,
-        notes: &[Note],
+        head: Head,
+        last: Option<&Entry>,
         is_forced: bool,
         shown: u64,
-    ) -> Result<Adopted, Fault> {
-        if !is_forced {
+    ) -> Result<Begun, Fault> {
+        let under_way = self.restoring()?;
+        if !is_forced && under_way.as_ref().is_some_and(|restoring| restoring.head == head) {
+            return Ok(Begun::Yes);
+        }
+        if !is_forced && under_way.is_none() {
             let here = self.position()?;
-            if here == restored.position() && here.seq > 0 {
-                return Ok(Adopted::Same);
-            }
             if here.seq > 0 {
-                return Ok(Adopted::Different(here));
+                let is_same = self.is_at(&head, last, &here)?;
+                return Ok(if is_same { Begun::Same } else { Begun::Different(here) });
             }
         }
         // A log that is damaged does not tell how far it was; it is replaced all the same.
         let shown = self.mark().map_or(0, |here| here.revision).max(shown);
-        if restored.head.revision < shown {
-            return Ok(Adopted::Behind { shown, restored: restored.head.revision });
+        if head.revision < shown {
+            return Ok(Begun::Behind { shown, restored: head.revision });
         }
-        let Restored { head, state: _, snapshot, tail, earlier, missing: _ } = restored;
-        let mut writes = vec![Write::Clear];
-        // What had been forgotten stays so: its name may have been used again.
-        let remembered = Timestamp(head.at.0 - self.profile.answers_kept.0);
-        for (_, entry) in earlier.iter().chain(tail).filter(|(_, entry)| entry.at >= remembered) {
-            writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(entry)?));
+        let has_log = self.store.last_within(u64::MAX)?.is_some() || self.store.snapshot()?.is_some();
+        let restoring = Restoring::new(head, has_log && under_way.is_none_or(|restoring| restoring.is_check));
+        let mut writes = vec![restoring.meta()?];
+        if !restoring.is_check {
+            writes.insert(0, Write::Clear);
         }
-        if let (Some(text), Some(reference)) = (snapshot, &head.snapshot) {
-            let at = earlier.last().map_or(head.at, |(_, entry)| entry.at);
-            writes.push(Write::PutSnapshot(Stored {
-                seq: reference.seq,
-                revision: reference.revision,
-                at,
-                text: text.clone(),
-            }));
+        self.forget();
+        self.store.commit(&writes)?;
+        Ok(Begun::Yes)
+    }
+
+    /// Whether the log is what a head says.
+    fn is_at(&self, head: &Head, last: Option<&Entry>, here: &Position) -> Result<bool, Fault> {
+        if (head.seq, head.revision) != (here.seq, here.revision) {
+            return Ok(false);
         }
-        for (seq, entry) in tail {
-            writes.push(Write::Append(Record::of(*seq, entry)?));
+        let own = self.store.records(here.seq - 1, here.seq)?;
+        match (last, own.first()) {
+            (Some(last), Some(own)) => Ok(Record::of(here.seq, last)? == *own),
+            (None, _) => Ok(head.snapshot.as_ref().is_some_and(|snapshot| snapshot.hash == here.hash)),
+            (Some(_), None) => Ok(false),
         }
-        writes.extend(notes.iter().map(|note| Write::ChangeNote(NoteChange::Put(note.clone()))));
-        writes.push(Write::SetMeta(Meta::Published, Some(encode(head)?)));
+    }
+
+    /// The restore that is under way.
+    pub fn restoring(&self) -> Result<Option<Restoring>, Fault> {
+        self.store.meta(Meta::Restoring)?.map(|text| decode("the restore", &text)).transpose()
+    }
+
+    /// The key that is to be read next; none if all has been read, or nothing is restored.
+    pub fn restore_wants(&mut self) -> Result<Option<String>, Fault> {
+        let Some(restoring) = self.restoring()? else { return Ok(None) };
+        match restoring.items()?.get(restoring.done) {
+            Some(item) => Ok(Some(item.key().to_owned())),
+            None => Ok(restoring.way.wants(self.remembered(&restoring.head)).map(str::to_owned)),
+        }
+    }
+
+    /// Takes what KV holds under the key that was wanted.
+    ///
+    /// # Errors
+    /// What the state needs is not there, or damaged. The restore stays where it is; if the log still has something else,
+    /// it is given up.
+    pub fn restore_with(&mut self, key: &str, text: Option<String>) -> Result<(), Fault> {
+        if self.restore_wants()?.as_deref() != Some(key) {
+            return Ok(());
+        }
+        let Some(mut restoring) = self.restoring()? else { return Ok(()) };
+        restoring.n_read += 1;
+        let items = restoring.items()?;
+        let Some(item) = items.get(restoring.done) else { return self.take_past(restoring, text) };
+        let is_last = restoring.done + 1 == items.len();
+        if !restoring.is_check {
+            return self.take(restoring, item, text);
+        }
+        if let Err(fault) = check(&restoring.head, item, text) {
+            self.store.commit(&[Write::SetMeta(Meta::Restoring, None)])?;
+            return Err(fault);
+        }
+        restoring.done += 1;
+        if is_last {
+            let next = Restoring { n_read: restoring.n_read, ..Restoring::new(restoring.head, false) };
+            self.forget();
+            return self.store.commit(&[Write::Clear, next.meta()?]);
+        }
+        self.store.commit(&[restoring.meta()?])
+    }
+
+    /// Takes an object of the state into the log.
+    fn take(&mut self, mut restoring: Restoring, item: &Item, text: Option<String>) -> Result<(), Fault> {
+        let mut writes = Vec::new();
+        match item {
+            Item::Notes(pack) => {
+                let notes = pack::content(pack, text)?;
+                writes.extend(notes.into_iter().map(|note| Write::ChangeNote(NoteChange::Put(note))));
+            }
+            Item::Part(key) => {
+                let text = whole(key, text)?;
+                if let Some(snapshot) = &restoring.head.snapshot {
+                    let at = snapshot.at.unwrap_or(restoring.head.at);
+                    let (seq, revision) = (snapshot.seq, snapshot.revision);
+                    writes.push(Write::ExtendSnapshot(Stored { seq, revision, at, text }));
+                }
+            }
+            Item::Segment(reference) => {
+                let entries = history::content(reference, &whole(&reference.key, text)?)?;
+                self.append_all(&mut restoring, entries)?;
+            }
+        }
+        restoring.done += 1;
+        writes.push(restoring.meta()?);
+        self.store.commit(&writes)
+    }
+
+    /// Takes entries into the log, some at a time.
+    fn append_all(&mut self, restoring: &mut Restoring, entries: Vec<(u64, Entry)>) -> Result<(), Fault> {
+        let remembered = self.remembered(&restoring.head);
+        let (mut writes, mut bytes) = (Vec::new(), 0);
+        let batch = self.profile.object_bytes_max / BATCHES;
+        let known = restoring.last;
+        for (seq, entry) in entries.into_iter().filter(|(seq, _)| *seq > known) {
+            if seq != restoring.last + 1 {
+                return Err(Fault::damaged("the published log", format!("entry {seq} follows {}", restoring.last)));
+            }
+            let record = Record::of(seq, &entry)?;
+            bytes += record.entry.len();
+            writes.push(Write::Append(record));
+            // What had been forgotten stays so: its name may have been used again.
+            if entry.at >= remembered {
+                writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(&entry)?));
+            }
+            restoring.last = seq;
+            if bytes >= batch {
+                writes.push(restoring.meta()?);
+                self.store.commit(&std::mem::take(&mut writes))?;
+                bytes = 0;
+            }
+        }
+        writes.push(restoring.meta()?);
+        self.store.commit(&writes)
+    }
+
+    /// Takes a page of the past, or the answers of a segment.
+    fn take_past(&mut self, mut restoring: Restoring, text: Option<String>) -> Result<(), Fault> {
+        let remembered = self.remembered(&restoring.head);
+        let found = restoring.way.take(text)?;
+        restoring.missing.extend(found.gap);
+        let (mut writes, mut bytes, mut is_over) = (Vec::new(), 0, false);
+        let batch = self.profile.object_bytes_max / BATCHES;
+        for (seq, entry) in found.entries.into_iter().rev() {
+            is_over = entry.at < remembered;
+            if is_over {
+                restoring.way.end();
+                break;
+            }
+            let answered = Answered::of(&entry)?;
+            bytes += answered.receipt.len();
+            writes.push(Write::Remember(entry.envelope.id, answered));
+            restoring.way.reached(seq);
+            if bytes >= batch {
+                writes.push(restoring.meta()?);
+                self.store.commit(&std::mem::take(&mut writes))?;
+                bytes = 0;
+            }
+        }
+        if let Some(first) = found.segment.filter(|_| !is_over) {
+            restoring.way.pass(first);
+        }
+        writes.push(restoring.meta()?);
+        self.store.commit(&writes)
+    }
+
+    /// Since when answers are remembered.
+    fn remembered(&self, head: &Head) -> Timestamp {
+        Timestamp(head.at.0 - self.profile.answers_kept.0)
+    }
+
+    /// What was missing of the past when the cluster was restored, the newest first.
+    pub fn missing(&self) -> Result<Vec<Gap>, Fault> {
+        let text = self.store.meta(Meta::Missing)?;
+        Ok(text.map(|text| decode("what is missing", &text)).transpose()?.unwrap_or_default())
+    }
+
+    /// Once nothing is wanted any more: the cluster is what the head stands for. Answers what is missing of its past.
+    pub fn finish_restore(&mut self) -> Result<Vec<Gap>, Fault> {
+        let Some(Restoring { head, missing, .. }) = self.restoring()? else { return Ok(Vec::new()) };
+        if let (Some(reference), Some(stored)) = (&head.snapshot, self.store.snapshot()?)
+            && digest::sha256(stored.text.as_bytes()) != reference.hash
+        {
+            return Err(Fault::damaged("the published snapshot", "its state has another digest"));
+        }
+        let memory = fold(&self.store)?;
+        if (memory.seq, memory.state.revision) != (head.seq, head.revision) {
+            let reason = format!("it leads to entry {}, not {}", memory.seq, head.seq);
+            return Err(Fault::damaged("the published head", reason));
+        }
+        let mut writes =
+            vec![Write::SetMeta(Meta::Published, Some(encode(&head)?)), Write::SetMeta(Meta::Restoring, None)];
+        writes.push(Write::SetMeta(Meta::Missing, Some(encode(&missing)?)));
+        if head.cluster == self.name.as_str() && head.notes.is_some() {
+            writes.extend(self.store.stale_buckets()?.into_iter().map(Write::NotesPublished));
+        }
         self.forget();
         self.store.commit(&writes)?;
         self.memory()?;
-        Ok(Adopted::Yes)
+        Ok(missing)
+    }
+}
+
+/// Whether an object of the state can be read.
+fn check(head: &Head, item: &Item, text: Option<String>) -> Result<(), Fault> {
+    match item {
+        Item::Notes(pack) => pack::content(pack, text).map(drop),
+        Item::Part(key) => whole(key, text).map(drop),
+        Item::Segment(reference) => {
+            let entries = history::content(reference, &whole(&reference.key, text)?)?;
+            let follows = reference.first == head.snapshot_seq() + 1
+                || head.segments.iter().any(|before| before.last + 1 == reference.first);
+            if follows && !entries.is_empty() {
+                return Ok(());
+            }
+            Err(Fault::damaged(&reference.key, "its entries do not follow those before"))
+        }
     }
 }

@@ -23,6 +23,9 @@ pub(crate) const REVISION_HEADER: &str = "x-tidegate-revision";
 /// Browsers take an answer for what it says it is.
 const NO_GUESSING: (&str, &str) = ("x-content-type-options", "nosniff");
 
+/// When who is refused since the cluster is being restored may try again, in seconds.
+const RESTORING_RETRY_S: &str = "5";
+
 /// Why a request has no answer.
 #[derive(Debug)]
 pub(crate) enum Problem {
@@ -56,6 +59,8 @@ pub(crate) enum Problem {
     HasLog(String),
     /// What was restored is older than what readers have seen.
     WouldGoBack { shown: u64, restored: u64 },
+    /// The cluster is being restored.
+    Restoring(String),
     /// What KV has of a cluster cannot be restored; where, and why not.
     Damaged(String),
     /// KV does not show all that is to be restored, or not yet.
@@ -149,6 +154,7 @@ impl Problem {
                 );
                 (409, "would_go_back", message)
             }
+            Self::Restoring(progress) => (503, "restoring", progress.clone()),
             Self::Damaged(what) => (
                 409,
                 "damaged",
@@ -204,6 +210,7 @@ impl From<Fault> for Problem {
         let text = fault.to_string();
         match fault {
             Fault::Log { .. } | Fault::Kv { .. } | Fault::Missing { .. } | Fault::Unfounded => Self::Unavailable(text),
+            Fault::Restoring(_) => Self::Restoring(text),
             Fault::Damaged { .. } => Self::Internal(text),
         }
     }
@@ -215,7 +222,7 @@ pub(crate) fn of_restore(fault: Fault) -> Problem {
     match fault {
         Fault::Damaged { .. } => Problem::Damaged(text),
         Fault::Missing { .. } => Problem::Incomplete(text),
-        Fault::Log { .. } | Fault::Kv { .. } | Fault::Unfounded => fault.into(),
+        Fault::Log { .. } | Fault::Kv { .. } | Fault::Unfounded | Fault::Restoring(_) => fault.into(),
     }
 }
 
@@ -261,6 +268,9 @@ pub(crate) fn finish(reply: Reply) -> worker::Result<Response> {
     let headers = Headers::new();
     if let Problem::TooMany(wait) = &problem {
         headers.set("retry-after", &(wait.0 / 1_000 + 1).to_string())?;
+    }
+    if let Problem::Restoring(_) = &problem {
+        headers.set("retry-after", RESTORING_RETRY_S)?;
     }
     if let Problem::WrongMethod(allowed) = &problem {
         headers.set("allow", allowed.as_str())?;

@@ -1,5 +1,5 @@
 //! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secret
-//! `ADMIN_KEY` and `MASTER_SECRET`, the variables `PACE` and `ACCESS_*`.
+//! `ADMIN_KEY` and `MASTER_SECRET`, the variables `PACE`, `RESTORE_OPERATIONS` and `ACCESS_*`.
 
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -9,6 +9,7 @@ use protocol::kv::KvStore;
 use protocol::name::is_fixed;
 use protocol::profile::Pace;
 use protocol::profile::Profile;
+use protocol::restore::steps::Budget;
 use worker::Date;
 use worker::Env;
 use worker::Stub;
@@ -60,6 +61,19 @@ pub(crate) fn profile(env: &Env) -> Profile {
     } else {
         default
     }
+}
+
+/// Calls of KV that one invocation may make for a restore: the smallest plan has 50 in all, the others 1,000.
+const RESTORE_OPERATIONS: [usize; 2] = [40, 800];
+/// After how many bytes an invocation goes on in another one: reading them takes most of a second.
+const RESTORE_BYTES: usize = 16 * 1024 * 1024;
+
+/// What an invocation may do for a restore.
+pub(crate) fn restore_budget(env: &Env) -> Budget {
+    let [few, many] = RESTORE_OPERATIONS;
+    let usual = if profile(env).pace == Pace::EachRound { few } else { many };
+    let operations = variable(env, "RESTORE_OPERATIONS").parse().unwrap_or(usual).max(1);
+    Budget { operations, bytes: RESTORE_BYTES }
 }
 
 /// The object of a name.

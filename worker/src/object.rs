@@ -67,6 +67,7 @@ mod keys;
 mod pai;
 mod past;
 mod reads;
+mod restore;
 mod why;
 
 /// How long after a failed publication the next one is tried; after several, twice as long each time, up to a limit.
@@ -309,6 +310,10 @@ impl Core {
             let name = SqlLog::open(self.state.storage())?.name()?;
             let Some(name) = name.as_deref().and_then(ClusterName::new) else { return Ok(Response::empty()?) };
             self.open(&name)?;
+        }
+        if restore::is_under_way(self)? {
+            restore::step_or_retry(self).await?;
+            return Ok(Response::empty()?);
         }
         if let Some(done) = self.with(|cluster| cluster.run_alarm(bindings::now()))? {
             self.push(&done)?;

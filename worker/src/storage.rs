@@ -172,7 +172,8 @@ impl SqlLog {
 
     /// A text with the parts that did not fit into its row.
     fn whole(&self, kind: &str, name: &str, first: String) -> Result<String, Fault> {
-        if first.len() < PART_BYTES - 4 {
+        // What came in pieces is all beside its row.
+        if !first.is_empty() && first.len() < PART_BYTES - 4 {
             return Ok(first);
         }
         let query = "SELECT text FROM more WHERE kind = ? AND name = ? ORDER BY part";
@@ -320,6 +321,11 @@ fn execute(sql: &SqlStorage, write: &Write) -> worker::Result<()> {
             let values = vec![integer(*seq), integer(*revision), SqlStorageValue::Integer(at.0), whole];
             run("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", values)
         }
+        Write::ExtendSnapshot(Stored { seq, revision, at, text }) => {
+            let values = vec![integer(*seq), integer(*revision), SqlStorageValue::Integer(at.0)];
+            run("INSERT OR IGNORE INTO snapshots VALUES (?, ?, ?, '')", values)?;
+            extend(sql, SNAPSHOT, &seq.to_string(), text)
+        }
         Write::SetMeta(key, Some(value)) => {
             let value = text("meta", key.as_str(), value)?;
             run("INSERT OR REPLACE INTO meta VALUES (?, ?)", vec![key.as_str().into(), value])
@@ -374,6 +380,18 @@ fn split(sql: &SqlStorage, kind: &str, name: &str, text: &str) -> worker::Result
         part += 1;
     }
     Ok(first.into())
+}
+
+/// Adds to the parts of a text whose row has nothing of it.
+fn extend(sql: &SqlStorage, kind: &str, name: &str, text: &str) -> worker::Result<()> {
+    let query = "INSERT INTO more SELECT ?, ?, COALESCE(MAX(part), 0) + 1, ? FROM more WHERE kind = ? AND name = ?";
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, left) = rest.split_at(rest.floor_char_boundary(PART_BYTES));
+        sql.exec(query, vec![kind.into(), name.into(), piece.into(), kind.into(), name.into()])?;
+        rest = left;
+    }
+    Ok(())
 }
 
 /// A number for SQL. It crosses over as a number of JavaScript; no row has one that this could not hold.

@@ -34,6 +34,8 @@ struct Inner {
     /// The heads in the order in which they were written.
     heads: Vec<Head>,
     n_reads: usize,
+    /// How many calls this invocation still has.
+    left: usize,
 }
 
 /// A handle; clones are the same store.
@@ -49,6 +51,7 @@ impl Air {
             random,
             heads: Vec::new(),
             n_reads: 0,
+            left: usize::MAX,
         })))
     }
 
@@ -62,6 +65,11 @@ impl Air {
 
     pub(crate) fn n_reads(&self) -> usize {
         self.0.borrow().n_reads
+    }
+
+    /// An invocation begins that may make so many calls.
+    pub(crate) fn invoke(&self, calls: usize) {
+        self.0.borrow_mut().left = calls;
     }
 
     /// Loses every object whose key is so.
@@ -147,6 +155,7 @@ impl Inner {
 
     fn get(&mut self, key: &str) -> Result<Option<String>, Fault> {
         self.n_reads += 1;
+        self.left = self.left.checked_sub(1).expect("the invocation has as many calls as the platform allows");
         if self.random.percent(self.weather.fail_read) {
             return Err(Fault::Kv { key: key.to_owned(), reason: "planned".to_owned() });
         }

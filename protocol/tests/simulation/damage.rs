@@ -10,9 +10,7 @@ use protocol::history;
 use protocol::note::Note;
 use protocol::note::NoteChange;
 use protocol::note::bucket;
-use protocol::pack;
 use protocol::profile::Profile;
-use protocol::restore;
 use serde_json::json;
 
 use crate::air;
@@ -21,7 +19,9 @@ use crate::memory::START;
 use crate::memory::founded;
 use crate::memory::publish;
 use crate::memory::submission;
+use crate::restored::copy;
 use crate::world::name;
+use crate::world::notes;
 use crate::world::sender;
 
 /// What a restore gives: the digest of the state, and the notes.
@@ -29,14 +29,16 @@ type Outcome = (String, BTreeMap<String, String>);
 
 const JOBS: u32 = 24;
 
+/// Small limits, so that there is a past.
+const PROFILE: Profile = Profile { snapshot_every: 10, entries_kept: 4, segments_max: 3, ..crate::PROFILE };
+
 fn note(number: u32) -> NoteChange {
     NoteChange::Put(Note { name: format!("job/job-{number}"), text: format!("{{\"command\":\"train {number}\"}}") })
 }
 
 /// A small cluster with a past and notes, all of it published, and what a restore of it gives.
 fn whole() -> (Air, Outcome) {
-    let profile = Profile { snapshot_every: 10, entries_kept: 4, segments_max: 3, ..Profile::default() };
-    let (mut cluster, air) = (founded(profile), Air::new(1));
+    let (mut cluster, air) = (founded(PROFILE), Air::new(1));
     for number in 0..JOBS {
         let notes = if number % 3 == 0 { vec![] } else { vec![note(number)] };
         cluster.submit_noted(&submission(number), &sender(), &notes, START).expect("it is accepted");
@@ -56,9 +58,8 @@ fn head(air: &Air) -> Head {
 }
 
 fn restored(air: &Air) -> Result<Outcome, Fault> {
-    let head = head(air);
-    let notes = air::run(pack::read(air, &head))?.into_iter().map(|Note { name, text }| (name, text)).collect();
-    Ok((air::run(restore::read(air, head, usize::MAX))?.position().hash, notes))
+    let mut copy = copy(air, &head(air), PROFILE)?;
+    Ok((copy.cluster.position()?.hash, notes(&copy.cluster)))
 }
 
 /// A copy of what KV holds, with one object changed.
@@ -137,25 +138,24 @@ fn what_is_missing_of_the_past_is_said_and_the_rest_restored() {
     let (air, known) = whole();
     let head = head(&air);
     let newest: Vec<&str> = head.keys().filter(|key| !key.contains("/page/")).collect();
-    let all = air::run(restore::read(&air, head.clone(), usize::MAX)).expect("it is whole");
-    assert_eq!(all.missing, []);
+    assert_eq!(copy(&air, &head, PROFILE).expect("it is whole").missing, []);
     let mut n_missing = 0;
     for key in air.keys().into_iter().filter(|key| key.contains("/page/") || key.contains("/log/")) {
         if newest.contains(&key.as_str()) {
             continue;
         }
         for reason in ["is gone", "is damaged"] {
-            let copy = Air::of_dump(&air.dump());
+            let air = Air::of_dump(&air.dump());
             if reason == "is gone" {
-                copy.lose(|lost| lost == key);
+                air.lose(|lost| lost == key);
             } else {
-                copy.forge(&key, "{}");
+                air.forge(&key, "{}");
             }
-            let restored = air::run(restore::read(&copy, head.clone(), usize::MAX)).expect("the state is whole");
-            assert_eq!(restored.position().hash, known.0);
+            let mut restored = copy(&air, &head, PROFILE).expect("the state is whole");
+            assert_eq!(restored.cluster.position().expect("it is open").hash, known.0);
+            assert_eq!(restored.cluster.missing(), Ok(restored.missing.clone()), "it is told later too");
             let missing: u64 = restored.missing.iter().map(|gap| gap.last - gap.first + 1).sum();
-            let n_here = restored.earlier.len() + restored.tail.len();
-            assert_eq!(n_here as u64 + missing, head.seq, "{key} {reason}: {:?}", restored.missing);
+            assert_eq!(restored.n_remembered() as u64 + missing, head.seq, "{key} {reason}: {:?}", restored.missing);
             assert!(restored.missing.iter().all(|gap| gap.key == key && gap.reason.starts_with(reason)));
             n_missing += usize::from(missing > 0);
         }

@@ -70,6 +70,16 @@ impl Disk {
         self.0.borrow().history.len()
     }
 
+    /// How many answers are remembered.
+    pub(crate) fn n_answers(&self) -> usize {
+        self.0.borrow().tables.commands.len()
+    }
+
+    /// A value beside the log is lost.
+    pub(crate) fn lose(&self, key: Meta) {
+        self.0.borrow_mut().tables.meta.remove(&key);
+    }
+
     /// How many rows the log still has.
     pub(crate) fn n_rows(&self) -> usize {
         self.0.borrow().tables.log.len()
@@ -121,6 +131,7 @@ impl Tables {
                 Write::Append(_)
                 | Write::Remember(..)
                 | Write::PutSnapshot(_)
+                | Write::ExtendSnapshot(_)
                 | Write::SetMeta(..)
                 | Write::DropEntries(_)
                 | Write::DropAnswers(_)
@@ -138,6 +149,10 @@ impl Tables {
             Write::Append(record) => drop(self.log.insert(record.seq, record.clone())),
             Write::Remember(id, answered) => drop(self.commands.insert(id.clone(), answered.clone())),
             Write::PutSnapshot(stored) => drop(self.snapshots.insert(stored.seq, stored.clone())),
+            Write::ExtendSnapshot(Stored { seq, revision, at, text }) => {
+                let empty = Stored { seq: *seq, revision: *revision, at: *at, text: String::new() };
+                self.snapshots.entry(*seq).or_insert(empty).text.push_str(text);
+            }
             Write::SetMeta(key, Some(value)) => drop(self.meta.insert(*key, value.clone())),
             Write::SetMeta(key, None) => drop(self.meta.remove(key)),
             Write::DropEntries(through) => self.log.retain(|seq, _| seq > through),
@@ -199,7 +214,9 @@ impl Tables {
             }
             "meta" => {
                 let name: String = next(at);
-                let key = [Meta::Published, Meta::Sealed].into_iter().find(|key| key.as_str() == name);
+                let key = [Meta::Published, Meta::Sealed, Meta::Restoring, Meta::Missing]
+                    .into_iter()
+                    .find(|key| key.as_str() == name);
                 self.meta.insert(key.unwrap_or_else(|| panic!("an unknown value {name}")), next(at));
             }
             "notes" => drop(self.notes.insert(next(at), next(at))),

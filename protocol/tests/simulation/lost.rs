@@ -4,22 +4,21 @@
 use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
-use protocol::cluster::Cluster;
 use protocol::document::Head;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
 use protocol::founding::Lost;
 use protocol::founding::set_aside;
 use protocol::history;
-use protocol::pack;
 use protocol::publish;
-use protocol::restore;
-use protocol::restore::Adopted;
+use protocol::restore::Begun;
 
 use crate::air;
 use crate::air::Weather;
 use crate::disk::Disk;
 use crate::profile;
+use crate::restored::copy;
+use crate::restored::restore;
 use crate::world::World;
 use crate::world::envelope;
 use crate::world::founding;
@@ -68,10 +67,10 @@ fn nothing_is_committed_over_what_kv_shows_and_a_restore_brings_it_back() {
             }
         }
         assert_eq!(world.disk.n_added(), 0, "seed {seed}: nothing is committed");
-        let notes = air::run(pack::read(&world.air, &head)).unwrap();
-        let restored = air::run(restore::read(&world.air, head, usize::MAX)).unwrap();
-        assert_eq!(world.cluster.adopt(&restored, &notes, false, known.revision), Ok(Adopted::Yes), "seed {seed}");
-        assert_eq!(world.cluster.position(), Ok(restored.position()), "seed {seed}");
+        let begun = restore(&mut world.cluster, &world.air, &head, false, known.revision).unwrap();
+        assert_eq!(begun, Begun::Yes, "seed {seed}");
+        let position = world.cluster.position().unwrap();
+        assert_eq!((position.seq, position.revision), (head.seq, head.revision), "seed {seed}");
         let more = envelope("after", &serde_json::json!({ "round": {} }));
         world.cluster.submit(&more, &sender(), world.now).unwrap();
     }
@@ -81,17 +80,14 @@ fn nothing_is_committed_over_what_kv_shows_and_a_restore_brings_it_back() {
 fn what_is_given_up_can_still_be_restored_under_another_name() {
     for seed in 0..SEEDS {
         let (mut world, head) = lost(seed);
-        let was = air::run(restore::read(&world.air, head.clone(), usize::MAX)).unwrap().position();
+        let was = copy(&world.air, &head, world.profile).unwrap().cluster.position();
         let key = air::run(set_aside(&world.air, &name(), &head)).unwrap();
         world.cluster.found(Some(&head), Some(head.revision)).unwrap();
         begin(&mut world);
         let shown = air::run(history::head(&world.air, &name())).unwrap().unwrap();
         assert!(shown.seq < head.seq, "seed {seed}: the new cluster is shown");
         let kept = air::run(history::given_up(&world.air, &name(), &key)).unwrap().unwrap();
-        let restored = air::run(restore::read(&world.air, kept, usize::MAX)).unwrap();
-        let mut copy = Cluster::new(name(), world.profile, Disk::default());
-        assert_eq!(copy.adopt(&restored, &[], false, 0), Ok(Adopted::Yes), "seed {seed}");
-        assert_eq!(copy.position(), Ok(was), "seed {seed}");
+        assert_eq!(copy(&world.air, &kept, world.profile).unwrap().cluster.position(), was, "seed {seed}");
         let elsewhere = air::run(history::given_up(&world.air, &name(), &name().head())).unwrap();
         assert_eq!(elsewhere, None, "only what was given up has such a key");
     }

@@ -12,6 +12,8 @@ mod lost;
 mod memory;
 mod past;
 mod random;
+mod restored;
+mod steps;
 mod stored;
 mod world;
 
@@ -25,6 +27,18 @@ use crate::world::World;
 
 const STEPS: u32 = 1_200;
 const SEEDS: u64 = 3;
+
+/// The limits as they are, where they can be named in a constant.
+const PROFILE: Profile = Profile {
+    pace: Pace::AtMostEvery(Millis(1000)),
+    idle: Millis(15 * Millis::MINUTE.0),
+    alarm_gap: Millis(1000),
+    snapshot_every: 1000,
+    segments_max: 16,
+    object_bytes_max: 8 * 1024 * 1024,
+    entries_kept: 1000,
+    answers_kept: Millis(7 * 24 * Millis::HOUR.0),
+};
 
 /// Small limits, so that everything happens often.
 fn profile(seed: u64) -> Profile {

@@ -15,14 +15,15 @@ use protocol::past;
 use protocol::past::Search;
 use protocol::profile::Profile;
 use protocol::publish;
-use protocol::restore;
-use protocol::restore::Adopted;
+use protocol::restore::Begun;
 use serde_json::json;
 
 use crate::air;
 use crate::air::Air;
 use crate::disk::Disk;
 use crate::past::at_hand;
+use crate::restored::copy;
+use crate::restored::restore;
 use crate::world::envelope;
 use crate::world::founding;
 use crate::world::name;
@@ -67,9 +68,7 @@ fn an_answer_is_remembered_for_as_long_as_the_profile_says() {
     assert_eq!(new.receipt.events, [], "which finds the job there already");
     publish(&mut cluster, &air, late + Millis(1));
     let head = air::run(history::head(&air, &name())).expect("reading works").expect("there is a head");
-    let restored = air::run(restore::read(&air, head, 0)).expect("KV is enough");
-    let mut copy = Cluster::new(name(), profile, Disk::default());
-    assert_eq!(copy.adopt(&restored, &[], false, 0), Ok(Adopted::Yes), "although the log has the name twice");
+    let mut copy = copy(&air, &head, profile).expect("KV is enough, although the log has the name twice").cluster;
     let again = copy.submit(&submission(1), &sender(), late).expect("it is answered");
     assert_eq!((again.receipt, again.record), (new.receipt, None), "the newer answer");
 }
@@ -79,15 +78,15 @@ fn a_restore_never_takes_readers_back() {
     let (mut cluster, air) = (founded(Profile::default()), Air::new(1));
     publish(&mut cluster, &air, START);
     let head = air::run(history::head(&air, &name())).expect("reading works").expect("there is a head");
-    let old = air::run(restore::read(&air, head, 0)).expect("KV is enough");
+    let again = |cluster: &mut Cluster<Disk>, shown| restore(cluster, &air, &head, true, shown);
     let shown = cluster.submit(&submission(1), &sender(), START).expect("it is accepted").receipt.revision;
-    let restored = old.position().revision;
+    let restored = head.revision;
     assert!(restored < shown);
-    assert_eq!(cluster.adopt(&old, &[], true, 0), Ok(Adopted::Behind { shown, restored }), "the log has been further");
+    assert_eq!(again(&mut cluster, 0), Ok(Begun::Behind { shown, restored }), "the log has been further");
     assert_eq!(cluster.mark().expect("reading works").revision, shown, "nothing has changed");
     let mut empty = Cluster::new(name(), Profile::default(), Disk::default());
-    assert_eq!(empty.adopt(&old, &[], true, shown), Ok(Adopted::Behind { shown, restored }), "KV has been further");
-    assert_eq!(empty.adopt(&old, &[], true, restored), Ok(Adopted::Yes), "as far as readers have seen");
+    assert_eq!(again(&mut empty, shown), Ok(Begun::Behind { shown, restored }), "KV has been further");
+    assert_eq!(again(&mut empty, restored), Ok(Begun::Yes), "as far as readers have seen");
 }
 
 #[test]

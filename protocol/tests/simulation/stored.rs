@@ -28,16 +28,14 @@ use protocol::document::Page;
 use protocol::history;
 use protocol::kv::object;
 use protocol::log::decode;
-use protocol::pack;
 use protocol::publish;
-use protocol::restore;
-use protocol::restore::Adopted;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::air;
 use crate::air::Air;
 use crate::disk::Disk;
+use crate::restored::copy;
 use crate::stored::story::PROFILE;
 use crate::stored::story::Story;
 use crate::world::envelope;
@@ -125,16 +123,15 @@ impl Fixture {
     /// KV alone opens at its head: in the state of the object, or, where the object was ahead, in the one that leads to
     /// it by the rest of the object's log.
     fn check_kv(&self) {
-        let restored = air::run(restore::read(&self.air(), self.head(), PAGES)).expect("KV is enough");
-        let mut state = restored.state.clone();
-        for record in self.cluster().records(restored.head.seq, u64::MAX).expect("reading works") {
+        let mut copy = copy(&self.air(), &self.head(), PROFILE).expect("KV is enough").cluster;
+        let mut state = copy.state().expect("it is open").clone();
+        for record in self.cluster().records(self.head().seq, u64::MAX).expect("reading works") {
             replay(&mut state, &decode("an entry", &record.entry).expect("an entry is readable")).expect("it leads on");
         }
         assert_eq!(json!(digest::of_state(&state)), self.position["hash"], "KV's facts have another hash");
-        let notes = air::run(pack::read(&self.air(), &self.head())).expect("the notes are readable");
-        let mut copy = Cluster::new(name(), PROFILE, Disk::default());
-        assert_eq!(copy.adopt(&restored, &notes, false, 0), Ok(Adopted::Yes));
-        assert_eq!(copy.position().expect("it opens"), restored.position());
+        let names = copy.note_names("").expect("the notes are readable");
+        assert_eq!(names, self.cluster().note_names("").expect("the notes are readable"));
+        assert_eq!(copy.mark().expect("it opens").revision, self.head().revision);
     }
 
     /// All entries since the first fold to the state of every snapshot on the way, and to the newest one.
@@ -184,7 +181,7 @@ impl Fixture {
         let here = cluster.position().expect("it is open");
         assert_eq!(Cluster::new(name(), PROFILE, disk).position().expect("it opens again"), here);
         let head = air::run(history::head(&air, &name())).expect("reading works").expect("there is a head");
-        assert_eq!(air::run(restore::read(&air, head, PAGES)).expect("KV is enough").position(), here);
+        assert_eq!(copy(&air, &head, PROFILE).expect("KV is enough").cluster.position(), Ok(here));
     }
 }
 

@@ -25,12 +25,10 @@ use protocol::history;
 use protocol::name::ClusterName;
 use protocol::note::Note;
 use protocol::note::NoteChange;
-use protocol::pack;
 use protocol::profile::Profile;
 use protocol::publish;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
-use protocol::restore;
 use serde_json::json;
 
 use crate::air;
@@ -39,6 +37,8 @@ use crate::disk::Disk;
 use crate::disk::Plan;
 use crate::past;
 use crate::random::Random;
+use crate::restored::Copy;
+use crate::restored::copy;
 
 /// A cluster and what is known of it from outside.
 pub(crate) struct World {
@@ -316,15 +316,15 @@ impl World {
     pub(crate) fn drill(&mut self) {
         let Ok(Some(head)) = air::run(history::head(&self.air, &name())) else { return };
         let seq = usize::try_from(head.seq).expect("small");
-        let restored = match air::run(restore::read(&self.air, head, usize::MAX)) {
-            Ok(restored) => restored,
+        let mut copy = match copy(&self.air, &head, self.profile) {
+            Ok(copy) => copy.cluster,
             Err(Fault::Kv { .. } | Fault::Missing { .. }) => return,
             Err(fault) => panic!("I7: {fault}"),
         };
         let mut state = State::default();
         self.entries[..seq].iter().for_each(|entry| replay(&mut state, entry).expect("the log can be replayed"));
-        assert_eq!(restored.position().hash, digest::of_state(&state), "I7: the state at entry {seq}");
-        assert_eq!(restored.earlier.len() + restored.tail.len(), seq, "KV has every entry");
+        let restored = copy.position().expect("reading works");
+        assert_eq!(restored.hash, digest::of_state(&state), "I7: the state at entry {seq}");
     }
 
     /// The invariants that concern what is new since the last check.
@@ -398,10 +398,8 @@ impl World {
         let head = air::run(history::head(&self.air, &name())).expect("reading works").expect("there is a head");
         self.check_parts(&head);
         past::check(&self.air, &head, &self.entries, &mut self.random);
-        let mut copy = Cluster::new(name(), self.profile, Disk::default());
-        let noted = air::run(pack::read(&self.air, &head)).expect("reading works");
-        let restored = air::run(restore::read(&self.air, head, usize::MAX)).expect("KV alone is enough");
-        assert_eq!(copy.adopt(&restored, &noted, false, 0), Ok(restore::Adopted::Yes));
+        let Copy { cluster: mut copy, missing, .. } = copy(&self.air, &head, self.profile).expect("KV alone is enough");
+        assert_eq!(missing, [], "KV has every entry");
         assert_eq!(copy.position(), Ok(here), "I7: KV alone leads to the same state");
         assert_eq!(notes(&copy), self.notes, "KV alone gives the notes");
         for envelope in &self.sent {
@@ -432,7 +430,7 @@ impl World {
 }
 
 /// Every note of a cluster.
-fn notes(cluster: &Cluster<Disk>) -> BTreeMap<String, String> {
+pub(crate) fn notes(cluster: &Cluster<Disk>) -> BTreeMap<String, String> {
     let names = cluster.note_names("").expect("reading works");
     let text = |name: &String| cluster.note(name).expect("reading works").expect("a named note is there");
     names.iter().map(|name| (name.clone(), text(name))).collect()

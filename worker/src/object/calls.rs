@@ -6,19 +6,14 @@ use engine::host::veil::Veil;
 use engine::message::envelope::Envelope;
 use protocol::agents::script;
 use protocol::answer::Flushed;
-use protocol::answer::RestoreOutcome;
-use protocol::answer::Restored;
 use protocol::cluster::Cluster;
 use protocol::founding;
 use protocol::founding::Lost;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
-use protocol::pack;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
-use protocol::restore;
-use protocol::restore::Adopted;
 use protocol::route::Call;
 use serde_json::json;
 use worker::Delay;
@@ -39,22 +34,17 @@ use crate::object::Core;
 use crate::object::agents;
 use crate::object::keys;
 use crate::object::reads;
-use crate::object::reads::unknown_cluster;
+use crate::object::restore;
 use crate::proof::PROOF_HEADER;
 use crate::proof::Proof;
 use crate::query::Query;
 use crate::routes::Asked;
 use crate::storage::SqlLog;
 
-/// How far back in pages of history a restore looks for answered commands.
-const RESTORED_PAGES: usize = 64;
 /// How often a demand to publish tries.
 const FLUSH_TRIES: u32 = 10;
 /// How long it waits for a publication that is under way.
 const FLUSH_WAIT_MS: i64 = 200;
-/// The close code for "the service restarts": clients connect again and start from the snapshot.
-const SERVICE_RESTART: u16 = 1012;
-
 /// In which a new cluster's first answer has the key of the head that was given up for it.
 const GIVEN_UP_HEADER: &str = "x-tidegate-given-up";
 
@@ -74,13 +64,20 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         return keys::open_session(core, cluster, request).await;
     }
     let proof = request.headers().get(PROOF_HEADER)?.and_then(|text| Proof::read(&text));
-    let principal = keys::principal(core, proof.as_ref())?;
+    let principal = match keys::principal(core, proof.as_ref()) {
+        // Who is who is known again once the cluster is there; the administrator goes on, and hears how far it is.
+        Err(Problem::Restoring(progress)) => {
+            let query = Query::of(&request, asked.route)?;
+            return restore::go_on_with(core, cluster, call, &query, proof.as_ref(), progress).await;
+        }
+        principal => principal?,
+    };
     let Principal { sender, .. } = &principal;
     core.with(|cluster| cluster.with_state(|state| access::admit(state, &principal, asked.route.who, asked.name())))??;
     let query = Query::of(&request, asked.route)?;
     match call {
         Call::Command => command(core, cluster, request, &query, &principal).await,
-        Call::Restore => restore(core, cluster, &query, &principal).await,
+        Call::Restore => restore::answer(core, cluster, &query, &principal).await,
         Call::Flush => flush(core).await,
         Call::Events => events(core, &request, proof.as_ref()),
         Call::Me => Ok(Response::from_json(&keys::me(principal))?),
@@ -154,6 +151,11 @@ async fn look(core: &Core, cluster: &ClusterName, given_up: Option<u64>) -> Resu
 }
 
 async fn run_slot(core: &Core, cluster: &ClusterName, slot: i64) -> Reply {
+    if restore::is_under_way(core)? {
+        // The alarm may have been lost.
+        restore::step_or_retry(core).await?;
+        return Ok(Response::from_json(&json!({ "slot": slot, "revision": 0 }))?);
+    }
     if core.with(Cluster::mark)?.seq == 0 {
         if let Some(Lost { revision, .. }) = reads::shown(core, cluster).await? {
             let reason =
@@ -192,49 +194,6 @@ async fn flush(core: &Core) -> Reply {
         Delay::from(Duration::from_millis(wait_ms.unsigned_abs())).await;
     }
     Err(Problem::Unavailable("new commands kept coming while all was to be published".to_owned()))
-}
-
-async fn restore(core: &Core, cluster: &ClusterName, query: &Query, principal: &Principal) -> Reply {
-    let is_forced = query.value("force")?.unwrap_or(false);
-    let from = match query.text("from") {
-        Some(name) => ClusterName::new(&name).ok_or(Problem::BadCluster)?,
-        None => cluster.clone(),
-    };
-    // A key opens its own cluster, and no copy of another one.
-    if principal.key.is_some() && from != *cluster {
-        return Err(unknown_cluster(&from));
-    }
-    let kv = Kv::of(&core.env)?;
-    let head = match query.text("head") {
-        Some(key) => history::given_up(&kv, &from, &key).await?,
-        None => history::head(&kv, &from).await?,
-    };
-    let head = head.ok_or_else(|| unknown_cluster(&from))?;
-    let notes = pack::read(&kv, &head).await.map_err(answer::of_restore)?;
-    let restored = restore::read(&kv, head, RESTORED_PAGES).await.map_err(answer::of_restore)?;
-    core.enter(cluster).await?;
-    let shown = history::head(&kv, cluster).await?.map_or(0, |head| head.revision);
-    let outcome = match core.with(|cluster| cluster.adopt(&restored, &notes, is_forced, shown))? {
-        Adopted::Yes => RestoreOutcome::Restored,
-        Adopted::Same => RestoreOutcome::Same,
-        Adopted::Different(here) => {
-            return Err(Problem::HasLog(format!("revision {}, hash {}", here.revision, here.hash)));
-        }
-        Adopted::Behind { shown, restored } => return Err(Problem::WouldGoBack { shown, restored }),
-    };
-    for socket in core.state.get_websockets() {
-        // Who cannot be told has lost the connection.
-        let _ = socket.close(Some(SERVICE_RESTART), Some("restored"));
-    }
-    core.follow_up().await?;
-    let object = core.with(Cluster::position)?;
-    Ok(Response::from_json(&Restored {
-        outcome,
-        from: from.to_string(),
-        kv: restored.position(),
-        object,
-        missing: restored.missing,
-    })?)
 }
 
 fn events(core: &Core, request: &Request, proof: Option<&Proof>) -> Reply {

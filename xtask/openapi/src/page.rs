@@ -14,7 +14,7 @@ use protocol::answer::JobLog;
 use protocol::answer::KeyShown;
 use protocol::answer::Me;
 use protocol::answer::OpenedSession;
-use protocol::answer::Restored;
+use protocol::answer::RestoreAnswer;
 use protocol::cluster::Position;
 use protocol::document::Head;
 use protocol::market::OfferShown;
@@ -154,7 +154,7 @@ impl Page {
                 page("watch_entries", "history", summary, Answer::Socket).refuses(&[426])
             }
             Call::Restore => {
-                page("restore_cluster", "service", "Rebuilds the cluster from KV alone", json::<Restored>())
+                page("restore_cluster", "service", "Rebuilds the cluster from KV alone", json::<RestoreAnswer>())
                     .refuses(&[409, 413])
             }
             Call::Flush => {

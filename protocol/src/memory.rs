@@ -1,0 +1,100 @@
+//! What a cluster has in memory, and how it is rebuilt from the log.
+
+use engine::message::envelope::Entry;
+use engine::message::event::Event;
+use engine::state::world::State;
+use engine::unit::time::Timestamp;
+
+use crate::cluster::replay;
+use crate::cluster::restore_state;
+use crate::document::Head;
+use crate::fault::Fault;
+use crate::log::LogStore;
+use crate::log::Meta;
+use crate::log::Stored;
+use crate::log::decode;
+use crate::publish::Sealed;
+use crate::restore::Restoring;
+
+/// What can be rebuilt from the log.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    /// The fold of the log.
+    pub(crate) state: State,
+    /// The last entry.
+    pub(crate) seq: u64,
+    /// When it was decided.
+    pub(crate) at: Timestamp,
+    /// When a round ran last because something was due.
+    pub(crate) alarmed_at: Timestamp,
+    /// The last entry that the newest snapshot in the log contains.
+    pub(crate) snapshot_seq: u64,
+    /// The head that is known to be published.
+    pub(crate) published: Option<Head>,
+    /// The publication under way.
+    pub(crate) sealed: Option<Sealed>,
+    /// Whether notes have changed since they were published.
+    pub(crate) has_stale_notes: bool,
+    /// When the last head was put, as far as this memory knows.
+    pub(crate) head_at: Option<Timestamp>,
+    /// The last entry that is more than a round in which nothing happened.
+    pub(crate) last_news: u64,
+    /// Whether this is known to be a new cluster, and no lost one; asked as long as there is no entry.
+    pub(crate) is_new: bool,
+}
+
+/// The memory of a log, unless it is being restored.
+pub(crate) fn load(store: &impl LogStore) -> Result<Memory, Fault> {
+    match store.meta(Meta::Restoring)? {
+        Some(text) => Err(Fault::Restoring(decode::<Restoring>("the restore", &text)?.progress())),
+        None => fold(store),
+    }
+}
+
+/// The fold of a log: its newest snapshot and all rows since.
+pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
+    let (mut state, mut seq, mut at) = (State::default(), 0, Timestamp(0));
+    if let Some(Stored { seq: last, revision, at: decided, text }) = store.snapshot()? {
+        state = restore_state("the log's snapshot", &text)?;
+        if state.revision != revision {
+            return Err(Fault::damaged(
+                "the log's snapshot",
+                format!("revision {revision} was expected, {} is there", state.revision),
+            ));
+        }
+        (seq, at) = (last, decided);
+    }
+    let (snapshot_seq, mut last_news) = (seq, seq);
+    for record in store.records(seq, u64::MAX)? {
+        if record.seq != seq + 1 {
+            return Err(Fault::damaged("the log", format!("entry {} follows {seq}", record.seq)));
+        }
+        let entry: Entry = decode("an entry of the log", &record.entry)?;
+        replay(&mut state, &entry)?;
+        (seq, at) = (record.seq, record.at);
+        if has_news(&entry.events) {
+            last_news = seq;
+        }
+    }
+    let published = store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
+    let sealed = store.meta(Meta::Sealed)?.map(|text| decode("the sealed publication", &text)).transpose()?;
+    let has_stale_notes = !store.stale_buckets()?.is_empty();
+    Ok(Memory {
+        state,
+        seq,
+        at,
+        alarmed_at: Timestamp(0),
+        snapshot_seq,
+        published,
+        sealed,
+        has_stale_notes,
+        head_at: None,
+        last_news,
+        is_new: false,
+    })
+}
+
+/// Whether more has happened than that a round was held.
+pub(crate) fn has_news(events: &[Event]) -> bool {
+    events.iter().any(|event| !matches!(event, Event::Rounded { .. }))
+}
