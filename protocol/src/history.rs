@@ -97,22 +97,40 @@ pub struct Folded {
     pub state: State,
 }
 
-/// The state that a head names. Where it goes on from what is `known`, only what is new is read: the names of the
-/// segments tell, since they are their content's digests.
+/// The state that a head names. Where it goes on from what is `known`, only what is new is read.
 pub async fn fold(kv: &impl KvStore, head: &Head, known: Option<Folded>) -> Result<Folded, Fault> {
-    let goes_on =
-        |known: &Folded| known.head.snapshot == head.snapshot && head.segments.starts_with(&known.head.segments);
-    let (mut state, new) = match (known.filter(goes_on), &head.snapshot) {
-        (Some(known), _) => (known.state, &head.segments[known.head.segments.len()..]),
-        (None, Some(reference)) => {
-            (restore_state("the published snapshot", &snapshot_text(kv, reference).await?)?, &head.segments[..])
-        }
-        (None, None) => (State::default(), &head.segments[..]),
+    let is_older = |known: &Folded| {
+        known.head.cluster == head.cluster && known.head.snapshot == head.snapshot && known.head.seq <= head.seq
     };
-    for (_, entry) in segments(kv, new).await? {
+    if let Some(Folded { head: before, mut state }) = known.filter(is_older) {
+        let new = head.segments.iter().filter(|segment| segment.last > before.seq).cloned().collect::<Vec<_>>();
+        let entries = segments(kv, &new).await?;
+        if leads_on(&before, head, &entries) {
+            for (_, entry) in entries.iter().filter(|(seq, _)| *seq > before.seq) {
+                replay(&mut state, entry)?;
+            }
+            return Ok(Folded { head: head.clone(), state });
+        }
+    }
+    let mut state = match &head.snapshot {
+        Some(reference) => restore_state("the published snapshot", &snapshot_text(kv, reference).await?)?,
+        None => State::default(),
+    };
+    for (_, entry) in segments(kv, &head.segments).await? {
         replay(&mut state, &entry)?;
     }
     Ok(Folded { head: head.clone(), state })
+}
+
+/// Whether new entries go on from an older head: it has the same segments before them, by their digests, or they begin
+/// before its end and have its last entry. Another cluster of that name has other ones, decided at other times.
+fn leads_on(before: &Head, head: &Head, entries: &[(u64, Entry)]) -> bool {
+    match entries.first() {
+        Some((seq, _)) if *seq <= before.seq => entries
+            .iter()
+            .any(|(seq, entry)| (*seq, entry.revision, entry.at) == (before.seq, before.revision, before.at)),
+        Some(_) | None => head.segments.starts_with(&before.segments),
+    }
 }
 
 /// Whether an entry contains a round.

@@ -11,6 +11,8 @@ pub trait KvStore {
     fn get(&self, key: &str) -> impl Future<Output = Result<Option<String>, Fault>>;
     /// Sets the value of a key.
     fn put(&self, key: &str, value: &str) -> impl Future<Output = Result<(), Fault>>;
+    /// Removes a key, if it is there.
+    fn delete(&self, key: &str) -> impl Future<Output = Result<(), Fault>>;
 }
 
 /// An object that is named by its content.

@@ -35,6 +35,7 @@ pub mod pack;
 pub mod publish;
 
 pub mod gap;
+pub mod garbage;
 pub mod history;
 pub mod market;
 pub mod past;

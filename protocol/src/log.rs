@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::digest::sha256;
 use crate::fault::Fault;
+use crate::garbage::Garbage;
 use crate::note::Bucket;
 use crate::note::Note;
 use crate::note::NoteChange;
@@ -133,6 +134,10 @@ pub enum Write {
     ChangeNote(NoteChange),
     /// Notes that a bucket was published when it had so many changes: unless there are more, it is not stale.
     NotesPublished(Stale),
+    /// Notes that an object of KV may go.
+    AddGarbage(Garbage),
+    /// Forgets one that has gone.
+    DropGarbage(Garbage),
     /// Drops everything; buckets that had notes are stale then.
     Clear,
 }
@@ -162,6 +167,8 @@ pub trait LogStore {
     fn notes(&self, bucket: Bucket) -> Result<Vec<Note>, Fault>;
     /// What the notes of a bucket [count for](crate::note::weight).
     fn bucket_bytes(&self, bucket: Bucket) -> Result<u64, Fault>;
+    /// Objects of KV that may go by a time, those that have waited longest first, and at most so many.
+    fn garbage(&self, by: Timestamp, count: usize) -> Result<Vec<Garbage>, Fault>;
     /// Buckets that have changed since they were published.
     fn stale_buckets(&self) -> Result<Vec<Stale>, Fault>;
 }

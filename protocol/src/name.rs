@@ -43,6 +43,11 @@ impl ClusterName {
         &self.0
     }
 
+    /// How all of its keys begin.
+    pub(crate) fn start(&self) -> String {
+        format!("c/{self}/")
+    }
+
     /// The key of the head.
     #[must_use]
     pub fn head(&self) -> String {

@@ -20,6 +20,7 @@ use crate::document::FORMAT;
 use crate::document::Head;
 use crate::document::PackRef;
 use crate::fault::Fault;
+use crate::garbage::KEPT;
 use crate::kv::KvStore;
 use crate::kv::whole;
 use crate::log::LogStore;
@@ -115,7 +116,7 @@ impl<S: LogStore> Cluster<S> {
 
     /// The new packs of a sealed publication with their contents. Notes may have changed since it was sealed: then it is
     /// sealed again with what they are now, for what they were is not kept.
-    pub(crate) fn packs_of(&mut self, sealed: &mut Sealed) -> Result<Vec<(String, String)>, Fault> {
+    pub(crate) fn packs_of(&mut self, sealed: &mut Sealed, now: Timestamp) -> Result<Vec<(String, String)>, Fault> {
         let mut texts = Vec::new();
         for PackRef { key, buckets } in &sealed.packs {
             let mut inner = BTreeMap::new();
@@ -130,10 +131,13 @@ impl<S: LogStore> Cluster<S> {
         let published = self.memory()?.published.clone();
         let Packed { named, new, stale } = self.pack_notes(published.as_ref(), sealed.head.published_at)?;
         let (packs, texts): (Vec<_>, Vec<_>) = new.into_iter().unzip();
+        let is_again = |key: &str| named.iter().any(|pack: &PackRef| pack.key == key);
+        let old = sealed.packs.iter().map(|pack| pack.key.clone()).filter(|key| !is_again(key)).collect();
         let texts = packs.iter().map(|pack| pack.key.clone()).zip(texts).collect();
         (sealed.head.notes, sealed.packs, sealed.stale) = (Some(named), packs, stale);
-        let write = Write::SetMeta(Meta::Sealed, Some(encode(sealed)?));
-        self.store.commit(&[write]).inspect_err(|_| self.forget())?;
+        let mut writes = self.dumped(old, now + KEPT);
+        writes.push(Write::SetMeta(Meta::Sealed, Some(encode(sealed)?)));
+        self.store.commit(&writes).inspect_err(|_| self.forget())?;
         self.memory()?.sealed = Some(sealed.clone());
         Ok(texts)
     }

@@ -22,12 +22,15 @@ pub struct Profile {
     pub alarm_gap: Millis,
     /// Entries after which a publication carries a new snapshot.
     pub snapshot_every: u64,
-    /// Segments after which those since the snapshot are published again as one.
+    /// How many segments since the snapshot there are at most: the newest are merged with what is new.
     pub segments_max: usize,
     /// Bytes after which a segment is full, and a snapshot is cut. KV takes 25 MiB a value.
     pub object_bytes_max: usize,
     /// Entries that the log keeps although a snapshot covers them, for readers that are a little behind.
     pub entries_kept: u64,
+    /// How long the past can be read: pages that end before are deleted with what only they need. For ever, if it is not
+    /// said.
+    pub past_kept: Option<Millis>,
     /// How long the answer to a command is remembered after it was decided. A retry that comes later is a new command.
     pub answers_kept: Millis,
 }
@@ -42,6 +45,7 @@ impl Default for Profile {
             segments_max: 16,
             object_bytes_max: 8 * 1024 * 1024,
             entries_kept: 1000,
+            past_kept: Some(Millis(400 * Millis::DAY.0)),
             answers_kept: Millis(7 * 24 * Millis::HOUR.0),
         }
     }

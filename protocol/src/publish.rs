@@ -134,7 +134,7 @@ impl<S: LogStore> Cluster<S> {
             self.memory()?.sealed = Some(sealed);
         }
         let Some(sealed) = self.memory()?.sealed.clone() else { return Ok(None) };
-        self.contents(sealed).map(Some)
+        self.contents(sealed, now).map(Some)
     }
 
     /// Records that a publication has been written by `now`, its head included.
@@ -142,9 +142,8 @@ impl<S: LogStore> Cluster<S> {
         let Publication { head, notes, .. } = publication;
         let Profile { entries_kept: kept, answers_kept, .. } = self.profile;
         let memory = self.memory()?;
-        if memory.sealed.as_ref().is_none_or(|sealed| sealed.head != *head) {
-            return Ok(());
-        }
+        let Some(sealed) = memory.sealed.clone().filter(|sealed| sealed.head == *head) else { return Ok(()) };
+        let old = memory.published.clone();
         // What the log drops is in the published snapshot, and a little more is kept for readers close behind.
         let covered = head.snapshot_seq().min(memory.seq.saturating_sub(kept));
         let mut writes = vec![
@@ -155,6 +154,7 @@ impl<S: LogStore> Cluster<S> {
             Write::DropSnapshots(head.snapshot_seq()),
         ];
         writes.extend(notes.iter().map(|stale| Write::NotesPublished(*stale)));
+        writes.extend(self.superseded(old.as_ref(), &sealed, now));
         self.store.commit(&writes).inspect_err(|_| self.forget())?;
         let has_stale_notes = !self.store.stale_buckets()?.is_empty();
         let memory = self.memory()?;
@@ -172,7 +172,10 @@ impl<S: LogStore> Cluster<S> {
         let (seq, at, revision, snapshot_seq) = (memory.seq, memory.at, memory.state.revision, memory.snapshot_seq);
         let published = memory.published.clone();
         let last = published.as_ref().map_or(0, |head| head.seq);
-        let snapshot = (seq - snapshot_seq >= profile.snapshot_every).then(|| Snapshot::of(&memory.state).to_bytes());
+        // A copy of another cluster does not stand on that one's objects.
+        let is_copy = published.as_ref().is_some_and(|head| head.cluster != name.as_str());
+        let is_due = seq - snapshot_seq >= profile.snapshot_every || is_copy;
+        let snapshot = is_due.then(|| Snapshot::of(&memory.state).to_bytes());
 
         let packed = self.pack_notes(published.as_ref(), now)?;
         let packs = packed.new.into_iter().map(|(pack, _)| pack).collect();
@@ -180,9 +183,10 @@ impl<S: LogStore> Cluster<S> {
             Some(head) => (head.snapshot, head.segments, head.history, head.milestones),
             None => Default::default(),
         };
-        let is_merged = snapshot.is_none() && old_segments.len() >= profile.segments_max;
-        let (first, kept) =
-            if is_merged { (old_snapshot.as_ref().map_or(0, |old| old.seq), Vec::new()) } else { (last, old_segments) };
+        let (first, kept) = match snapshot {
+            Some(_) => (old_snapshot.as_ref().map_or(0, |old| old.seq), Vec::new()),
+            None => merged(old_segments, last, seq, profile.segments_max),
+        };
         let segments = cut(&name, &self.store.records(first, seq)?, profile.object_bytes_max);
         let segments: Vec<SegmentRef> = segments.into_iter().map(|(reference, _)| reference).collect();
         let listed: Vec<SegmentRef> = kept.into_iter().chain(segments.iter().cloned()).collect();
@@ -206,17 +210,21 @@ impl<S: LogStore> Cluster<S> {
         if let Some(bytes) = snapshot {
             let text = String::from_utf8(bytes).map_err(|error| Fault::damaged("a snapshot", error))?;
             let parts = parts(&name, seq, &text, profile.object_bytes_max).into_iter().map(|(key, _)| key).collect();
+            head.snapshot = Some(SnapshotRef { seq, revision, at: Some(at), hash: sha256(text.as_bytes()), parts });
             let milestones = std::mem::take(&mut head.milestones);
             let previous = head.history.take();
             let closed = Page { format: FORMAT, previous, snapshot: old_snapshot, segments: listed, milestones };
             let key = name.page(seq, &encode(&closed)?);
-            head.snapshot = Some(SnapshotRef { seq, revision, at: Some(at), hash: sha256(text.as_bytes()), parts });
             head.milestones = past::onward(&closed.milestones, Milestone { seq, revision, at, page: key.clone() });
             head.history = Some(key);
             page = Some(closed);
             writes.push(Write::PutSnapshot(Stored { seq, revision, at, text }));
         } else {
             head.segments = listed;
+        }
+        if let Some(kept) = profile.past_kept {
+            // The pages of the others are about to be deleted.
+            head.milestones.retain(|milestone| now < milestone.at + kept);
         }
         let sealed = Sealed { head, page, segments, has_snapshot, packs, stale: packed.stale };
         writes.push(Write::SetMeta(Meta::Sealed, Some(encode(&sealed)?)));
@@ -228,8 +236,8 @@ impl<S: LogStore> Cluster<S> {
     }
 
     /// A sealed publication with its contents, which the log still has.
-    fn contents(&mut self, mut sealed: Sealed) -> Result<Publication, Fault> {
-        let packs = self.packs_of(&mut sealed)?;
+    fn contents(&mut self, mut sealed: Sealed, now: Timestamp) -> Result<Publication, Fault> {
+        let packs = self.packs_of(&mut sealed, now)?;
         let Sealed { head, page, segments, has_snapshot, packs: _, stale: notes } = sealed;
         let mut objects = Vec::new();
         if let Some(first) = segments.first() {
@@ -264,6 +272,21 @@ pub async fn put(kv: &impl KvStore, publication: &Publication) -> Result<(), Fau
     }
     // Last: whoever reads the head must find what it names.
     kv.put(&publication.head_key, &encode(&publication.head)?).await
+}
+
+/// The segments that stay, and after which entry the others are merged with what is new: the newest ones as long as they
+/// are no longer than what is merged anyway, so that an entry is written again as often as the logarithm of all says.
+fn merged(mut kept: Vec<SegmentRef>, last: u64, seq: u64, segments_max: usize) -> (u64, Vec<SegmentRef>) {
+    let mut first = last;
+    while let Some(newest) = kept.last().filter(|_| first < seq) {
+        let is_short = newest.last + 1 - newest.first <= seq - first;
+        if !is_short && kept.len() < segments_max {
+            break;
+        }
+        first = newest.first - 1;
+        kept.pop();
+    }
+    (first, kept)
 }
 
 /// Rows cut into segments of limited size.

@@ -1,5 +1,5 @@
 //! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secret
-//! `ADMIN_KEY` and `MASTER_SECRET`, the variables `PACE`, `RESTORE_OPERATIONS` and `ACCESS_*`.
+//! `ADMIN_KEY` and `MASTER_SECRET`, the variables `PACE`, `PAST_DAYS`, `RESTORE_OPERATIONS` and `ACCESS_*`.
 
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -52,10 +52,17 @@ pub(crate) fn variable(env: &Env, name: &str) -> String {
 /// is a third of what the plan has.
 const FEW_WRITES_ALARM_GAP: Millis = Millis(10_000);
 
-/// The profile: `PACE = "each-round"` publishes once a round, for a plan with few writes a day.
+/// The profile: `PACE = "each-round"` publishes once a round, for a plan with few writes a day. `PAST_DAYS` says how long
+/// the past can be read; 0 is for ever.
 pub(crate) fn profile(env: &Env) -> Profile {
     let pace = variable(env, "PACE");
-    let default = Profile::default();
+    let usual = Profile::default();
+    let past_kept = match variable(env, "PAST_DAYS").parse() {
+        Ok(0) => None,
+        Ok(days) => Some(Millis(Millis::DAY.0.saturating_mul(days))),
+        Err(_) => usual.past_kept,
+    };
+    let default = Profile { past_kept, ..usual };
     if pace == "each-round" {
         Profile { pace: Pace::EachRound, alarm_gap: FEW_WRITES_ALARM_GAP, ..default }
     } else {
@@ -74,6 +81,16 @@ pub(crate) fn restore_budget(env: &Env) -> Budget {
     let usual = if profile(env).pace == Pace::EachRound { few } else { many };
     let operations = variable(env, "RESTORE_OPERATIONS").parse().unwrap_or(usual).max(1);
     Budget { operations, bytes: RESTORE_BYTES }
+}
+
+/// How many objects of KV a minute deletes at most: fewer on the plan with few calls, and elsewhere more than a head each
+/// second can leave over.
+const DELETED: [usize; 2] = [20, 200];
+
+/// How many objects of KV a minute deletes at most.
+pub(crate) fn deleted_a_minute(env: &Env) -> usize {
+    let [few, many] = DELETED;
+    if profile(env).pace == Pace::EachRound { few } else { many }
 }
 
 /// The object of a name.
@@ -100,5 +117,10 @@ impl KvStore for Kv {
     async fn put(&self, key: &str, value: &str) -> Result<(), Fault> {
         let fault = |error: worker::KvError| Fault::Kv { key: key.to_owned(), reason: error.to_string() };
         self.0.put(key, value).map_err(fault)?.execute().await.map_err(fault)
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), Fault> {
+        let fault = |error: worker::KvError| Fault::Kv { key: key.to_owned(), reason: error.to_string() };
+        self.0.delete(key).await.map_err(fault)
     }
 }

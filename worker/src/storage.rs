@@ -9,6 +9,7 @@
 //! | `meta` | `key` | the published head, the sealed publication, the cluster's name |
 //! | `notes` | `name` | what is kept beside the log, with the bucket in which it is published |
 //! | `buckets` | `bucket` | how often a bucket has changed, and how many of these changes are published |
+//! | `garbage` | `due, key` | objects of KV that may go from a time on |
 //! | `nonces`, `nonce_counts` | `key, mark`; `key, minute` | nonces that have been used ([`crate::nonces`]) |
 //!
 //! Why atomic: [`LogStore::commit`] runs all its statements inside the runtime's `transactionSync`, which undoes them
@@ -21,6 +22,7 @@ use engine::unit::id::CommandId;
 use engine::unit::sort;
 use engine::unit::time::Timestamp;
 use protocol::fault::Fault;
+use protocol::garbage::Garbage;
 use protocol::log::Answered;
 use protocol::log::LogStore;
 use protocol::log::Meta;
@@ -29,26 +31,26 @@ use protocol::log::Stored;
 use protocol::log::Write;
 use protocol::note::Bucket;
 use protocol::note::Note;
-use protocol::note::NoteChange;
 use protocol::note::Stale;
-use protocol::note::bucket;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::closure::Closure;
-use worker::SqlStorage;
 use worker::SqlStorageValue;
 use worker::Storage;
 use worker::js_sys::Function;
 use worker::js_sys::Reflect;
 
 use crate::nonces;
+use crate::storage::execute::execute;
+
+mod execute;
 
 /// The largest integer up to which JavaScript's numbers have no gaps.
 const SAFE_MAX: u64 = (1 << 53) - 1;
 
-const SCHEMA: [&str; 13] = [
+const SCHEMA: [&str; 14] = [
     "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS log_by_revision ON log (revision, seq)",
     "CREATE TABLE IF NOT EXISTS answers (id TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL, receipt TEXT NOT NULL)",
@@ -60,15 +62,13 @@ const SCHEMA: [&str; 13] = [
     "CREATE INDEX IF NOT EXISTS notes_by_bucket ON notes (bucket, bytes)",
     "CREATE INDEX IF NOT EXISTS notes_by_job_type ON notes (text ->> 'JobType', bucket, name)",
     "CREATE TABLE IF NOT EXISTS buckets (bucket INTEGER PRIMARY KEY, changes INTEGER NOT NULL, published INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS garbage (due INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (due, key)) WITHOUT ROWID",
     nonces::TABLE,
     nonces::COUNTS,
 ];
 
 /// How long a text in one row may be. A row may have 2 MB in all.
 const PART_BYTES: usize = 1_000_000;
-
-/// Notes that a bucket has changed.
-const CHANGED: &str = "INSERT INTO buckets VALUES (?, 1, 0) ON CONFLICT (bucket) DO UPDATE SET changes = changes + 1";
 
 const ENTRY: &str = "entry";
 const RECEIPT: &str = "receipt";
@@ -125,6 +125,12 @@ struct NoteRow {
 #[derive(Deserialize)]
 struct CountRow {
     count: u64,
+}
+
+#[derive(Deserialize)]
+struct GarbageRow {
+    due: i64,
+    key: String,
 }
 
 #[derive(Deserialize)]
@@ -256,6 +262,12 @@ impl LogStore for SqlLog {
         Ok(rows.first().map_or(0, |row| row.count))
     }
 
+    fn garbage(&self, by: Timestamp, count: usize) -> Result<Vec<Garbage>, Fault> {
+        let query = "SELECT due, key FROM garbage WHERE due <= ? ORDER BY due, key LIMIT ?";
+        let rows: Vec<GarbageRow> = self.rows(query, vec![SqlStorageValue::Integer(by.0), integer(count as u64)])?;
+        Ok(rows.into_iter().map(|GarbageRow { due, key }| Garbage { due: Timestamp(due), key }).collect())
+    }
+
     fn stale_buckets(&self) -> Result<Vec<Stale>, Fault> {
         let query = "SELECT bucket, changes FROM buckets WHERE changes <> published ORDER BY bucket";
         let rows: Vec<BucketRow> = self.rows(query, Vec::new())?;
@@ -288,113 +300,7 @@ fn transaction(storage: &Storage, work: impl FnOnce() -> worker::Result<()> + 's
     run.call1(raw, work.as_ref()).map(drop).map_err(|_| Fault::log(reason.borrow()))
 }
 
-fn execute(sql: &SqlStorage, write: &Write) -> worker::Result<()> {
-    let run = |query: &str, values: Vec<SqlStorageValue>| sql.exec(query, values).map(drop);
-    let text = |kind: &str, name: &str, text: &str| split(sql, kind, name, text);
-    match write {
-        Write::Append(record) => {
-            let Record { seq, revision, at, id, body, entry } = record;
-            let entry = text(ENTRY, &seq.to_string(), entry)?;
-            let values = vec![
-                integer(*seq),
-                id.as_str().into(),
-                integer(*revision),
-                SqlStorageValue::Integer(at.0),
-                body.as_str().into(),
-                entry,
-            ];
-            run("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", values)
-        }
-        Write::Remember(id, Answered { at, body, receipt }) => {
-            let receipt = text(RECEIPT, id.as_str(), receipt)?;
-            let values = vec![id.as_str().into(), SqlStorageValue::Integer(at.0), body.as_str().into(), receipt];
-            run("INSERT INTO answers VALUES (?, ?, ?, ?)", values)
-        }
-        Write::DropAnswers(before) => {
-            let before = || vec![SqlStorageValue::Integer(before.0)];
-            let parts = "DELETE FROM more WHERE kind = 'receipt' AND name IN (SELECT id FROM answers WHERE at < ?)";
-            run(parts, before())?;
-            run("DELETE FROM answers WHERE at < ?", before())
-        }
-        Write::PutSnapshot(Stored { seq, revision, at, text: whole }) => {
-            let whole = text(SNAPSHOT, &seq.to_string(), whole)?;
-            let values = vec![integer(*seq), integer(*revision), SqlStorageValue::Integer(at.0), whole];
-            run("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", values)
-        }
-        Write::ExtendSnapshot(Stored { seq, revision, at, text }) => {
-            let values = vec![integer(*seq), integer(*revision), SqlStorageValue::Integer(at.0)];
-            run("INSERT OR IGNORE INTO snapshots VALUES (?, ?, ?, '')", values)?;
-            extend(sql, SNAPSHOT, &seq.to_string(), text)
-        }
-        Write::SetMeta(key, Some(value)) => {
-            let value = text("meta", key.as_str(), value)?;
-            run("INSERT OR REPLACE INTO meta VALUES (?, ?)", vec![key.as_str().into(), value])
-        }
-        Write::SetMeta(key, None) => run("DELETE FROM meta WHERE key = ?", vec![key.as_str().into()]),
-        Write::DropEntries(through) => {
-            run("DELETE FROM more WHERE kind = 'entry' AND CAST(name AS INTEGER) <= ?", vec![integer(*through)])?;
-            run("DELETE FROM log WHERE seq <= ?", vec![integer(*through)])
-        }
-        Write::DropSnapshots(before) => {
-            run("DELETE FROM more WHERE kind = 'snapshot' AND CAST(name AS INTEGER) < ?", vec![integer(*before)])?;
-            run("DELETE FROM snapshots WHERE seq < ?", vec![integer(*before)])
-        }
-        Write::ChangeNote(NoteChange::Put(Note { name, text })) => {
-            let bucket = integer(bucket(name).into());
-            let bytes = integer(text.len() as u64);
-            run(
-                "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)",
-                vec![name.as_str().into(), bucket.clone(), bytes, text.as_str().into()],
-            )?;
-            run(CHANGED, vec![bucket])
-        }
-        Write::ChangeNote(NoteChange::Drop(name)) => {
-            run("DELETE FROM notes WHERE name = ?", vec![name.as_str().into()])?;
-            run(CHANGED, vec![integer(bucket(name).into())])
-        }
-        Write::NotesPublished(Stale { bucket, changes }) => {
-            run("UPDATE buckets SET published = ? WHERE bucket = ?", vec![integer(*changes), integer((*bucket).into())])
-        }
-        Write::Clear => {
-            for table in ["log", "answers", "snapshots", "more", "notes"] {
-                run(&format!("DELETE FROM {table}"), Vec::new())?;
-            }
-            run("UPDATE buckets SET changes = changes + 1", Vec::new())?;
-            run("DELETE FROM meta WHERE key <> ?", vec![NAME.into()])
-        }
-    }
-}
-
-/// The part of a text that fits into its row; the rest goes into `more`.
-fn split(sql: &SqlStorage, kind: &str, name: &str, text: &str) -> worker::Result<SqlStorageValue> {
-    let (first, mut rest) = text.split_at(text.floor_char_boundary(PART_BYTES));
-    if rest.is_empty() && first.len() < PART_BYTES - 4 {
-        return Ok(first.into());
-    }
-    sql.exec("DELETE FROM more WHERE kind = ? AND name = ?", vec![kind.into(), name.into()])?;
-    let mut part = 1;
-    while !rest.is_empty() {
-        let (piece, left) = rest.split_at(rest.floor_char_boundary(PART_BYTES));
-        sql.exec("INSERT INTO more VALUES (?, ?, ?, ?)", vec![kind.into(), name.into(), part.into(), piece.into()])?;
-        rest = left;
-        part += 1;
-    }
-    Ok(first.into())
-}
-
-/// Adds to the parts of a text whose row has nothing of it.
-fn extend(sql: &SqlStorage, kind: &str, name: &str, text: &str) -> worker::Result<()> {
-    let query = "INSERT INTO more SELECT ?, ?, COALESCE(MAX(part), 0) + 1, ? FROM more WHERE kind = ? AND name = ?";
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (piece, left) = rest.split_at(rest.floor_char_boundary(PART_BYTES));
-        sql.exec(query, vec![kind.into(), name.into(), piece.into(), kind.into(), name.into()])?;
-        rest = left;
-    }
-    Ok(())
-}
-
 /// A number for SQL. It crosses over as a number of JavaScript; no row has one that this could not hold.
-fn integer(value: u64) -> SqlStorageValue {
+pub(crate) fn integer(value: u64) -> SqlStorageValue {
     SqlStorageValue::Integer(i64::try_from(value.min(SAFE_MAX)).unwrap_or_default())
 }

@@ -34,6 +34,10 @@ struct Inner {
     /// The heads in the order in which they were written.
     heads: Vec<Head>,
     n_reads: usize,
+    /// Whether the past ends somewhere.
+    has_end: bool,
+    n_writes: usize,
+    n_deletes: usize,
     /// How many calls this invocation still has.
     left: usize,
 }
@@ -51,8 +55,16 @@ impl Air {
             random,
             heads: Vec::new(),
             n_reads: 0,
+            has_end: false,
+            n_writes: 0,
+            n_deletes: 0,
             left: usize::MAX,
         })))
+    }
+
+    /// Old pages may be deleted.
+    pub(crate) fn let_past_end(&self) {
+        self.0.borrow_mut().has_end = true;
     }
 
     pub(crate) fn set_weather(&self, weather: Weather) {
@@ -98,7 +110,17 @@ impl Air {
 
     /// How often anything was written.
     pub(crate) fn n_writes(&self) -> usize {
-        self.0.borrow().values.values().map(Vec::len).sum()
+        self.0.borrow().n_writes
+    }
+
+    /// How often anything was deleted.
+    pub(crate) fn n_deletes(&self) -> usize {
+        self.0.borrow().n_deletes
+    }
+
+    /// The bytes of everything that is held.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.0.borrow().values.values().filter_map(|values| values.last()).map(String::len).sum()
     }
 
     /// What every key holds now: lines with a tab between key and value. Values are JSON, so they have neither.
@@ -125,6 +147,7 @@ impl Inner {
         if self.random.percent(self.weather.fail_before) {
             return fault("planned, before");
         }
+        self.n_writes += 1;
         let values = self.values.entry(key.to_owned()).or_default();
         if key.ends_with("/head") {
             let head: Head = serde_json::from_str(value).expect("a head is JSON");
@@ -138,17 +161,32 @@ impl Inner {
         if self.random.percent(self.weather.fail_after) { fault("planned, after") } else { Ok(()) }
     }
 
+    fn delete(&mut self, key: &str) -> Result<(), Fault> {
+        if self.random.percent(self.weather.fail_before) {
+            return Err(Fault::Kv { key: key.to_owned(), reason: "planned, before".to_owned() });
+        }
+        self.values.remove(key);
+        self.n_deletes += 1;
+        Ok(())
+    }
+
     /// I8: a head names only what was put before it, through all pages.
     fn check_named(&self, head: &Head) {
         let check = |key: &str| assert!(self.values.contains_key(key), "I8: the head names {key}, which was not put");
         head.keys().for_each(check);
         let mut next = head.history.clone();
         while let Some(key) = next {
-            let page: Page = serde_json::from_str(&self.values[&key][0]).expect("a page is JSON");
+            // Where the past is not kept for ever, it ends somewhere.
+            let Some(page) = self.values.get(&key) else {
+                return;
+            };
+            let page: Page = serde_json::from_str(&page[0]).expect("a page is JSON");
             page.segments.iter().for_each(|segment| check(&segment.key));
-            page.previous.iter().for_each(|key| check(key));
-            page.milestones.iter().for_each(|milestone| check(&milestone.page));
             page.snapshot.iter().flat_map(|snapshot| &snapshot.parts).for_each(|key| check(key));
+            if !self.has_end {
+                page.previous.iter().for_each(|key| check(key));
+                page.milestones.iter().for_each(|milestone| check(&milestone.page));
+            }
             next = page.previous;
         }
     }
@@ -177,6 +215,11 @@ impl KvStore for Air {
     async fn put(&self, key: &str, value: &str) -> Result<(), Fault> {
         Pause::default().await;
         self.0.borrow_mut().put(key, value)
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), Fault> {
+        Pause::default().await;
+        self.0.borrow_mut().delete(key)
     }
 }
 

@@ -10,6 +10,7 @@ use std::str::Split;
 use engine::unit::id::CommandId;
 use engine::unit::time::Timestamp;
 use protocol::fault::Fault;
+use protocol::garbage::Garbage;
 use protocol::log::Answered;
 use protocol::log::LogStore;
 use protocol::log::Meta;
@@ -39,6 +40,7 @@ struct Tables {
     snapshots: BTreeMap<u64, Stored>,
     meta: BTreeMap<Meta, String>,
     notes: BTreeMap<String, String>,
+    garbage: BTreeSet<(Timestamp, String)>,
     /// Changes by bucket, and how many of them are published.
     changes: BTreeMap<Bucket, (u64, u64)>,
 }
@@ -138,6 +140,8 @@ impl Tables {
                 | Write::DropSnapshots(_)
                 | Write::ChangeNote(_)
                 | Write::NotesPublished(_)
+                | Write::AddGarbage(_)
+                | Write::DropGarbage(_)
                 | Write::Clear => {}
             }
         }
@@ -167,6 +171,8 @@ impl Tables {
                 self.changes.entry(bucket(name)).or_default().0 += 1;
             }
             Write::NotesPublished(Stale { bucket, changes }) => self.changes.entry(*bucket).or_default().1 = *changes,
+            Write::AddGarbage(Garbage { due, key }) => drop(self.garbage.insert((*due, key.clone()))),
+            Write::DropGarbage(Garbage { due, key }) => drop(self.garbage.remove(&(*due, key.clone()))),
             Write::Clear => {
                 let stale = self.changes.iter().map(|(bucket, (changes, _))| (*bucket, (changes + 1, 0)));
                 *self = Self { changes: stale.collect(), ..Self::default() };
@@ -179,7 +185,7 @@ impl Tables {
 /// stored has a tab or a line's end, since all of them are JSON or names.
 impl Tables {
     fn rows(&self) -> Vec<String> {
-        let Self { log, commands, snapshots, meta, notes, changes } = self;
+        let Self { log, commands, snapshots, meta, notes, garbage, changes } = self;
         let log = log.values().map(|Record { seq, revision, at, id, body, entry }| {
             format!("log\t{seq}\t{id}\t{revision}\t{}\t{body}\t{entry}\n", at.0)
         });
@@ -193,7 +199,8 @@ impl Tables {
         let notes = notes.iter().map(|(name, text)| format!("notes\t{name}\t{text}\n"));
         let buckets =
             changes.iter().map(|(bucket, (changes, published))| format!("buckets\t{bucket}\t{changes}\t{published}\n"));
-        log.chain(answers).chain(snapshots).chain(meta).chain(notes).chain(buckets).collect()
+        let garbage = garbage.iter().map(|(due, key)| format!("garbage\t{}\t{key}\n", due.0));
+        log.chain(answers).chain(snapshots).chain(meta).chain(notes).chain(garbage).chain(buckets).collect()
     }
 
     fn put(&mut self, row: &str) {
@@ -220,6 +227,7 @@ impl Tables {
                 self.meta.insert(key.unwrap_or_else(|| panic!("an unknown value {name}")), next(at));
             }
             "notes" => drop(self.notes.insert(next(at), next(at))),
+            "garbage" => drop(self.garbage.insert((Timestamp(next(at)), next(at)))),
             "buckets" => drop(self.changes.insert(next(at), (next(at), next(at)))),
             table => panic!("an unknown table {table}"),
         }
@@ -297,6 +305,12 @@ impl LogStore for Disk {
 
     fn bucket_bytes(&self, wanted: Bucket) -> Result<u64, Fault> {
         Ok(self.notes(wanted)?.iter().map(|note| weight(&note.name, &note.text)).sum())
+    }
+
+    fn garbage(&self, by: Timestamp, count: usize) -> Result<Vec<Garbage>, Fault> {
+        let inner = self.0.borrow();
+        let due = inner.tables.garbage.iter().take_while(|(due, _)| *due <= by).take(count);
+        Ok(due.map(|(due, key)| Garbage { due: *due, key: key.clone() }).collect())
     }
 
     fn stale_buckets(&self) -> Result<Vec<Stale>, Fault> {

@@ -16,6 +16,7 @@ mod restored;
 mod steps;
 mod stored;
 mod world;
+mod year;
 
 use engine::unit::time::Millis;
 use protocol::profile::Pace;
@@ -37,6 +38,7 @@ const PROFILE: Profile = Profile {
     segments_max: 16,
     object_bytes_max: 8 * 1024 * 1024,
     entries_kept: 1000,
+    past_kept: None,
     answers_kept: Millis(7 * 24 * Millis::HOUR.0),
 };
 
@@ -53,8 +55,8 @@ fn profile(seed: u64) -> Profile {
     }
 }
 
-/// How many alarms found something.
-fn simulate(seed: u64) -> usize {
+/// How many alarms found something, and how many objects were deleted.
+fn simulate(seed: u64) -> (usize, usize) {
     let mut world = World::new(seed, profile(seed));
     world.air.set_weather(Weather { fail_before: 4, fail_after: 4, fail_read: 2, stale_read: 20 });
     for step in 0..STEPS {
@@ -64,7 +66,8 @@ fn simulate(seed: u64) -> usize {
             55..=57 => world.submit_other_body(),
             58..=66 => world.tick(),
             67..=69 => world.alarm(),
-            70..=84 => world.publish(Occasion::Command),
+            70..=82 => world.publish(Occasion::Command),
+            83..=84 => world.collect(),
             85..=88 => world.crash(),
             89..=96 => world.pass(90_000),
             97..=98 => world.drill(),
@@ -79,14 +82,15 @@ fn simulate(seed: u64) -> usize {
     }
     world.finish();
     println!(
-        "seed {seed}: {STEPS} steps, {} entries ({} by alarm), {} acknowledged, {} rows kept, {} objects in KV",
+        "seed {seed}: {STEPS} steps, {} entries ({} by alarm), {} acknowledged, {} rows kept, {} objects in KV, {} deleted",
         world.n_entries(),
         world.n_alarms,
         world.n_acknowledged(),
         world.disk.n_rows(),
-        world.air.n_objects()
+        world.air.n_objects(),
+        world.n_collected
     );
-    world.n_alarms
+    (world.n_alarms, world.n_collected)
 }
 
 #[test]
@@ -96,11 +100,12 @@ fn whatever_fails_the_invariants_hold() {
         (Some(seed), _) => seed..seed + 1,
         (None, count) => 1..count.unwrap_or(SEEDS) + 1,
     };
-    let mut n_alarms = 0;
+    let (mut n_alarms, mut n_collected) = (0, 0);
     for seed in seeds.clone() {
         let outcome = std::panic::catch_unwind(|| simulate(seed));
         let found = outcome.unwrap_or_else(|_| panic!("the simulation failed: SIMULATION_SEED={seed} repeats it"));
-        n_alarms += found;
+        n_alarms += found.0;
+        n_collected += found.1;
     }
-    assert!(n_alarms > 0 || seeds.count() == 1, "no alarm found anything");
+    assert!(n_alarms > 0 && n_collected > 20 || seeds.count() == 1, "{n_alarms} alarms, {n_collected} deleted");
 }

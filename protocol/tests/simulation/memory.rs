@@ -32,7 +32,11 @@ use crate::world::sender;
 pub(crate) const START: Timestamp = Timestamp(1_700_000_000_000);
 
 pub(crate) fn founded(profile: Profile) -> Cluster<Disk> {
-    let mut cluster = Cluster::new(name(), profile, Disk::default());
+    founded_on(&Disk::default(), profile)
+}
+
+pub(crate) fn founded_on(disk: &Disk, profile: Profile) -> Cluster<Disk> {
+    let mut cluster = Cluster::new(name(), profile, disk.clone());
     cluster.found(None, None).expect("nothing is published");
     for envelope in founding() {
         cluster.submit(&envelope, &sender(), START).expect("the founding works");

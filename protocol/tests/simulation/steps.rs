@@ -11,6 +11,8 @@ use protocol::fault::Fault;
 use protocol::gap::Gap;
 use protocol::history;
 use protocol::log::Meta;
+use protocol::name::ClusterName;
+use protocol::publish;
 use protocol::restore::Begun;
 use protocol::restore::steps::Budget;
 
@@ -20,7 +22,9 @@ use crate::disk::Disk;
 use crate::disk::Plan;
 use crate::profile;
 use crate::restored::begin;
+use crate::restored::copy;
 use crate::restored::go_on;
+use crate::restored::restore;
 use crate::world::World;
 use crate::world::founding;
 use crate::world::name;
@@ -193,7 +197,7 @@ fn only_what_answers_need_is_read_of_the_past() {
     let short = protocol::profile::Profile { answers_kept: engine::unit::time::Millis(60_000), ..known.world.profile };
     let n_read = |profile| {
         let before = known.world.air.n_reads();
-        crate::restored::copy(&known.world.air, &known.head, profile).unwrap();
+        copy(&known.world.air, &known.head, profile).unwrap();
         known.world.air.n_reads() - before
     };
     let (few, all) = (n_read(short), n_read(known.world.profile));
@@ -219,5 +223,28 @@ fn an_object_that_forgets_its_progress_is_caught() {
             n_caught += usize::from(!is_whole);
         }
         assert!(n_caught > 15, "seed {seed}: {n_caught}");
+    }
+}
+
+#[test]
+fn a_copy_under_another_name_stands_on_its_own() {
+    for seed in 0..SEEDS {
+        let mut known = Known::new(seed, STEPS);
+        let name = ClusterName::new("copy").unwrap();
+        let mut cluster = Cluster::new(name.clone(), known.world.profile, Disk::default());
+        let air = known.world.air.clone();
+        assert_eq!(restore(&mut cluster, &air, &known.head, false, 0), Ok(Begun::Yes));
+        known.world.pass(60_000);
+        while let Some(publication) = cluster.seal(known.world.now).unwrap() {
+            air::run(publish::put(&air, &publication)).unwrap();
+            cluster.settle(&publication, known.world.now).unwrap();
+            known.world.pass(2_000);
+        }
+        let head = air::run(history::head(&air, &name)).unwrap().unwrap();
+        // The other cluster merges its segments, packs its notes and is deleted.
+        air.lose(|key| key.starts_with("c/demo/"));
+        let mut again = copy(&air, &head, known.world.profile).unwrap();
+        assert_eq!(again.cluster.position().unwrap().hash, known.position.hash, "seed {seed}");
+        assert_eq!(notes(&again.cluster), known.notes, "seed {seed}");
     }
 }

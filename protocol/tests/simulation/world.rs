@@ -1,5 +1,6 @@
 //! One simulated cluster with everything that happens to it, and the invariants that are checked after every step.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
@@ -21,6 +22,7 @@ use protocol::digest;
 use protocol::document::Head;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
+use protocol::garbage;
 use protocol::history;
 use protocol::name::ClusterName;
 use protocol::note::Note;
@@ -38,6 +40,7 @@ use crate::disk::Plan;
 use crate::past;
 use crate::random::Random;
 use crate::restored::Copy;
+use crate::restored::Held;
 use crate::restored::copy;
 
 /// A cluster and what is known of it from outside.
@@ -58,6 +61,8 @@ pub(crate) struct World {
     /// What is kept beside the log, by the commands in it.
     notes: BTreeMap<String, String>,
     n_heads: usize,
+    /// Objects that were deleted.
+    pub(crate) n_collected: usize,
     /// Rounds that ran because something was due.
     pub(crate) n_alarms: usize,
 }
@@ -116,6 +121,7 @@ impl World {
             slots: BTreeSet::new(),
             notes: BTreeMap::new(),
             n_heads: 0,
+            n_collected: 0,
             n_alarms: 0,
         };
         world.cluster.found(None, None).expect("nothing is published yet");
@@ -299,6 +305,25 @@ impl World {
             // Whatever fails here is done again by the next publication.
             let _ = self.cluster.settle(&publication, self.now);
             self.disk.plan(Plan::Work);
+        }
+    }
+
+    /// What may go by now is deleted: an hour after the last head that named it was replaced.
+    pub(crate) fn collect(&mut self) {
+        self.pass(30 * 60_000);
+        let before = self.air.keys();
+        let held = Held(RefCell::new(&mut self.cluster));
+        // Whatever fails here is done again by the next one.
+        let _ = air::run(garbage::collect(&self.air, &held, self.now, 20));
+        let (heads, after) = (self.air.heads(), self.air.keys());
+        for key in before.iter().filter(|key| !after.contains(key)) {
+            let last = heads.iter().rposition(|head| head.keys().any(|named| named == key));
+            let replaced = last.and_then(|last| heads.get(last + 1)).map(|head| head.published_at);
+            assert!(
+                last.is_none() || replaced.is_some_and(|at| at + garbage::KEPT <= self.now),
+                "{key} is deleted early"
+            );
+            self.n_collected += 1;
         }
     }
 

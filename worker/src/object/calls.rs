@@ -9,6 +9,7 @@ use protocol::answer::Flushed;
 use protocol::cluster::Cluster;
 use protocol::founding;
 use protocol::founding::Lost;
+use protocol::garbage;
 use protocol::history;
 use protocol::log::encode;
 use protocol::name::ClusterName;
@@ -20,6 +21,7 @@ use worker::Delay;
 use worker::Request;
 use worker::Response;
 use worker::WebSocketPair;
+use worker::console_error;
 
 use crate::access;
 use crate::access::Principal;
@@ -172,9 +174,24 @@ async fn run_slot(core: &Core, cluster: &ClusterName, slot: i64) -> Reply {
     core.sweep(slot)?;
     // A slot that had been decided is a good moment for what has not been published yet all the same.
     core.publish_or_retry(Occasion::Round).await?;
+    collect(core).await;
     core.look_in_time().await?;
     let revision = outcome?.receipt.revision;
     Ok(Response::from_json(&json!({ "slot": slot, "revision": revision }))?)
+}
+
+/// Deletes of KV what nothing names any more. What fails is done again in the next minute.
+async fn collect(core: &Core) {
+    let outcome = match Kv::of(&core.env) {
+        Ok(kv) => {
+            let count = bindings::deleted_a_minute(&core.env);
+            garbage::collect(&kv, core, bindings::now(), count).await.map_err(Problem::from)
+        }
+        Err(problem) => Err(problem),
+    };
+    if let Err(problem) = outcome {
+        console_error!("what KV does not need any more was not deleted: {problem:?}");
+    }
 }
 
 /// Publishes all that is committed. Heads keep their distance in time, so this may wait for a second.

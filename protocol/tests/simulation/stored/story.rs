@@ -38,6 +38,7 @@ pub(crate) const PROFILE: Profile = Profile {
     segments_max: 3,
     object_bytes_max: 40_000,
     entries_kept: 4,
+    past_kept: None,
     answers_kept: Millis(2 * SLOT_MS),
 };
 
