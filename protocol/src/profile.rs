@@ -16,6 +16,8 @@ pub enum Pace {
 pub struct Profile {
     /// When a publication may happen.
     pub pace: Pace,
+    /// How far heads keep from each other that rounds publish, where nothing else publishes.
+    pub rounds_apart: Millis,
     /// How long a head waits that has nothing to tell but rounds in which nothing happened.
     pub idle: Millis,
     /// How far rounds that run because something is due keep from each other: each is an entry of the log.
@@ -39,6 +41,7 @@ impl Default for Profile {
     fn default() -> Self {
         Self {
             pace: Pace::AtMostEvery(Millis(1000)),
+            rounds_apart: Millis(0),
             idle: Millis(15 * Millis::MINUTE.0),
             alarm_gap: Millis(1000),
             snapshot_every: 1000,
@@ -47,6 +50,21 @@ impl Default for Profile {
             entries_kept: 1000,
             past_kept: Some(Millis(400 * Millis::DAY.0)),
             answers_kept: Millis(7 * 24 * Millis::HOUR.0),
+        }
+    }
+}
+
+impl Profile {
+    /// For a plan with few writes a day, 1,000 to KV and 100,000 rows. A head takes up to three writes, with its segment
+    /// and its notes, so at most 288 of them are published. A round in between takes six rows, and five more when they are
+    /// dropped: one each 15 seconds leaves a third of the rows to everything else.
+    #[must_use]
+    pub fn of_few_writes() -> Self {
+        Self {
+            pace: Pace::EachRound,
+            rounds_apart: Millis(5 * Millis::MINUTE.0),
+            alarm_gap: Millis(15_000),
+            ..Self::default()
         }
     }
 }

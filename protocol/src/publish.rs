@@ -102,7 +102,7 @@ impl<S: LogStore> Cluster<S> {
     /// Whether there is something to publish, and when.
     pub fn due(&mut self, occasion: Occasion, now: Timestamp) -> Result<Due, Fault> {
         let name = self.name.as_str().to_owned();
-        let Profile { pace, idle, .. } = self.profile;
+        let Profile { pace, rounds_apart, idle, .. } = self.profile;
         let memory = self.memory()?;
         let shown = memory.published.as_ref().filter(|head| head.cluster == name);
         let is_complete = shown.map_or(memory.seq == 0 && memory.published.is_none(), |head| head.seq == memory.seq);
@@ -118,6 +118,8 @@ impl<S: LogStore> Cluster<S> {
         }
         let gap = match (pace, occasion) {
             (Pace::EachRound, Occasion::Command) => return Ok(Due::No),
+            // A later round does it, and no alarm is needed.
+            (Pace::EachRound, Occasion::Round) if since(rounds_apart).is_some() => return Ok(Due::No),
             (Pace::EachRound, _) => HEADS_APART,
             (Pace::AtMostEvery(period), _) => period.max(HEADS_APART),
         };

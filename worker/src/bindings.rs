@@ -48,26 +48,17 @@ pub(crate) fn variable(env: &Env, name: &str) -> String {
     env.var(name).map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// How far rounds between the minutes keep from each other on a plan with few writes a day: each is four rows, so this
-/// is a third of what the plan has.
-const FEW_WRITES_ALARM_GAP: Millis = Millis(10_000);
-
-/// The profile: `PACE = "each-round"` publishes once a round, for a plan with few writes a day. `PAST_DAYS` says how long
+/// The profile: `PACE = "each-round"` is for a plan with few writes a day. `PAST_DAYS` says how long
 /// the past can be read; 0 is for ever.
 pub(crate) fn profile(env: &Env) -> Profile {
-    let pace = variable(env, "PACE");
-    let usual = Profile::default();
+    let is_sparing = variable(env, "PACE") == "each-round";
+    let usual = if is_sparing { Profile::of_few_writes() } else { Profile::default() };
     let past_kept = match variable(env, "PAST_DAYS").parse() {
         Ok(0) => None,
         Ok(days) => Some(Millis(Millis::DAY.0.saturating_mul(days))),
         Err(_) => usual.past_kept,
     };
-    let default = Profile { past_kept, ..usual };
-    if pace == "each-round" {
-        Profile { pace: Pace::EachRound, alarm_gap: FEW_WRITES_ALARM_GAP, ..default }
-    } else {
-        default
-    }
+    Profile { past_kept, ..usual }
 }
 
 /// Calls of KV that one invocation may make for a restore: the smallest plan has 50 in all, the others 1,000.

@@ -39,7 +39,8 @@ struct Tables {
     commands: BTreeMap<CommandId, Answered>,
     snapshots: BTreeMap<u64, Stored>,
     meta: BTreeMap<Meta, String>,
-    notes: BTreeMap<String, String>,
+    /// Texts by their names, each with its bucket.
+    notes: BTreeMap<String, (Bucket, String)>,
     garbage: BTreeSet<(Timestamp, String)>,
     /// Changes by bucket, and how many of them are published.
     changes: BTreeMap<Bucket, (u64, u64)>,
@@ -51,6 +52,8 @@ struct Inner {
     plan: Plan,
     /// Every row that was ever added, dropped ones included.
     history: Vec<Record>,
+    /// Rows written in the SQLite of an object, those of indices and dropped ones included, as its plan counts them.
+    n_written: u64,
 }
 
 /// A handle; clones are the same disk.
@@ -80,6 +83,11 @@ impl Disk {
     /// A value beside the log is lost.
     pub(crate) fn lose(&self, key: Meta) {
         self.0.borrow_mut().tables.meta.remove(&key);
+    }
+
+    /// How many rows were written, as a plan counts them.
+    pub(crate) fn n_written(&self) -> u64 {
+        self.0.borrow().n_written
     }
 
     /// How many rows the log still has.
@@ -148,6 +156,32 @@ impl Tables {
         Ok(())
     }
 
+    /// The rows that a change writes, those of its indices included: a table whose key is a text has one for the key.
+    fn rows_of(&self, write: &Write) -> u64 {
+        const LOG: u64 = 2;
+        const ANSWERS: u64 = 3;
+        const META: u64 = 2;
+        const NOTES: u64 = 4;
+        const BUCKETS: u64 = 1;
+        let texts = |text: &str| 1 + 2 * (text.len() / 1_000_000) as u64;
+        let many = |count: usize, rows: u64| count as u64 * rows;
+        match write {
+            Write::Append(record) => LOG + texts(&record.entry) - 1,
+            Write::Remember(_, answered) => ANSWERS + texts(&answered.receipt) - 1,
+            Write::PutSnapshot(stored) | Write::ExtendSnapshot(stored) => texts(&stored.text),
+            Write::SetMeta(..) => META,
+            Write::DropEntries(through) => many(self.log.range(..=through).count(), LOG),
+            Write::DropAnswers(before) => {
+                many(self.commands.values().filter(|answered| answered.at < *before).count(), ANSWERS)
+            }
+            Write::DropSnapshots(before) => many(self.snapshots.range(..before).count(), 1),
+            Write::ChangeNote(_) => NOTES + BUCKETS,
+            Write::NotesPublished(_) => BUCKETS,
+            Write::AddGarbage(_) | Write::DropGarbage(_) => 1,
+            Write::Clear => 0,
+        }
+    }
+
     fn execute(&mut self, write: &Write) {
         match write {
             Write::Append(record) => drop(self.log.insert(record.seq, record.clone())),
@@ -163,7 +197,7 @@ impl Tables {
             Write::DropAnswers(before) => self.commands.retain(|_, answered| answered.at >= *before),
             Write::DropSnapshots(before) => self.snapshots.retain(|seq, _| seq >= before),
             Write::ChangeNote(NoteChange::Put(Note { name, text })) => {
-                self.notes.insert(name.clone(), text.clone());
+                self.notes.insert(name.clone(), (bucket(name), text.clone()));
                 self.changes.entry(bucket(name)).or_default().0 += 1;
             }
             Write::ChangeNote(NoteChange::Drop(name)) => {
@@ -196,7 +230,7 @@ impl Tables {
             .values()
             .map(|Stored { seq, revision, at, text }| format!("snapshots\t{seq}\t{revision}\t{}\t{text}\n", at.0));
         let meta = meta.iter().map(|(key, value)| format!("meta\t{}\t{value}\n", key.as_str()));
-        let notes = notes.iter().map(|(name, text)| format!("notes\t{name}\t{text}\n"));
+        let notes = notes.iter().map(|(name, (_, text))| format!("notes\t{name}\t{text}\n"));
         let buckets =
             changes.iter().map(|(bucket, (changes, published))| format!("buckets\t{bucket}\t{changes}\t{published}\n"));
         let garbage = garbage.iter().map(|(due, key)| format!("garbage\t{}\t{key}\n", due.0));
@@ -226,7 +260,10 @@ impl Tables {
                     .find(|key| key.as_str() == name);
                 self.meta.insert(key.unwrap_or_else(|| panic!("an unknown value {name}")), next(at));
             }
-            "notes" => drop(self.notes.insert(next(at), next(at))),
+            "notes" => {
+                let name: String = next(at);
+                self.notes.insert(name.clone(), (bucket(&name), next(at)));
+            }
             "garbage" => drop(self.garbage.insert((Timestamp(next(at)), next(at)))),
             "buckets" => drop(self.changes.insert(next(at), (next(at), next(at)))),
             table => panic!("an unknown table {table}"),
@@ -249,6 +286,7 @@ impl LogStore for Disk {
         }
         inner.tables.check(writes)?;
         for write in writes {
+            inner.n_written += inner.tables.rows_of(write);
             inner.tables.execute(write);
         }
         let added = writes
@@ -281,7 +319,7 @@ impl LogStore for Disk {
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, Fault> {
-        Ok(self.0.borrow().tables.notes.get(name).cloned())
+        Ok(self.0.borrow().tables.notes.get(name).map(|(_, text)| text.clone()))
     }
 
     fn note_names(&self, start: &str) -> Result<Vec<String>, Fault> {
@@ -294,13 +332,13 @@ impl LogStore for Disk {
         let named = inner.tables.notes.iter().filter(|(name, _)| name.starts_with(start));
         let value =
             |text: &str| serde_json::from_str::<serde_json::Value>(text).ok()?[field].as_str().map(str::to_owned);
-        Ok(named.filter_map(|(name, text)| Some((name.clone(), value(text)?))).collect())
+        Ok(named.filter_map(|(name, (_, text))| Some((name.clone(), value(text)?))).collect())
     }
 
     fn notes(&self, wanted: Bucket) -> Result<Vec<Note>, Fault> {
         let inner = self.0.borrow();
-        let notes = inner.tables.notes.iter().filter(|(name, _)| bucket(name) == wanted);
-        Ok(notes.map(|(name, text)| Note { name: name.clone(), text: text.clone() }).collect())
+        let notes = inner.tables.notes.iter().filter(|(_, (bucket, _))| *bucket == wanted);
+        Ok(notes.map(|(name, (_, text))| Note { name: name.clone(), text: text.clone() }).collect())
     }
 
     fn bucket_bytes(&self, wanted: Bucket) -> Result<u64, Fault> {

@@ -7,6 +7,7 @@ mod agents;
 mod air;
 mod damage;
 mod disk;
+mod figures;
 mod idle;
 mod lost;
 mod memory;
@@ -32,6 +33,7 @@ const SEEDS: u64 = 3;
 /// The limits as they are, where they can be named in a constant.
 const PROFILE: Profile = Profile {
     pace: Pace::AtMostEvery(Millis(1000)),
+    rounds_apart: Millis(0),
     idle: Millis(15 * Millis::MINUTE.0),
     alarm_gap: Millis(1000),
     snapshot_every: 1000,

@@ -32,6 +32,7 @@ const FIRST_MINUTE: i64 = 29_399_000;
 /// Small limits: snapshots, pages and merged segments come up although little happens.
 pub(crate) const PROFILE: Profile = Profile {
     pace: protocol::profile::Pace::AtMostEvery(Millis(1000)),
+    rounds_apart: Millis(0),
     idle: Millis(15 * Millis::MINUTE.0),
     alarm_gap: Millis(1000),
     snapshot_every: 45,

@@ -1,0 +1,163 @@
+//! What a day costs on the smallest plan: writes and deletes of KV, rows and calls of the object.
+
+use std::cell::RefCell;
+
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use protocol::cluster::SLOT_MS;
+use protocol::garbage;
+use protocol::note::Note;
+use protocol::note::NoteChange;
+use protocol::profile::Profile;
+use protocol::publish;
+use protocol::publish::Due;
+use protocol::publish::Occasion;
+use serde_json::json;
+
+use crate::air;
+use crate::air::Air;
+use crate::disk::Disk;
+use crate::memory::START;
+use crate::memory::founded_on;
+use crate::random::Random;
+use crate::restored::Held;
+use crate::world::envelope;
+use crate::world::sender;
+
+/// What the smallest plan has for a day.
+const WRITES_MAX: usize = 1_000;
+const DELETES_MAX: usize = 1_000;
+const ROWS_MAX: u64 = 100_000;
+const CALLS_MAX: u64 = 100_000;
+
+/// Until what is written first is dropped as well.
+const DAYS: i64 = 2;
+/// What people say of a job.
+const NOTE_BYTES: usize = 1_000;
+
+/// What a day has cost.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    writes: usize,
+    deletes: usize,
+    rows: u64,
+    /// Slots, alarms and commands.
+    calls: u64,
+}
+
+struct Life {
+    cluster: protocol::cluster::Cluster<Disk>,
+    disk: Disk,
+    air: Air,
+    calls: u64,
+    /// Setting an alarm is a row.
+    alarms: u64,
+    n_jobs: u64,
+}
+
+impl Life {
+    fn new(profile: Profile) -> Self {
+        let disk = Disk::default();
+        let cluster = founded_on(&disk, profile);
+        Self { cluster, disk, air: Air::new(1), calls: 0, alarms: 0, n_jobs: 0 }
+    }
+
+    fn cost(&self) -> Cost {
+        let (writes, deletes) = (self.air.n_writes(), self.air.n_deletes());
+        Cost { writes, deletes, rows: self.disk.n_written() + self.alarms, calls: self.calls }
+    }
+
+    fn submit(&mut self, random: &mut Random, now: Timestamp) {
+        let number = self.n_jobs;
+        self.n_jobs += 1;
+        self.calls += 1;
+        let job = json!({ "job": format!("job-{number}"), "quota": if number.is_multiple_of(2) { "a" } else { "b" },
+            "pods": [{ "amount": { "gpu": 1000 * (1 + random.below(4)) } }],
+            "duration_ms": 60_000 * (1 + random.below(60)) });
+        let note = Note { name: format!("job/job-{number}"), text: "n".repeat(NOTE_BYTES) };
+        let envelope = envelope(&format!("submit-{number}"), &json!({ "submit_job": job }));
+        self.cluster.submit_noted(&envelope, &sender(), &[NoteChange::Put(note)], now).expect("it is accepted");
+    }
+
+    /// The alarms until a time.
+    fn alarms(&mut self, until: Timestamp) {
+        while let Some(at) = self.cluster.next_alarm().expect("reading works").filter(|at| *at < until) {
+            self.cluster.run_alarm(at).expect("a round runs");
+            self.calls += 1;
+            self.alarms += 1;
+        }
+    }
+
+    fn slot(&mut self, now: Timestamp) {
+        self.calls += 1;
+        self.cluster.run_slot(now.0.div_euclid(SLOT_MS), now).expect("a round runs");
+        while self.cluster.due(Occasion::Round, now) == Ok(Due::Now) {
+            let publication = self.cluster.seal(now).expect("sealing works").expect("there is something to publish");
+            air::run(publish::put(&self.air, &publication)).expect("putting works");
+            self.cluster.settle(&publication, now).expect("settling works");
+        }
+        let held = Held(RefCell::new(&mut self.cluster));
+        air::run(garbage::collect(&self.air, &held, now, 20)).expect("deleting works");
+    }
+
+    fn day(&mut self, first: Timestamp, jobs: u64, random: &mut Random) {
+        let from = self.n_jobs;
+        for minute in 0..Millis::DAY.0 / SLOT_MS {
+            let begin = first + Millis(minute * SLOT_MS);
+            for _ in 0..2 {
+                if random.below(2 * 1_440) < jobs {
+                    self.alarms(begin + Millis(SLOT_MS / 2));
+                    self.submit(random, begin + Millis(SLOT_MS / 2));
+                }
+            }
+            self.alarms(begin + Millis(SLOT_MS));
+            self.slot(begin + Millis(SLOT_MS));
+        }
+        // Notes of jobs that are forgotten are dropped together.
+        let drops: Vec<NoteChange> =
+            (from..self.n_jobs).map(|number| NoteChange::Drop(format!("job/job-{number}"))).collect();
+        self.cluster.keep_notes(&drops).expect("they are dropped");
+    }
+}
+
+/// What the last of some days costs.
+fn last_day(profile: Profile, days: i64, jobs: u64) -> (Cost, u64) {
+    let (mut life, mut random) = (Life::new(profile), Random::new(7));
+    let (mut before, mut n_jobs) = (life.cost(), 0);
+    for day in 0..days {
+        (before, n_jobs) = (life.cost(), life.n_jobs);
+        life.day(START + Millis(day * Millis::DAY.0), jobs, &mut random);
+    }
+    let after = life.cost();
+    let cost = Cost {
+        writes: after.writes - before.writes,
+        deletes: after.deletes - before.deletes,
+        rows: after.rows - before.rows,
+        calls: after.calls - before.calls,
+    };
+    (cost, life.n_jobs - n_jobs)
+}
+
+/// What is written is dropped some hours later, so that each day has both.
+fn few_writes() -> Profile {
+    Profile { answers_kept: Millis(8 * Millis::HOUR.0), ..Profile::of_few_writes() }
+}
+
+#[test]
+fn the_smallest_plan_is_enough_for_an_idle_day_and_for_500_jobs() {
+    for jobs in [0, 500] {
+        let (cost, n_jobs) = last_day(few_writes(), DAYS, jobs);
+        println!("{n_jobs} jobs a day on the smallest plan: {cost:?}");
+        assert!(n_jobs * 10 >= jobs * 9, "{n_jobs} jobs of {jobs}");
+        let Cost { writes, deletes, rows, calls } = cost;
+        assert!(writes <= WRITES_MAX && deletes <= DELETES_MAX, "{n_jobs} jobs: {cost:?}");
+        assert!(rows <= ROWS_MAX && calls <= CALLS_MAX, "{n_jobs} jobs: {cost:?}");
+    }
+}
+
+/// The negative control: what publishes after each round is too much for the plan.
+#[test]
+fn a_head_each_minute_is_too_much_for_the_smallest_plan() {
+    let (cost, _) = last_day(Profile { rounds_apart: Millis(0), ..few_writes() }, 1, 500);
+    assert!(cost.writes > WRITES_MAX, "{cost:?}");
+}
