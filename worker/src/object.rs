@@ -31,8 +31,6 @@ use protocol::cluster::SLOT_MS;
 use protocol::log::decode;
 use protocol::log::encode;
 use protocol::name::ClusterName;
-use protocol::publish;
-use protocol::publish::Due;
 use protocol::publish::Occasion;
 use protocol::rate::Buckets;
 use protocol::rate::FAILURES;
@@ -46,7 +44,6 @@ use worker::Response;
 use worker::State;
 use worker::WebSocket;
 use worker::WebSocketIncomingMessage;
-use worker::console_error;
 use worker::durable_object;
 use worker::worker_sys::WebSocketRequestResponsePair;
 
@@ -55,7 +52,6 @@ use crate::answer;
 use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
-use crate::bindings::Kv;
 use crate::pai::PATH;
 use crate::proof::Proof;
 use crate::registry;
@@ -66,15 +62,11 @@ mod calls;
 mod keys;
 mod pai;
 mod past;
+mod publication;
 mod reads;
 mod restore;
 mod why;
 
-/// How long after a failed publication the next one is tried; after several, twice as long each time, up to a limit.
-const RETRY_MS: i64 = 5_000;
-const RETRY_DOUBLINGS: u32 = 6;
-/// After this time a publication that has not come back is taken for lost.
-const LOST_MS: i64 = 60_000;
 /// How many jobs are forgotten before the notes on them are dropped: until then they only take room.
 const SWEEP_AFTER: usize = 1_000;
 /// The close code for who is not let in any more.
@@ -334,61 +326,6 @@ impl Core {
         match self.with(Cluster::next_alarm)? {
             Some(at) => self.set_alarm(at).await,
             None => Ok(()),
-        }
-    }
-
-    /// Sees to it that what is committed will be published.
-    async fn publish_soon(&self) -> Result<(), Problem> {
-        if self.n_unpublished.get() > 0 {
-            // The alarm is set for the next try.
-            return Ok(());
-        }
-        let now = bindings::now();
-        match self.with(|cluster| cluster.due(Occasion::Command, now))? {
-            Due::No => Ok(()),
-            Due::Now => self.set_alarm(now).await,
-            Due::At(time) => self.set_alarm(time).await,
-        }
-    }
-
-    /// Publishes what is due; if that fails, it is tried again soon.
-    async fn publish_or_retry(&self, occasion: Occasion) -> Result<(), Problem> {
-        let Err(problem) = self.publish(occasion).await else {
-            self.n_unpublished.set(0);
-            return Ok(());
-        };
-        let failures = self.n_unpublished.get();
-        self.n_unpublished.set(failures.saturating_add(1));
-        let wait = Millis(RETRY_MS << failures.min(RETRY_DOUBLINGS));
-        console_error!("not published, tried again in {} s: {problem:?}", wait.0 / 1_000);
-        self.set_alarm(bindings::now() + wait).await
-    }
-
-    /// Publishes until nothing is due now.
-    async fn publish(&self, occasion: Occasion) -> Result<(), Problem> {
-        let is_lost = |since: Timestamp| (bindings::now() - since).0 > LOST_MS;
-        if self.publishing_since.get().is_some_and(|since| !is_lost(since)) {
-            // Whoever is at it will see what has come since.
-            return Ok(());
-        }
-        self.publishing_since.set(Some(bindings::now()));
-        let outcome = self.publish_all(occasion).await;
-        self.publishing_since.set(None);
-        outcome
-    }
-
-    async fn publish_all(&self, occasion: Occasion) -> Result<(), Problem> {
-        let kv = Kv::of(&self.env)?;
-        loop {
-            let now = bindings::now();
-            match self.with(|cluster| cluster.due(occasion, now))? {
-                Due::No => return Ok(()),
-                Due::At(time) => return self.set_alarm(time).await,
-                Due::Now => {}
-            }
-            let Some(publication) = self.with(|cluster| cluster.seal(now))? else { return Ok(()) };
-            publish::put(&kv, &publication).await?;
-            self.with(|cluster| cluster.settle(&publication, bindings::now()))?;
         }
     }
 

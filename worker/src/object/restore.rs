@@ -29,7 +29,7 @@ use crate::answer::Reply;
 use crate::bindings;
 use crate::bindings::Kv;
 use crate::object::Core;
-use crate::object::RETRY_MS;
+use crate::object::publication::RETRY_MS;
 use crate::object::reads::unknown_cluster;
 use crate::proof::Proof;
 use crate::query::Query;
