@@ -90,9 +90,14 @@ fn parts(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
 
 /// How much was printed.
 pub(crate) fn bytes(folder: &Path) -> io::Result<u64> {
-    match parts(folder)?.last() {
-        Some((offset, path)) => Ok(offset + fs::metadata(path)?.len()),
-        None => Ok(0),
+    loop {
+        let parts = parts(folder)?;
+        let Some((offset, path)) = parts.last() else { return Ok(0) };
+        match fs::metadata(path) {
+            // It was dropped just now, since there are later ones.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            metadata => return Ok(offset + metadata?.len()),
+        }
     }
 }
 
@@ -145,6 +150,21 @@ mod tests {
         let late = read(&folder, 100, 100).expect("it is readable");
         assert_eq!((late.offset, late.end), (780, 800));
         assert_eq!(read(&folder, 800, 100).expect("it is readable").bytes, b"");
+        fs::remove_dir_all(folder).expect("it can be removed");
+    }
+
+    #[test]
+    fn a_log_is_readable_while_its_parts_are_dropped() {
+        let folder = folder("busy");
+        let mut log = Log::new(&folder, 1);
+        let writer = std::thread::spawn(move || log.append(&[b'x'; 5_000]));
+        while !writer.is_finished() {
+            let before = bytes(&folder).expect("it is readable");
+            let chunk = read(&folder, 0, 10).expect("it is readable");
+            assert!(chunk.end >= before);
+        }
+        writer.join().expect("it does not panic");
+        assert_eq!(bytes(&folder).expect("it is readable"), 5_000);
         fs::remove_dir_all(folder).expect("it can be removed");
     }
 
