@@ -24,6 +24,8 @@ test("a lead works in their own workspace", async ({ page, runtime, browser }) =
   await page.screenshot({ path: "target/shots/workspace.png", fullPage: true });
 
   await page.goto(`/clusters/${cluster.name}/keys`);
+  // What it begins with comes with the page's data.
+  await expect(page.getByLabel("Whose it is")).toHaveValue("administrator");
   await page.getByLabel("Whose it is").fill("lead");
   await page.getByRole("button", { name: "Create key" }).click();
   const secret = await page.locator("code.secret").textContent();
