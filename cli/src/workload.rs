@@ -141,7 +141,12 @@ impl Workload {
         let pool = (self.nodes == 0).then(|| amount(self.gpus()));
         let mut commands = vec![
             Command::CreateCluster(CreateCluster { dimensions: vec![gpu], execution: Execution::Simulated }),
-            Command::PutGroup(PutGroup { group: group.clone(), resource_type: ResourceType::Lingjun, pool }),
+            Command::PutGroup(PutGroup {
+                group: group.clone(),
+                resource_type: ResourceType::Lingjun,
+                pool,
+                on_silence: None,
+            }),
         ];
         for at in 0..self.nodes {
             let node = NodeId::new(&format!("node-{at:05}")).map_err(|bad| bad.to_string())?;

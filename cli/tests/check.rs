@@ -53,7 +53,13 @@ fn played(lines: &[String]) -> (State, Vec<Event>) {
                 stage.session.advance(to).unwrap();
                 stage.session.round().unwrap();
             }
-            Line::Cordon(..) | Line::Price { .. } | Line::Round | Line::Pass(_) | Line::Skip(_) | Line::Ask(..) => {
+            Line::Cordon(..)
+            | Line::Price { .. }
+            | Line::Round
+            | Line::Pass(_)
+            | Line::Skip(_)
+            | Line::Ask(..)
+            | Line::Overdue => {
                 panic!("no example has such a line")
             }
         }

@@ -129,7 +129,7 @@ impl Reader {
             // What was written before the round is one moment, what comes after it another.
             Line::Round => self.pass(Millis::MINUTE),
             Line::Advance(period) | Line::Pass(period) | Line::Skip(period) => self.pass(period),
-            Line::Ask(..) => {}
+            Line::Ask(..) | Line::Overdue => {}
         }
         Ok(())
     }

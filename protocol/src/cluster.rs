@@ -12,6 +12,7 @@ use engine::host::authority;
 use engine::message::FORMAT;
 use engine::message::command::Command;
 use engine::message::command::Round;
+use engine::message::command::UpdateCluster;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
@@ -49,9 +50,15 @@ use crate::profile::Profile;
 pub const SLOT_PREFIX: &str = "slot:";
 /// How the names of rounds begin that run because something was due. Clients may not use it either.
 pub const ALARM_PREFIX: &str = "alarm:";
+/// How the names of commands begin by which orders are counted anew after a restore. Clients may not use it either.
+pub const RESTORED_PREFIX: &str = "restored:";
 /// How the names of commands begin that no client sends, and what they are for.
-const KEPT_PREFIXES: [(&str, &str); 3] =
-    [(SLOT_PREFIX, "scheduled rounds"), (ALARM_PREFIX, "rounds in between"), (REPORTS_PREFIX, "reports of agents")];
+const KEPT_PREFIXES: [(&str, &str); 4] = [
+    (SLOT_PREFIX, "scheduled rounds"),
+    (ALARM_PREFIX, "rounds in between"),
+    (REPORTS_PREFIX, "reports of agents"),
+    (RESTORED_PREFIX, "restores"),
+];
 /// The length of a slot.
 pub const SLOT_MS: i64 = 60_000;
 
@@ -167,6 +174,21 @@ impl<S: LogStore> Cluster<S> {
         let done = self.handle(&envelope, Vec::new(), now)?;
         self.memory()?.alarmed_at = now;
         Ok(Some(done))
+    }
+
+    /// Counts orders anew once the cluster has been restored: what was granted after the copy was made is known to agents
+    /// and not to the log. Nothing where jobs do not really run.
+    pub fn begin_epoch(&mut self, now: Timestamp) -> Result<Option<Done>, Failure> {
+        let memory = self.memory()?;
+        if !memory.state.cluster.is_reported() {
+            return Ok(None);
+        }
+        let id = CommandId::new(&format!("{RESTORED_PREFIX}{}", memory.seq))
+            .map_err(|error| Fault::damaged("the name of a restore", error))?;
+        let command =
+            Command::UpdateCluster(UpdateCluster { execution: None, start_within_ms: None, is_restored: true });
+        let envelope = Envelope { format: FORMAT, id, by: None, base: None, dry_run: false, command };
+        self.handle(&envelope, Vec::new(), now).map(Some)
     }
 
     pub(crate) fn handle(&mut self, envelope: &Envelope, beside: Vec<Write>, now: Timestamp) -> Result<Done, Failure> {

@@ -8,6 +8,8 @@ use engine::message::command::AmountByName;
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::message::command::CreateCluster;
+use engine::message::command::NodeHeard;
+use engine::message::command::NodeSilent;
 use engine::message::command::Observation;
 use engine::message::command::PutGroup;
 use engine::message::command::Report;
@@ -17,10 +19,12 @@ use engine::message::command::ScaleQuotas;
 use engine::message::command::ScaleTarget;
 use engine::message::command::SetPriority;
 use engine::message::command::SubmitJob;
+use engine::message::command::UpdateCluster;
 use engine::message::command::UpdateQuota;
 use engine::message::command::market::CreateOffer;
 use engine::state::cluster::Execution;
 use engine::state::cluster::NodeStatus;
+use engine::state::cluster::OnSilence;
 use engine::unit::id::GroupId;
 use engine::unit::id::JobId;
 use engine::unit::id::NodeId;
@@ -28,6 +32,7 @@ use engine::unit::id::OfferId;
 use engine::unit::id::QuotaId;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
 
 use crate::amount;
 use crate::market;
@@ -64,6 +69,8 @@ pub enum Line {
     Skip(Millis),
     /// Asks the engine about a job.
     Ask(Question, JobId),
+    /// Asks what has not been confirmed in time.
+    Overdue,
 }
 
 /// What is there before anything happens.
@@ -165,6 +172,10 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
         "report" => Line::Act(Command::Report(report(words)?)),
         "cordon" => Line::Cordon(words.node()?, NodeStatus::Cordoned),
         "uncordon" => Line::Cordon(words.node()?, NodeStatus::Ready),
+        "dead" => Line::Cordon(words.node()?, NodeStatus::Dead),
+        "silent" => Line::Act(Command::NodeSilent(silent(words)?)),
+        "heard" => Line::Act(Command::NodeHeard(NodeHeard { node: words.node()? })),
+        "execution" => Line::Act(Command::UpdateCluster(execution(words)?)),
         "price" => market::price(words)?,
         "inventory" => Line::Act(Command::SetInventory(market::inventory(words)?)),
         "round" => Line::Round,
@@ -175,6 +186,7 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
         "why" => Line::Ask(Question::Why, words.job()?),
         "remedy" => Line::Ask(Question::Remedy, words.job()?),
         "bills" => Line::Ask(Question::Bills, words.job()?),
+        "overdue" => Line::Overdue,
         other => return Err(about(other, "is not known; a line begins with a verb such as quota, run or submit")),
     })
 }
@@ -205,11 +217,37 @@ fn cluster(words: &mut Words<'_>) -> CreateCluster {
     create
 }
 
+/// Whoever says so has heard of it until now.
+fn silent(words: &mut Words<'_>) -> Result<NodeSilent, String> {
+    let mut silent = NodeSilent { node: words.node()?, since: Timestamp(i64::MAX), stop_after_ms: None };
+    match words.take() {
+        None => {}
+        Some("stop-after") => silent.stop_after_ms = Some(words.period()?),
+        Some(other) => return Err(about(other, "is not known here; write stop-after")),
+    }
+    Ok(silent)
+}
+
+fn execution(words: &mut Words<'_>) -> Result<UpdateCluster, String> {
+    let mut update = UpdateCluster::default();
+    while let Some(word) = words.take() {
+        match word {
+            "simulated" => update.execution = Some(Execution::Simulated),
+            "reported" => update.execution = Some(Execution::Reported),
+            "start-within" => update.start_within_ms = Some(words.period()?),
+            other => return Err(about(other, "is not known here; write simulated, reported or start-within")),
+        }
+    }
+    Ok(update)
+}
+
 fn group(words: &mut Words<'_>) -> Result<PutGroup, String> {
-    let mut put = PutGroup { group: words.group()?, resource_type: ResourceType::Lingjun, pool: None };
+    let mut put =
+        PutGroup { group: words.group()?, resource_type: ResourceType::Lingjun, pool: None, on_silence: None };
     while let Some(word) = words.take() {
         match market::resource_type(word) {
             Some(named) => put.resource_type = named,
+            None if word == "stop-after" => put.on_silence = Some(OnSilence::StopAfter(words.period()?)),
             None => put.pool = Some(amount::read(word)?),
         }
     }

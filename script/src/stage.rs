@@ -196,7 +196,12 @@ impl Stage {
     }
 
     fn put_machines(&mut self, pool: Option<AmountByName>) -> Result<(), Trouble> {
-        self.send(&Command::PutGroup(PutGroup { group: machines()?, resource_type: ResourceType::Lingjun, pool }))
+        self.send(&Command::PutGroup(PutGroup {
+            group: machines()?,
+            resource_type: ResourceType::Lingjun,
+            pool,
+            on_silence: None,
+        }))
     }
 
     fn send(&mut self, command: &Command) -> Result<(), Trouble> {

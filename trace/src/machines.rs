@@ -98,7 +98,12 @@ impl Machines {
         };
         let is_pool = setting.nodes.is_none() && setting.gpus_per_node.is_none();
         let pool = is_pool.then(|| gpus(wanted));
-        machines.add(Command::PutGroup(PutGroup { group: group()?, resource_type: ResourceType::Lingjun, pool }));
+        machines.add(Command::PutGroup(PutGroup {
+            group: group()?,
+            resource_type: ResourceType::Lingjun,
+            pool,
+            on_silence: None,
+        }));
         machines.gpus = if is_pool { wanted } else { nodes.iter().map(|(_, value)| *value).sum() };
         machines.node_gpus = nodes.iter().map(|(_, value)| *value).max();
         for (name, value) in nodes {

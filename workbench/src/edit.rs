@@ -72,6 +72,9 @@ impl<'a> Subject<'a> {
             Command::PutGroup(group) => Self::Pool(group),
             Command::PutNode(node) => Self::Node(node),
             Command::CreateCluster(_)
+            | Command::UpdateCluster(_)
+            | Command::NodeSilent(_)
+            | Command::NodeHeard(_)
             | Command::CreateQuota(_)
             | Command::DeleteQuota(_)
             | Command::CreateOffer(_)

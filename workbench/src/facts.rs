@@ -202,6 +202,7 @@ fn groups(state: &State) -> Vec<PutGroup> {
         group: group.id.clone(),
         resource_type: group.resource_type,
         pool: group.pool.as_ref().map(|pool| by_name(state, pool)),
+        on_silence: None,
     });
     told.collect()
 }

@@ -60,7 +60,12 @@ pub fn empty_group() -> Result<Vec<Command>, String> {
     let gpu = Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu };
     Ok(vec![
         Command::CreateCluster(CreateCluster { dimensions: vec![gpu], execution: Execution::Simulated }),
-        Command::PutGroup(PutGroup { group: group()?, resource_type: ResourceType::Lingjun, pool: None }),
+        Command::PutGroup(PutGroup {
+            group: group()?,
+            resource_type: ResourceType::Lingjun,
+            pool: None,
+            on_silence: None,
+        }),
     ])
 }
 

@@ -95,6 +95,7 @@ impl Script {
                 return Ok(false);
             }
             Line::Ask(question, job) => self.answer(question, &job)?,
+            Line::Overdue => self.overdue(),
         }
         Ok(true)
     }
@@ -168,6 +169,16 @@ impl Script {
         };
         self.said.push(said);
         Ok(())
+    }
+
+    /// What has not been confirmed in time.
+    fn overdue(&mut self) {
+        let (state, now) = (&self.stage.session.state, self.stage.session.now);
+        let overdue = explain::overdue(state, now);
+        if overdue.is_empty() {
+            self.said.push("Nothing is overdue.".to_owned());
+        }
+        self.said.extend(overdue.iter().map(|overdue| explain::overdue_words(state, overdue, now)));
     }
 
     /// What a job owes, by day, with the tag of its bills.

@@ -66,7 +66,7 @@ impl Played {
             roots.filter_map(|quota| quota.min.get(DIMENSION)).fold(0i64, |sum, gpus| sum.saturating_add(*gpus));
         let group = GroupId::new("machines").map_err(|bad| Rejection::Malformed { reason: bad.to_string() })?;
         let pool = Some(AmountByName::from([(DIMENSION.to_owned(), total)]));
-        let put = PutGroup { group: group.clone(), resource_type: ResourceType::Lingjun, pool };
+        let put = PutGroup { group: group.clone(), resource_type: ResourceType::Lingjun, pool, on_silence: None };
         self.stage(&Command::PutGroup(put))?;
         for quota in quotas {
             let groups = if quota.parent.is_none() { vec![group.clone()] } else { Vec::new() };

@@ -56,6 +56,8 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }
             | Event::NodePut { .. }
+            | Event::Node { .. }
+            | Event::ClusterUpdated { .. }
             | Event::QuotaCreated { .. }
             | Event::QuotaUpdated { .. }
             | Event::QuotasScaled { .. }

@@ -20,9 +20,12 @@ use crate::job::run::RunStep;
 use crate::job::story::Episode;
 use crate::market::offer::SpotOffer;
 use crate::message::event::Event;
+use crate::state::cluster::NodeStatus;
+use crate::state::cluster::NodeStep;
 use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
+use crate::unit::id::NodeId;
 use crate::unit::id::OfferNo;
 use crate::unit::quantity::price;
 use crate::unit::time::Timestamp;
@@ -36,8 +39,14 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::ClusterCreated { dimensions, .. } => {
             format!("the cluster was created with {}", count(dimensions.len() as u64, "dimension", "dimensions"))
         }
+        Event::ClusterUpdated { cluster } => {
+            let jobs = if cluster.is_reported() { "really run" } else { "are simulated" };
+            format!("jobs {jobs} now, and {} are waited for each to start", period(cluster.start_within))
+        }
         Event::GroupPut { group, .. } => format!("resource group {} was added or changed", group.id),
+        Event::NodePut { node, .. } if node.status == NodeStatus::Dead => format!("node {} was declared dead", node.id),
         Event::NodePut { node, .. } => format!("node {} was added or changed", node.id),
+        Event::Node { no, at, step } => node_step(&state.nodes[no.at()].id, step, *at),
         Event::QuotaCreated { quota, .. } => {
             format!("{} was created with {}", quota.id, amount(state, &quota.min.amount))
         }
@@ -137,7 +146,18 @@ fn run_step(step: &RunStep, at: Timestamp) -> String {
         RunStep::PassedOver { nodes } => {
             format!("passes over {} from now on", count(nodes.len() as u64, "node", "nodes"))
         }
+        RunStep::Withdrawn => "waits again: a node on which it was to start is lost".to_owned(),
         RunStep::Vacated { .. } => "has given up the pods that were told to leave".to_owned(),
+    }
+}
+
+/// Whether a node is heard.
+fn node_step(node: &NodeId, step: &NodeStep, at: Timestamp) -> String {
+    match step {
+        NodeStep::Silent { since, .. } if *since >= at => format!("node {node} is not heard any more"),
+        NodeStep::Silent { since, .. } => format!("node {node} has not been heard for {}", period(at - *since)),
+        NodeStep::Heard => format!("node {node} is heard again"),
+        NodeStep::Lost => format!("node {node} has been silent for so long that what ran there has been killed"),
     }
 }
 

@@ -182,6 +182,9 @@ impl<'a> Veil<'a> {
             Command::CreateCluster(_)
             | Command::PutGroup(_)
             | Command::PutNode(_)
+            | Command::UpdateCluster(_)
+            | Command::NodeSilent(_)
+            | Command::NodeHeard(_)
             | Command::CreateQuota(_)
             | Command::UpdateQuota(_)
             | Command::ScaleQuotas(_)
@@ -254,6 +257,8 @@ impl<'a> Veil<'a> {
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }
             | Event::NodePut { .. }
+            | Event::Node { .. }
+            | Event::ClusterUpdated { .. }
             | Event::QuotaCreated { .. }
             | Event::QuotaUpdated { .. }
             | Event::QuotasScaled { .. }
@@ -324,7 +329,6 @@ impl<'a> Veil<'a> {
         }
     }
 
-    /// What a report says of a failure are its sender's words.
     /// What a run has failed of may be told in words that are for its workspace.
     fn cover_halt(&self, no: JobNo, halt: &mut Halt) {
         if let Halt::Failed(failure) = halt {
@@ -342,6 +346,7 @@ impl<'a> Veil<'a> {
         }
     }
 
+    /// What a report says of a failure are its sender's words.
     fn cover_outcome(&self, no: JobNo, outcome: &mut Outcome) {
         if let Outcome::Failed { reason } = outcome
             && !self.holder(no).is_some_and(|job| self.sees_job(job))

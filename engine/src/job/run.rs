@@ -234,6 +234,8 @@ pub enum RunStep {
         /// The nodes, sorted.
         nodes: Vec<NodeNo>,
     },
+    /// A node on which the job was granted a place is lost, and it waits again.
+    Withdrawn,
     /// Pods that had been told to leave have gone.
     Vacated {
         /// The number of the order.

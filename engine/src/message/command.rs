@@ -1,6 +1,7 @@
 //! What senders ask for. Amounts are maps from dimension name to value, in the dimension's unit (GPUs in thousandths).
 
 mod job;
+mod machines;
 pub mod market;
 mod nodes;
 pub mod people;
@@ -13,6 +14,9 @@ pub use job::Report;
 pub use job::ResizeJob;
 pub use job::SetPriority;
 pub use job::SubmitJob;
+pub use machines::NodeHeard;
+pub use machines::NodeSilent;
+pub use machines::UpdateCluster;
 pub use market::SpotRequest;
 pub use nodes::NodesByName;
 pub use quotas::CreateQuota;
@@ -43,6 +47,7 @@ use crate::message::command::people::RevokeKey;
 use crate::message::command::people::RotateKey;
 use crate::state::cluster::Execution;
 use crate::state::cluster::NodeStatus;
+use crate::state::cluster::OnSilence;
 use crate::unit::amount::Dimension;
 use crate::unit::id::GroupId;
 use crate::unit::id::NodeId;
@@ -59,10 +64,16 @@ pub type AmountByName = Map<String, i64>;
 pub enum Command {
     /// Declares the cluster; the first command of all.
     CreateCluster(CreateCluster),
+    /// Changes whether jobs are simulated, and how long is waited for a run to start (rules 7.4).
+    UpdateCluster(UpdateCluster),
     /// Adds a resource group, or changes the amount of a pool.
     PutGroup(PutGroup),
     /// Adds a node to a group, or changes it.
     PutNode(PutNode),
+    /// Says that a node has not been heard (rules 7.6).
+    NodeSilent(NodeSilent),
+    /// Says that a silent node has been heard again.
+    NodeHeard(NodeHeard),
     /// Adds a quota (rules 2.1).
     CreateQuota(CreateQuota),
     /// Replaces a quota's settings.
@@ -139,6 +150,9 @@ pub struct PutGroup {
     /// The amount of a pool; none for a group of nodes.
     #[serde(default)]
     pub pool: Option<AmountByName>,
+    /// What becomes of runs on a silent node; as it is if this is left out, and at first they go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_silence: Option<OnSilence>,
 }
 
 /// Adds or changes a node.

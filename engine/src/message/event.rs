@@ -20,9 +20,11 @@ use crate::market::offer::OfferTerms;
 use crate::market::offer::SpotOffer;
 use crate::quota::settings::QuotaSettings;
 use crate::quota::tree::Quota;
+use crate::state::cluster::Cluster;
 use crate::state::cluster::Execution;
 use crate::state::cluster::Group;
 use crate::state::cluster::Node;
+use crate::state::cluster::NodeStep;
 use crate::unit::amount::Dimension;
 use crate::unit::amount::Guarantee;
 use crate::unit::id::GroupNo;
@@ -51,6 +53,11 @@ pub enum Event {
         /// How jobs are executed.
         execution: Execution,
     },
+    /// What the cluster declared of itself was changed.
+    ClusterUpdated {
+        /// What it is now.
+        cluster: Box<Cluster>,
+    },
     /// A resource group was added or changed.
     GroupPut {
         /// Its number.
@@ -64,6 +71,15 @@ pub enum Event {
         no: NodeNo,
         /// What it is now.
         node: Box<Node>,
+    },
+    /// A node was heard, or not.
+    Node {
+        /// Its number.
+        no: NodeNo,
+        /// When.
+        at: Timestamp,
+        /// What.
+        step: NodeStep,
     },
     /// A quota was added.
     QuotaCreated {

@@ -63,9 +63,6 @@ pub struct Snapshot {
     pub last_slot: Option<i64>,
     /// Slots that nobody decided.
     pub missed_slots: i64,
-    /// The epoch of what is told to run from now on.
-    #[serde(default, skip_serializing_if = "is_first")]
-    pub epoch: u64,
     /// Whether the next scheduled round has to judge everybody.
     pub is_stale: bool,
     /// For each class of waiting jobs its first job, and why they wait.
@@ -121,7 +118,6 @@ impl Snapshot {
             },
             last_slot: state.last_slot,
             missed_slots: state.missed_slots,
-            epoch: state.epoch,
             is_stale: state.queue.is_stale,
             holds,
         }
@@ -144,7 +140,6 @@ impl Snapshot {
             market,
             last_slot,
             missed_slots,
-            epoch,
             is_stale,
             holds,
         } = self;
@@ -168,7 +163,6 @@ impl Snapshot {
         state.market.day = market.day;
         state.last_slot = last_slot;
         state.missed_slots = missed_slots;
-        state.epoch = epoch;
         state.rebuild();
         for (job, hold) in holds {
             if let Some(class) = state.jobs.get(job).and_then(|job| job.class) {
@@ -189,11 +183,6 @@ impl Snapshot {
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("a snapshot has string keys only, so it can always be written")
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "a field that is left out is asked for so")]
-fn is_first(epoch: &u64) -> bool {
-    *epoch == 0
 }
 
 /// A snapshot that was damaged on its way is refused before anything is computed from it.

@@ -3,7 +3,6 @@
 use crate::placement::NodeUse;
 use crate::state::cluster::Cluster;
 use crate::state::cluster::Node;
-use crate::state::cluster::NodeStatus;
 use crate::state::domain::Domains;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
@@ -56,7 +55,7 @@ impl Floor {
                 rank: rank[at],
                 domain: domains.of_group(node.group),
                 lane: floor.nodes[at].gpu_dimension.unwrap_or(DIMENSIONS_MAX),
-                is_ready: node.status == NodeStatus::Ready,
+                is_ready: node.is_open(),
             });
             floor.list(NodeNo::from_index(at));
         }

@@ -18,7 +18,6 @@ use crate::ledger;
 use crate::placement::proof;
 use crate::placement::proof::Verdict;
 use crate::quota::policy::Scope;
-use crate::state::cluster::NodeStatus;
 use crate::state::domain::Domain;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
@@ -208,7 +207,7 @@ fn ready<'d>(state: &State, domain: &'d Domain, job: &JobSpec) -> Cow<'d, Map<Am
     let mut ready: Map<Amount, u32> = Map::new();
     for no in &domain.nodes {
         let node = &state.nodes[no.at()];
-        if node.status == NodeStatus::Ready && choice.allows(*no, node.gpu_type.as_deref()) {
+        if node.is_open() && choice.allows(*no, node.gpu_type.as_deref()) {
             *ready.or_default(node.amount) += 1;
         }
     }

@@ -12,6 +12,8 @@ use crate::unit::id::GroupId;
 use crate::unit::id::GroupNo;
 use crate::unit::id::NodeId;
 use crate::unit::resource::ResourceType;
+use crate::unit::time::Millis;
+use crate::unit::time::Timestamp;
 
 /// Who tells what jobs do (rules 7.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +37,68 @@ pub enum NodeStatus {
     Ready,
     /// They may not; running ones stay.
     Cordoned,
+    /// They may not, and somebody has said that nothing runs there any more.
+    Dead,
+}
+
+/// What becomes of runs on the nodes of a group while nobody hears of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OnSilence {
+    /// They go on.
+    #[default]
+    Keep,
+    /// Whoever runs them kills them after so long, and they are lost.
+    StopAfter(Millis),
+}
+
+impl OnSilence {
+    fn is_keep(&self) -> bool {
+        *self == Self::Keep
+    }
+}
+
+/// A node of which nobody hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Silence {
+    /// When it was last heard.
+    pub since: Timestamp,
+    /// After how long whoever is there kills what runs, as they were last told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_after: Option<Millis>,
+    /// Whether what ran there is lost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lost: bool,
+}
+
+impl Silence {
+    /// When what ran there is lost. Two clocks measure it: a tenth is for what they differ by, and a minute for killing.
+    #[must_use]
+    pub fn lost_at(self) -> Option<Timestamp> {
+        self.stop_after.map(|after| self.since + after + Millis(after.0 / 10) + Millis::MINUTE)
+    }
+}
+
+/// What can become of a node beside what people make of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum NodeStep {
+    /// It has not been heard.
+    Silent {
+        /// Since when.
+        since: Timestamp,
+        /// After how long what runs there is killed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stop_after: Option<Millis>,
+    },
+    /// It has been heard again.
+    Heard,
+    /// It was silent for so long that what ran there has been killed.
+    Lost,
 }
 
 /// A resource group: nodes, or a pool of which any split fits.
@@ -48,6 +112,9 @@ pub struct Group {
     pub resource_type: ResourceType,
     /// The amount of a pool; none for a group of nodes.
     pub pool: Option<Amount>,
+    /// What becomes of runs on a silent node.
+    #[serde(default, skip_serializing_if = "OnSilence::is_keep")]
+    pub on_silence: OnSilence,
 }
 
 /// A node.
@@ -67,10 +134,27 @@ pub struct Node {
     pub amount: Amount,
     /// Whether new pods may start on it.
     pub status: NodeStatus,
+    /// Since when it is not heard, where its agent reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<Silence>,
+}
+
+impl Node {
+    /// Whether new pods may start on it now.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.status == NodeStatus::Ready && self.silence.is_none()
+    }
+
+    /// Whether it is known that nothing of earlier runs lives there.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.status == NodeStatus::Dead || self.silence.is_some_and(|silence| silence.is_lost)
+    }
 }
 
 /// What a cluster declares of itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
@@ -78,6 +162,35 @@ pub struct Cluster {
     pub dimensions: Vec<Dimension>,
     /// How jobs are executed.
     pub execution: Execution,
+    /// How long is waited until it is confirmed that a run has started.
+    #[serde(default = "usual_wait", skip_serializing_if = "is_usual_wait")]
+    pub start_within: Millis,
+    /// The epoch of what is told to run from now on.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub epoch: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "a field that is left out is asked for so")]
+fn is_first(epoch: &u64) -> bool {
+    *epoch == 0
+}
+
+/// How long is waited for that unless something else is said.
+pub const START_WITHIN: Millis = Millis(10 * Millis::MINUTE.0);
+
+fn usual_wait() -> Millis {
+    START_WITHIN
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "a field that is left out is asked for so")]
+fn is_usual_wait(wait: &Millis) -> bool {
+    *wait == START_WITHIN
+}
+
+impl Default for Cluster {
+    fn default() -> Self {
+        Self { dimensions: Vec::new(), execution: Execution::default(), start_within: START_WITHIN, epoch: 0 }
+    }
 }
 
 impl Cluster {

@@ -6,7 +6,6 @@
 use crate::quota::tree::Quota;
 use crate::state::cluster::Group;
 use crate::state::cluster::Node;
-use crate::state::cluster::NodeStatus;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
 use crate::unit::id::GroupNo;
@@ -68,7 +67,7 @@ impl Domains {
             let domain = &mut domains.list[domains.of_group[node.group.at()].at()];
             domain.nodes.push(NodeNo::from_index(at));
             domain.amount += node.amount;
-            if node.status == NodeStatus::Ready {
+            if node.is_open() {
                 *domain.ready.or_default(node.amount) += 1;
             }
         }

@@ -9,14 +9,21 @@ impl State {
     /// The next time at which time alone changes something.
     #[must_use]
     pub fn next_wakeup(&self) -> Option<Timestamp> {
-        self.timers.first().map(|(at, _)| *at).into_iter().chain(self.ends_of_protection().next()).min()
+        self.next_timer().into_iter().chain(self.ends_of_protection().next()).min()
     }
 
     /// The same after all that happened at `now`: what is overdue comes at once, and a protection that has ended is none.
     #[must_use]
     pub fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
-        let timer = self.timers.first().map(|(at, _)| (*at).max(now));
+        let timer = self.next_timer().map(|at| at.max(now));
         timer.into_iter().chain(self.ends_of_protection().find(|end| *end > now)).min()
+    }
+
+    /// The next time at which time alone changes a job, or what is known of a node.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        let (job, node) = (self.timers.first().map(|(at, _)| *at), self.silences.first().map(|(at, _)| *at));
+        job.into_iter().chain(node).min()
     }
 
     /// When those may be evicted who are still protected from jobs that wait, the first time first.

@@ -19,6 +19,7 @@ use crate::job::story::Story;
 use crate::unit::id::ClassNo;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
+use crate::unit::id::NodeNo;
 use crate::unit::id::Spelling;
 use crate::unit::limit;
 use crate::unit::ordered::Set;
@@ -81,6 +82,23 @@ impl Job {
     #[must_use]
     pub fn is_unconfirmed(&self) -> bool {
         self.is_running() && self.run.as_ref().is_some_and(|run| run.confirmed.is_none())
+    }
+
+    /// The nodes on which its gang and its extra pods are, one for each pod.
+    pub fn nodes_of_run(&self) -> impl Iterator<Item = NodeNo> {
+        let extra = match &self.phase {
+            Phase::Running { extra, .. } => &**extra,
+            Phase::Stopping(stopping) => &*stopping.extra,
+            Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => &[],
+        };
+        let gang = self.placed().into_iter().flat_map(|placed| &placed.pods).map(|pod| pod.node);
+        gang.chain(extra.iter().filter_map(|pod| Some(pod.at?.node)))
+    }
+
+    /// The same with pods that were told to leave.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeNo> {
+        let leaving = self.run.iter().flat_map(|run| &run.leaving).flat_map(|leaving| &leaving.pods);
+        self.nodes_of_run().chain(leaving.map(|pod| pod.node))
     }
 
     /// Whether it bids on the spot market instead of drawing on a quota.

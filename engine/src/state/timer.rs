@@ -3,20 +3,19 @@
 use crate::job::phase::Phase;
 use crate::job::run::Run;
 use crate::job::run::RunNo;
+use crate::state::cluster::Cluster;
 use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
+use crate::unit::id::NodeNo;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
-
-/// How long is waited until it is confirmed that a run has started.
-pub const START_WITHIN: Millis = Millis(10 * Millis::MINUTE.0);
 
 impl State {
     /// The number of what is ordered by the last event.
     #[must_use]
     pub fn order_no(&self) -> RunNo {
-        RunNo { epoch: self.epoch, revision: self.revision }
+        RunNo { epoch: self.cluster.epoch, revision: self.revision }
     }
 
     /// Whether others run a job and report what it does. Instances of the market are not theirs.
@@ -31,7 +30,9 @@ impl State {
         let is_reported = self.is_reported(job);
         match &job.phase {
             Phase::Queued { not_before } => *not_before,
-            Phase::Running { .. } if self.cluster.is_reported() => job.run.as_ref().and_then(|run| order_due(job, run)),
+            Phase::Running { .. } if self.cluster.is_reported() => {
+                job.run.as_ref().and_then(|run| order_due(job, run, self.cluster.start_within))
+            }
             Phase::Running { started, .. } => {
                 // In a plan of a reported cluster pods may be leaving.
                 let leaving = job.run.iter().flat_map(|run| &run.leaving).map(|leaving| leaving.until);
@@ -40,6 +41,25 @@ impl State {
             Phase::Stopping(stopping) => (!is_reported).then_some(stopping.until),
             Phase::Starting { .. } | Phase::Ended { .. } => None,
         }
+    }
+
+    /// When what ran on silent nodes is lost, as far as it is killed there.
+    pub fn ends_of_silence(&self) -> impl Iterator<Item = (Timestamp, NodeNo)> {
+        let nodes = self.nodes.iter().enumerate().filter(|(_, node)| self.cluster.is_reported() && !node.is_lost());
+        nodes.filter_map(|(at, node)| Some((node.silence?.lost_at()?, NodeNo::from_index(at))))
+    }
+
+    /// Changes what the cluster declares of itself; others are waited for now, or longer.
+    pub fn change_cluster(&mut self, cluster: &Cluster) {
+        let running: Vec<JobNo> = self.jobs.iter().filter(|(_, job)| !job.is_queued()).map(|(no, _)| no).collect();
+        for no in &running {
+            self.clear_timer(*no);
+        }
+        self.cluster = cluster.clone();
+        for no in &running {
+            self.set_timer(*no);
+        }
+        self.restructure();
     }
 
     /// Sets the timer of a job.
@@ -59,9 +79,9 @@ impl State {
 
 /// When a run is told to stop by itself: it has not been confirmed in time, or has run as long as it declared. What has
 /// run since before there were numbers declared nothing that anybody kept it to.
-fn order_due(job: &Job, run: &Run) -> Option<Timestamp> {
+fn order_due(job: &Job, run: &Run, start_within: Millis) -> Option<Timestamp> {
     match run.confirmed {
-        None => Some(run.told + START_WITHIN),
+        None => Some(run.told + start_within),
         Some(confirmed) if run.no.is_numbered() => job.left().map(|left| confirmed + left.max(Millis::ZERO)),
         Some(_) => None,
     }

@@ -68,8 +68,6 @@ pub struct State {
     pub last_slot: Option<i64>,
     /// Slots that nobody decided.
     pub missed_slots: i64,
-    /// The epoch of what is told to run from now on.
-    pub epoch: u64,
 
     /// Kept: groups, roots and nodes that belong together.
     pub domains: Domains,
@@ -103,6 +101,8 @@ pub struct State {
     pub stopping: Set<JobNo>,
     /// Kept: jobs of which pods have been told to leave.
     pub shedding: Set<JobNo>,
+    /// Kept: when what ran on silent nodes is lost.
+    pub silences: Set<(Timestamp, NodeNo)>,
     /// Kept: quotas that use more than their amount.
     pub over: Set<QuotaNo>,
     children: Vec<Vec<QuotaNo>>,
@@ -275,6 +275,7 @@ impl State {
         self.stopping.clear();
         self.shedding.clear();
         self.over.clear();
+        self.silences = self.ends_of_silence().collect();
         let holding: Vec<JobNo> =
             self.jobs.iter().filter(|(_, job)| job.placed().is_some() && !job.bids()).map(|(no, _)| no).collect();
         for no in holding {

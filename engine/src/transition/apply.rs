@@ -16,6 +16,8 @@ use crate::job::story::Story;
 use crate::ledger::Sign;
 use crate::message::event::Event;
 use crate::state::cluster::Cluster;
+use crate::state::cluster::NodeStep;
+use crate::state::cluster::Silence;
 use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::transition::bill;
@@ -47,14 +49,20 @@ pub fn apply(state: &mut State, event: &Event) {
 fn apply_change(state: &mut State, event: &Event) {
     match event {
         Event::ClusterCreated { dimensions, execution } => {
-            state.cluster = Cluster { dimensions: dimensions.clone(), execution: *execution };
+            state.cluster = Cluster { dimensions: dimensions.clone(), execution: *execution, ..Cluster::default() };
         }
+        Event::ClusterUpdated { cluster } => state.change_cluster(cluster),
         Event::GroupPut { no, group } => {
             set(&mut state.groups, no.at(), (**group).clone());
             state.restructure();
         }
         Event::NodePut { no, node } => {
             set(&mut state.nodes, no.at(), (**node).clone());
+            state.restructure();
+        }
+        Event::Node { no, step, .. } => {
+            let silence = &mut state.nodes[no.at()].silence;
+            *silence = silence_after(*silence, step);
             state.restructure();
         }
         Event::QuotaCreated { no, quota } => {
@@ -141,6 +149,17 @@ fn apply_change(state: &mut State, event: &Event) {
     }
 }
 
+/// Whether nobody hears of a node after what has happened to it.
+fn silence_after(before: Option<Silence>, step: &NodeStep) -> Option<Silence> {
+    match step {
+        NodeStep::Silent { since, stop_after } => {
+            Some(Silence { since: *since, stop_after: *stop_after, is_lost: false })
+        }
+        NodeStep::Lost => before.map(|silence| Silence { is_lost: true, ..silence }),
+        NodeStep::Heard => None,
+    }
+}
+
 /// Events of one offer.
 fn apply_to_offer(state: &mut State, event: &Event) {
     if let Event::OfferCreated { no, offer } = event {
@@ -223,6 +242,7 @@ fn apply_to_job(state: &mut State, event: &Event) {
             step @ (RunStep::Confirmed
             | RunStep::Halted { .. }
             | RunStep::Saved { .. }
+            | RunStep::Withdrawn
             | RunStep::PassedOver { .. }) => {
                 change(state, *job, |job| turn::of_run(job, *at, step));
             }
@@ -246,6 +266,8 @@ fn apply_to_job(state: &mut State, event: &Event) {
         Event::ClusterCreated { .. }
         | Event::GroupPut { .. }
         | Event::NodePut { .. }
+        | Event::Node { .. }
+        | Event::ClusterUpdated { .. }
         | Event::QuotaCreated { .. }
         | Event::QuotaUpdated { .. }
         | Event::QuotasScaled { .. }

@@ -1,16 +1,17 @@
 //! From a command to what happens.
 
 use crate::message::command::Command;
-use crate::message::command::CreateCluster;
 use crate::message::event::Event;
 use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::transition::bill;
+use crate::transition::cluster;
 use crate::transition::job;
 use crate::transition::key;
 use crate::transition::machines;
 use crate::transition::market;
+use crate::transition::nodes;
 use crate::transition::plan;
 use crate::transition::quota;
 use crate::transition::report;
@@ -18,7 +19,6 @@ use crate::transition::resize;
 use crate::transition::round;
 use crate::transition::scale;
 use crate::transition::workspace;
-use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::time::Timestamp;
 
 /// What the command comes to at this time, or why it is refused. Nothing is changed.
@@ -47,9 +47,12 @@ pub fn decide(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Ev
 #[inline(never)]
 fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     match command {
-        Command::CreateCluster(command) => create_cluster(state, command),
+        Command::CreateCluster(command) => cluster::create(state, command),
+        Command::UpdateCluster(command) => cluster::update(state, *command, now),
         Command::PutGroup(command) => machines::put_group(state, command),
         Command::PutNode(command) => machines::put_node(state, command, now),
+        Command::NodeSilent(command) => nodes::silent(state, command, now),
+        Command::NodeHeard(command) => nodes::heard(state, command, now),
         Command::CreateQuota(command) => quota::create(state, command),
         Command::UpdateQuota(command) => quota::update(state, command),
         Command::DeleteQuota(command) => quota::delete(state, command),
@@ -76,26 +79,4 @@ fn judge(state: &State, command: &Command, now: Timestamp) -> Result<Vec<Event>,
         Command::ApplyPlan(command) => plan::apply_plan(state, command, now),
         Command::Round(command) => round::round(state, *command, now),
     }
-}
-
-fn create_cluster(state: &State, command: &CreateCluster) -> Result<Vec<Event>, Rejection> {
-    let CreateCluster { dimensions, execution } = command;
-    if !state.cluster.dimensions.is_empty() {
-        let is_same = state.cluster.dimensions == *dimensions && state.cluster.execution == *execution;
-        return if is_same {
-            Ok(Vec::new())
-        } else {
-            Err(Rejection::Taken { noun: Noun::Cluster, name: String::new() })
-        };
-    }
-    let count = dimensions.len();
-    if count == 0 || count > DIMENSIONS_MAX {
-        let value = i64::try_from(count).unwrap_or(i64::MAX);
-        return Err(Rejection::OutOfRange { what: "the number of dimensions".to_owned(), value, min: 1, max: 8 });
-    }
-    let is_repeated = |at: usize| dimensions[..at].iter().any(|earlier| earlier.name == dimensions[at].name);
-    if let Some(at) = (0..count).find(|&at| dimensions[at].name.is_empty() || is_repeated(at)) {
-        return Err(Rejection::Taken { noun: Noun::Dimension, name: dimensions[at].name.clone() });
-    }
-    Ok(vec![Event::ClusterCreated { dimensions: dimensions.clone(), execution: *execution }])
 }

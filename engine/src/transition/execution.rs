@@ -7,6 +7,7 @@ use crate::state::world::State;
 use crate::transition::bill;
 use crate::transition::halt;
 use crate::transition::heirs;
+use crate::transition::nodes;
 use crate::transition::stop;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
@@ -19,16 +20,24 @@ use crate::unit::time::Timestamp;
 #[must_use]
 pub fn elapse(state: &State, now: Timestamp) -> Vec<Event> {
     let timer = state.timers.first().map(|(due, _)| *due).filter(|due| *due <= now);
+    let silence = state.silences.first().map(|(due, _)| *due).filter(|due| *due <= now);
     let day = bill::next_day(state, now);
-    let Some(at) = timer.into_iter().chain(day).min() else { return Vec::new() };
-    let events = if timer == Some(at) { bill::with_bills(state, due(state, at)) } else { Vec::new() };
+    let Some(at) = timer.into_iter().chain(silence).chain(day).min() else { return Vec::new() };
+    let events = if timer == Some(at) {
+        due(state, at)
+    } else if silence == Some(at) {
+        nodes::by_silence(state, at)
+    } else {
+        Vec::new()
+    };
+    let events = bill::with_bills(state, events);
     if day == Some(at) { bill::with_ended_days(state, events, at) } else { events }
 }
 
 /// Whether time alone has changed anything until `now`.
 #[must_use]
 pub fn is_due(state: &State, now: Timestamp) -> bool {
-    state.timers.first().is_some_and(|(due, _)| *due <= now) || bill::next_day(state, now).is_some()
+    state.next_timer().is_some_and(|due| due <= now) || bill::next_day(state, now).is_some()
 }
 
 /// What the timers of this time, which are the first, come to.

@@ -15,7 +15,6 @@ use crate::message::event::Event;
 use crate::schedule::never;
 use crate::schedule::work;
 use crate::state::jobs::Job;
-use crate::state::timer::START_WITHIN;
 use crate::state::world::State;
 use crate::transition::heirs;
 use crate::transition::stop;
@@ -29,7 +28,7 @@ use crate::unit::time::Timestamp;
 pub(super) fn by_time(state: &State, no: JobNo, now: Timestamp) -> Vec<Event> {
     let job = &state.jobs[no];
     if job.is_unconfirmed() {
-        let halt = Halt::NotConfirmed { within: START_WITHIN };
+        let halt = Halt::NotConfirmed { within: state.cluster.start_within };
         return vec![passed_over(state, no, now), stop::halted(state, no, halt, AfterStop::Requeue, now)];
     }
     // Parts of a service end with it.
@@ -73,17 +72,9 @@ pub(super) fn passed_over_no_more(state: &State, now: Timestamp) -> impl Iterato
 /// A run has failed: by the job's fault the job ends, by another's it may come back.
 pub(super) fn failed(state: &State, no: JobNo, failure: Failure, now: Timestamp) -> Vec<Event> {
     let job = &state.jobs[no];
-    let reason = failure.text();
-    // What is only simulated has no machines that could be at fault.
-    let fault = if state.is_reported(job) { failure.fault } else { Fault::Job };
-    let comes_back = match fault {
-        Fault::Job => return stop::ended(state, no, Outcome::Failed { reason }, now),
-        Fault::Node => is_guaranteed(job) || job.spec.fault_tolerance.is_some(),
-        Fault::Start => work::has_restart_left(&job.spec, job.progress.evictions),
+    let AfterStop::Requeue = after(state, job, &failure) else {
+        return stop::ended(state, no, outcome(&failure), now);
     };
-    if !comes_back {
-        return stop::ended(state, no, Outcome::Failed { reason }, now);
-    }
     let counts = failure.fault == Fault::Start;
     let mut halted = stop::halted(state, no, Halt::Failed(failure), AfterStop::Requeue, now);
     if let Event::Run { step, .. } = &mut halted
@@ -98,6 +89,30 @@ pub(super) fn failed(state: &State, no: JobNo, failure: Failure, now: Timestamp)
         Event::Stopped { job: no, at: now, not_before: None }
     };
     [halted, stopped].into_iter().chain(heirs::start_after(state, &[no], now)).collect()
+}
+
+/// A run has failed by the fault of a node that is lost, and lives on others: it is told to stop there.
+pub(super) fn lost(state: &State, no: JobNo, failure: Failure, now: Timestamp) -> Vec<Event> {
+    let then = after(state, &state.jobs[no], &failure);
+    vec![stop::halted(state, no, Halt::Failed(failure), then, now)]
+}
+
+/// What follows a failure: by the job's fault the job ends, by another's it may come back.
+fn after(state: &State, job: &Job, failure: &Failure) -> AfterStop {
+    // What is only simulated has no machines that could be at fault.
+    let fault = if state.is_reported(job) { failure.fault } else { Fault::Job };
+    let comes_back = match fault {
+        Fault::Job => false,
+        Fault::Node => is_guaranteed(job) || job.spec.fault_tolerance.is_some(),
+        Fault::Start => work::has_restart_left(&job.spec, job.progress.evictions),
+    };
+    if comes_back { AfterStop::Requeue } else { AfterStop::End(outcome(failure)) }
+}
+
+fn outcome(failure: &Failure) -> Outcome {
+    let text = failure.text();
+    let reason = if failure.fault == Fault::Node { format!("lost with its node: {text}") } else { text };
+    Outcome::Failed { reason }
 }
 
 /// Whether its quota guarantees a job what it holds, or its kind comes back in any case.

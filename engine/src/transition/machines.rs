@@ -7,9 +7,12 @@ use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::cluster::Group;
 use crate::state::cluster::Node;
+use crate::state::cluster::NodeStatus;
+use crate::state::cluster::OnSilence;
 use crate::state::world::State;
 use crate::transition::halt;
 use crate::transition::names;
+use crate::transition::nodes;
 use crate::transition::quota::check_tree;
 use crate::unit::amount::GPU;
 use crate::unit::id::GroupNo;
@@ -19,10 +22,16 @@ use crate::unit::ordered::Set;
 use crate::unit::time::Timestamp;
 
 pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>, Rejection> {
-    let PutGroup { group: id, resource_type, pool } = command;
+    let PutGroup { group: id, resource_type, pool, on_silence } = command;
+    if let Some(OnSilence::StopAfter(after)) = on_silence {
+        names::silence_in_range(*after)?;
+    }
     let pool = pool.as_ref().map(|pool| names::amount(state, format_args!("group {id}"), pool)).transpose()?;
-    let group = Group { id: id.clone(), resource_type: *resource_type, pool };
-    let Some(no) = state.group_no(id) else {
+    let known = state.group_no(id);
+    let as_before = || known.map_or_else(OnSilence::default, |no| state.groups[no.at()].on_silence);
+    let on_silence = on_silence.unwrap_or_else(as_before);
+    let group = Group { id: id.clone(), resource_type: *resource_type, pool, on_silence };
+    let Some(no) = known else {
         if group.pool.is_some() && state.cluster.is_reported() {
             return Err(Rejection::Structure {
                 reason: format!(
@@ -84,7 +93,12 @@ pub(super) fn put_node(state: &State, command: &PutNode, now: Timestamp) -> Resu
         gpu_type: gpu_type.clone(),
         amount,
         status: *status,
+        silence: state.node_no(id).and_then(|no| state.nodes[no.at()].silence),
     };
+    if node.status == NodeStatus::Dead && !state.cluster.is_reported() {
+        let reason = format!("node {id} cannot be dead: what runs there is simulated; cordon it");
+        return Err(Rejection::Structure { reason });
+    }
     let Some(no) = state.node_no(id) else {
         names::within_limit("nodes", state.nodes.len() + 1, limit::NODES_MAX)?;
         return Ok(vec![Event::NodePut { no: NodeNo::from_index(state.nodes.len()), node: Box::new(node) }]);
@@ -105,5 +119,10 @@ pub(super) fn put_node(state: &State, command: &PutNode, now: Timestamp) -> Resu
     let mut nodes = state.nodes.clone();
     nodes[no.at()] = node.clone();
     check_tree(&state.cluster, &state.groups, &nodes, &state.quotas, &Set::new())?;
-    Ok([Event::NodePut { no, node: Box::new(node) }].into_iter().chain(halt::passed_over_no_more(state, now)).collect())
+    let is_dead_now = node.status == NodeStatus::Dead && before.status != NodeStatus::Dead;
+    let put = Event::NodePut { no, node: Box::new(node) };
+    if is_dead_now {
+        return Ok(nodes::lost(state, put, no, &format!("{id} was declared dead"), now));
+    }
+    Ok([put].into_iter().chain(halt::passed_over_no_more(state, now)).collect())
 }

@@ -20,6 +20,7 @@ use crate::unit::id::QuotaId;
 use crate::unit::id::QuotaNo;
 use crate::unit::id::WorkspaceId;
 use crate::unit::limit;
+use crate::unit::time::Millis;
 use crate::workspace::key::AccessKey;
 use crate::workspace::key::KeyId;
 use crate::workspace::space::Workspace;
@@ -77,6 +78,12 @@ pub(super) fn in_range(what: impl Display, value: i64, min: i64, max: i64) -> Re
     } else {
         Err(Rejection::OutOfRange { what: what.to_string(), value, min, max })
     }
+}
+
+/// After how long a silence runs may be killed.
+pub(super) fn silence_in_range(after: Millis) -> Result<(), Rejection> {
+    let what = "the silence after which runs are killed in milliseconds";
+    in_range(what, after.0, limit::SILENCE_MS_MIN, limit::SILENCE_MS_MAX)
 }
 
 pub(super) fn within_limit(what: impl Display, count: usize, limit: usize) -> Result<(), Rejection> {

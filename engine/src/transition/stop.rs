@@ -4,6 +4,7 @@
 use crate::job::phase::AfterStop;
 use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
+use crate::job::run::Fault;
 use crate::job::run::Halt;
 use crate::job::run::RunNo;
 use crate::job::run::RunStep;
@@ -30,7 +31,12 @@ pub(super) fn returns<'s>(state: &'s State, stopped: &'s [JobNo], now: Timestamp
     stopped.iter().filter_map(move |no| {
         let job = &state.jobs[*no];
         let Phase::Stopping(stopping) = &job.phase else { return None };
-        Some(self::stopped(job, *no, now, &stopping.then, job.progress.evictions))
+        let is_by_node = matches!(&stopping.cause, Cause::Halted(Halt::Failed(it)) if it.fault == Fault::Node);
+        Some(if is_by_node {
+            Event::Stopped { job: *no, at: now, not_before: None }
+        } else {
+            self::stopped(job, *no, now, &stopping.then, job.progress.evictions)
+        })
     })
 }
 

@@ -55,6 +55,10 @@ pub(super) fn of_run(job: &mut Job, at: Timestamp, step: &RunStep) {
             let shape = &job.spec.shape;
             job.spec.shape = Arc::new(Shape::clone(shape).on(shape.nodes().passing_over(nodes)));
         }
+        RunStep::Withdrawn => {
+            job.phase = Phase::Queued { not_before: None };
+            job.tell(at, Episode::Requeued);
+        }
         // That is about those who wait for it as well.
         RunStep::Vacated { .. } => {}
     }

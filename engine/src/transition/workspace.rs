@@ -158,6 +158,8 @@ pub(super) fn apply(state: &mut State, event: &Event) {
         | Event::KeyForgotten { .. }
         | Event::Veiled
         | Event::NodePut { .. }
+        | Event::Node { .. }
+        | Event::ClusterUpdated { .. }
         | Event::QuotaCreated { .. }
         | Event::QuotaUpdated { .. }
         | Event::QuotasScaled { .. }

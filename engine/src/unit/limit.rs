@@ -40,6 +40,14 @@ pub const TEXT_BYTES_MAX: usize = 4_096;
 pub const ENDED_JOBS_KEPT: usize = 20_000;
 /// Episodes that one job's history keeps; the oldest beyond that are counted only.
 pub const HISTORY_MAX: usize = 64;
+/// How long it may be waited for a run to start, in milliseconds: between 10 seconds and a day.
+pub const START_WITHIN_MS_MIN: i64 = 10_000;
+/// The longest of these.
+pub const START_WITHIN_MS_MAX: i64 = 24 * 3_600_000;
+/// After how long a silence runs may be killed, in milliseconds: between a minute and a week.
+pub const SILENCE_MS_MIN: i64 = 60_000;
+/// The longest of these.
+pub const SILENCE_MS_MAX: i64 = 7 * 24 * 3_600_000;
 /// Commands that one plan may apply.
 pub const PLAN_COMMANDS_MAX: usize = 200;
 /// Reports that may come together: an agent tells everything at once.

@@ -52,7 +52,12 @@ impl Tree {
         let gpu = Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu };
         tree.send(&Command::CreateCluster(CreateCluster { dimensions: vec![gpu], execution: Execution::Simulated }));
         let pool = Some(AmountByName::from([("gpu".to_owned(), 1_000_000)]));
-        tree.send(&Command::PutGroup(PutGroup { group: group(), resource_type: ResourceType::Lingjun, pool }));
+        tree.send(&Command::PutGroup(PutGroup {
+            group: group(),
+            resource_type: ResourceType::Lingjun,
+            pool,
+            on_silence: None,
+        }));
         for _ in 0..random.between(1, 2) {
             let min = random.between(4, 40) * 1000;
             let root = tree.add(None, min);

@@ -107,7 +107,7 @@ impl Layout {
             let id = GroupId::new(&format!("group-{root}-{at}")).unwrap();
             let pool = is_pool.then(|| self.amount(random, |random| random.between(2, 24)));
             add(&mut total, pool.as_ref());
-            let group = PutGroup { group: id.clone(), resource_type, pool };
+            let group = PutGroup { group: id.clone(), resource_type, pool, on_silence: None };
             self.groups.push(group.clone());
             self.setup.push(Command::PutGroup(group));
             if !is_pool {

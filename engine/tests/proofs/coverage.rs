@@ -90,6 +90,8 @@ impl All {
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }
             | Event::NodePut { .. }
+            | Event::Node { .. }
+            | Event::ClusterUpdated { .. }
             | Event::QuotaCreated { .. }
             | Event::QuotaUpdated { .. }
             | Event::QuotasScaled { .. }

@@ -6,6 +6,7 @@ use engine::job::phase::Phase;
 use engine::message::command::Command;
 use engine::message::command::Round;
 use engine::state::cluster::Execution;
+use engine::state::cluster::NodeStatus;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::time::Millis;
@@ -19,9 +20,6 @@ const HISTORIES: u64 = 100;
 /// How far the clock is followed.
 const HORIZON: Millis = Millis(5 * 3_600_000);
 
-/// How long is waited until it is confirmed that a run has started.
-const START_WITHIN: Millis = Millis(600_000);
-
 /// When time changes a job by itself, read off its phase.
 fn due(state: &State, no: JobNo) -> Option<Timestamp> {
     let job = &state.jobs[no];
@@ -34,7 +32,7 @@ fn due(state: &State, no: JobNo) -> Option<Timestamp> {
         Phase::Running { started, .. } => {
             let left = job.spec.duration.map(|duration| Millis((duration.get().0 - job.progress.saved_ms.0).max(0)));
             let run = job.run.as_ref()?;
-            if run.confirmed.is_some() { Some(*started + left?) } else { Some(run.told + START_WITHIN) }
+            if run.confirmed.is_some() { Some(*started + left?) } else { Some(run.told + state.cluster.start_within) }
         }
         Phase::Stopping(stopping) => is_simulated.then_some(stopping.until),
         Phase::Queued { not_before } => *not_before,
@@ -51,13 +49,23 @@ fn end_of_protection(state: &State, no: JobNo) -> Option<Timestamp> {
     }
 }
 
+/// When what runs on a silent node is lost, and its quota free.
+fn lost(state: &State) -> Option<Timestamp> {
+    let silent = state.nodes.iter().filter_map(|node| {
+        let silence = node.silence.filter(|silence| !silence.is_lost && node.status != NodeStatus::Dead)?;
+        Some(Timestamp(silence.since.0 + silence.stop_after?.0 * 11 / 10 + 60_000))
+    });
+    silent.min()
+}
+
 /// When the job starts: a round each minute, and one whenever something is due or a protection ends.
 fn lived(state: &State, no: JobNo, now: Timestamp) -> Option<Timestamp> {
     let mut state = state.clone();
     let mut at = now;
     while at < now + HORIZON {
         let minute = Timestamp((at.0 / 60_000 + 1) * 60_000);
-        let due = state.jobs.iter().filter_map(|(no, _)| due(&state, no)).min().map(|due| due.max(at));
+        let due = state.jobs.iter().filter_map(|(no, _)| due(&state, no)).chain(lost(&state));
+        let due = due.min().map(|due| due.max(at));
         let jobs = state.jobs.iter().filter(|(_, job)| !job.bids());
         let ends = jobs.filter_map(|(no, _)| end_of_protection(&state, no)).filter(|end| *end > at);
         let next = due.into_iter().chain(ends).min();

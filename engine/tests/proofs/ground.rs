@@ -229,6 +229,7 @@ impl<'s> Ground<'s> {
             let nodes = (0..self.state.nodes.len()).filter(|&no| {
                 let node = &self.state.nodes[no];
                 node.status == NodeStatus::Ready
+                    && node.silence.is_none()
                     && self.state.domains.of_group(node.group) == domain
                     && !job.shape.nodes().passed_over.contains(&NodeNo::from_index(no))
                     && open(no)

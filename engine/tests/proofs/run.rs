@@ -13,6 +13,7 @@ use engine::message::command::*;
 use engine::message::event::Event;
 use engine::message::rejection::Rejection;
 use engine::state::cluster::NodeStatus;
+use engine::state::cluster::OnSilence;
 use engine::state::world::State;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::JobId;
@@ -325,12 +326,29 @@ impl Run {
         Command::Report(Report { job, run, observed })
     }
 
+    /// What is heard of a node that really runs jobs, and what people say of it then.
+    fn of_node(&mut self, put: &PutNode) -> Option<Command> {
+        if !self.state.cluster.is_reported() || !self.aside.chance(35) {
+            return None;
+        }
+        let node = put.node.clone();
+        let since = Timestamp(self.now.0 - self.aside.pick(&[0, 120_000, 1_000_000]));
+        Some(match self.aside.below(6) {
+            0..2 => {
+                let stop_after_ms = self.aside.pick(&[None, Some(Millis(60_000)), Some(Millis(600_000))]);
+                Command::NodeSilent(NodeSilent { node, since, stop_after_ms })
+            }
+            2..5 => Command::NodeHeard(NodeHeard { node }),
+            _ => Command::PutNode(PutNode { status: NodeStatus::Dead, ..put.clone() }),
+        })
+    }
+
     fn put_node(&mut self) -> Command {
         let Some(mut node) = (!self.layout.nodes.is_empty()).then(|| self.random.pick(&self.layout.nodes)) else {
             return Command::Round(Round::default());
         };
         node.status = self.random.pick(&[NodeStatus::Ready, NodeStatus::Ready, NodeStatus::Cordoned]);
-        Command::PutNode(node)
+        self.of_node(&node).unwrap_or(Command::PutNode(node))
     }
 
     fn put_group(&mut self) -> Command {
@@ -342,7 +360,19 @@ impl Run {
                 *value += *value / 4 / 1000 * 1000;
             }
         }
-        Command::PutGroup(group.clone())
+        let group = group.clone();
+        if self.state.cluster.is_reported() && self.aside.chance(50) {
+            let after = OnSilence::StopAfter(Millis(self.aside.pick(&[60_000, 600_000])));
+            return Command::PutGroup(PutGroup {
+                on_silence: Some(self.aside.pick(&[OnSilence::Keep, after])),
+                ..group
+            });
+        }
+        if self.aside.chance(10) {
+            let start_within_ms = Some(Millis(self.aside.pick(&[60_000, 600_000])));
+            return Command::UpdateCluster(UpdateCluster { start_within_ms, ..UpdateCluster::default() });
+        }
+        Command::PutGroup(group)
     }
 
     /// Few workspaces with few members, so that most commands find what they are about.

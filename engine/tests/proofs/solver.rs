@@ -129,7 +129,7 @@ fn as_set(units: &[Unit], taken: &BTreeSet<Part>) -> u32 {
 #[test]
 fn in_random_runs_the_victims_are_the_cheapest_of_all_sets() {
     let (mut n_pools, mut n_nodes, mut n_reserved, mut n_packed, mut n_above, mut n_siblings) = (0, 0, 0, 0, 0, 0);
-    each_serve(3_600, |_, serve, note| {
+    each_serve(7_200, |_, serve, note| {
         let (Some(by), Some(Event::Started { placed, .. } | Event::Granted { placed, .. })) = (serve.by, &serve.served)
         else {
             return;

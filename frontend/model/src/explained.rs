@@ -126,6 +126,9 @@ pub fn is_loss(event: &Event) -> bool {
 pub fn title(entry: &Entry<Deed>) -> &'static str {
     match entry.envelope.command.kind.as_deref() {
         Some("create_cluster") => "Cluster created",
+        Some("update_cluster") => "Cluster changed",
+        Some("node_silent") => "Node not heard",
+        Some("node_heard") => "Node heard again",
         Some("put_group") => "Resource group",
         Some("put_node") => "Node",
         Some("create_quota") => "Quota created",

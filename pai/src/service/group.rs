@@ -92,7 +92,7 @@ fn create(
     document.insert("Description".to_owned(), Value::from(description));
     document.insert("CreatorID".to_owned(), Value::from(visit.sender.user.as_str()));
     document.insert("GmtCreatedTime".to_owned(), Value::from(calendar::written(visit.now)));
-    let put = PutGroup { group: run::name::<GroupId>(&id)?, resource_type, pool: None };
+    let put = PutGroup { group: run::name::<GroupId>(&id)?, resource_type, pool: None, on_silence: None };
     visit.send(Command::PutGroup(put), &[Change::put(Kind::Group, &id, &document)])?;
     Ok(json!({ "ResourceGroupID": id }))
 }

@@ -188,16 +188,16 @@ pub(super) fn current<'a>(contacts: &'a Contacts, who: &Identity, incarnation: u
 
 /// Whether the agent has told what it has since the last restore.
 pub(super) fn is_known(state: &State, contact: &Contact) -> bool {
-    state.epoch == 0 || contact.epoch == Some(state.epoch)
+    state.cluster.epoch == 0 || contact.epoch == Some(state.cluster.epoch)
 }
 
 /// Whether nothing may begin: since a restore somebody has not told what they have, or has runs that nobody knows.
 pub(super) fn is_held(state: &State, contacts: &Contacts, serving: &Serving) -> bool {
     let is_clear = |contact: &Contact| is_known(state, contact) && contact.strangers.is_empty();
     // An epoch is a time in seconds: a key that was made in it had no runs before.
-    let is_new = |key: &AccessKey| u64::try_from(key.created.0 / 1_000).is_ok_and(|made| made >= state.epoch);
+    let is_new = |key: &AccessKey| u64::try_from(key.created.0 / 1_000).is_ok_and(|made| made >= state.cluster.epoch);
     let is_clear = |(name, key): (&&str, &&AccessKey)| contacts.get(*name).map_or(is_new(key), is_clear);
-    state.epoch > 0 && !serving.iter().all(is_clear)
+    state.cluster.epoch > 0 && !serving.iter().all(is_clear)
 }
 
 /// Takes the nodes that an agent names as its own.

@@ -47,11 +47,11 @@ pub(super) fn hear(
         contact.ended.retain(|run, _| current.contains_key(run));
         let is_stranger = |report: &&RunReport| {
             let lives = !matches!(report.state, RunState::Ended(_));
-            lives && report.run.epoch() < state.epoch && !current.contains_key(&report.run)
+            lives && report.run.epoch() < state.cluster.epoch && !current.contains_key(&report.run)
         };
         // Only who acts on an answer of this epoch is sure not to begin what it was told in an earlier one.
-        if request.answered.is_some_and(|answered| answered.epoch == state.epoch) {
-            contact.epoch = Some(state.epoch);
+        if request.answered.is_some_and(|answered| answered.epoch == state.cluster.epoch) {
+            contact.epoch = Some(state.cluster.epoch);
             contact.strangers = request.runs.iter().filter(is_stranger).map(|report| report.run).collect();
         }
     }

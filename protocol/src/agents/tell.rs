@@ -13,6 +13,7 @@ use agent::run::Version;
 use engine::job::phase::Phase;
 use engine::job::run::RunStep;
 use engine::message::event::Event;
+use engine::state::cluster::OnSilence;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
@@ -58,7 +59,7 @@ pub(super) fn tell(
             stop.push(order(u64::try_from((stopping.until - now).0).unwrap_or_default()));
         } else if has_failed(contacts, *run) {
             stop.push(order(REST_GRACE_MS));
-        } else if !(is_held && run.epoch() == state.epoch && !is_there(*run)) {
+        } else if !(is_held && run.epoch() == state.cluster.epoch && !is_there(*run)) {
             want.extend(script(&job.spec.id).map(|script| wanted(state, job, *run, contact, script)));
         }
     }
@@ -67,7 +68,7 @@ pub(super) fn tell(
     SyncAnswer {
         format: FORMAT,
         incarnation: request.incarnation,
-        version: Version { epoch: state.epoch, revision: state.revision },
+        version: Version { epoch: state.cluster.epoch, revision: state.revision },
         interval_ms: INTERVAL_MS,
         want,
         stop,
@@ -98,6 +99,16 @@ fn has_failed(contacts: &Contacts, run: RunId) -> bool {
     contacts.values().any(|contact| contact.ended.get(&run).is_some_and(is_bad))
 }
 
+/// How long a run goes on of which nobody hears: as long as the first of its groups says.
+fn stop_after_ms(state: &State, job: &Job) -> Option<u64> {
+    let groups = books::places(job).iter().map(|at| &state.groups[state.nodes[at.node.at()].group.at()]);
+    let limits = groups.filter_map(|group| match group.on_silence {
+        OnSilence::Keep => None,
+        OnSilence::StopAfter(after) => u64::try_from(after.0).ok(),
+    });
+    limits.min()
+}
+
 fn wanted(state: &State, job: &Job, run: RunId, contact: &Contact, script: String) -> Want {
     let places = books::places(job);
     let leader = places.first().map(|at| state.nodes[at.node.at()].id.to_string());
@@ -110,6 +121,6 @@ fn wanted(state: &State, job: &Job, run: RunId, contact: &Contact, script: Strin
         leader: leader.unwrap_or_default(),
         port: PORT_FIRST + u16::try_from(revision % PORTS).unwrap_or_default(),
         script,
-        stop_after_ms: None,
+        stop_after_ms: stop_after_ms(state, job),
     }
 }

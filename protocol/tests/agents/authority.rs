@@ -151,7 +151,7 @@ impl Authority {
     pub(crate) fn restore(&mut self) {
         self.epoch += 1;
         let mut snapshot: Value = serde_json::from_str(&self.kept).expect("it has been written");
-        snapshot["epoch"] = json!(self.epoch);
+        snapshot["cluster"]["epoch"] = json!(self.epoch);
         let revision = snapshot["revision"].as_u64().expect("it is a number");
         let text = serde_json::to_string(&snapshot).expect("it can be written");
         let mut disk = Disk::default();

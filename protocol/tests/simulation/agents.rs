@@ -108,7 +108,7 @@ impl Desk {
         let before = self.cluster.mark().expect("it is read");
         let node = agent.strip_prefix("of-").expect("it is named after its node").to_owned();
         let nodes = vec![NodeReport { node, gpus: 8, status: NodeStatus::Ready, reason: None }];
-        let epoch = self.cluster.with_state(|state| state.epoch).expect("it is read");
+        let epoch = self.cluster.with_state(|state| state.cluster.epoch).expect("it is read");
         let answered = Some(Version { epoch, revision: before.revision });
         let request = SyncRequest { format: FORMAT, incarnation, answered, nodes, runs };
         let heard = self.cluster.sync(&mut self.contacts, &who(agent), &request, self.now);
@@ -361,6 +361,40 @@ fn the_end_of_a_log_is_that_of_a_run_whose_first_pod_is_here() {
     assert_eq!(printed("of-n2", run_id), Ok(None), "the first pod is elsewhere");
     let other = RunId::parse("0-1").expect("it is a run");
     assert_eq!(printed("of-n1", other), Ok(None), "nobody has such a run");
+}
+
+#[test]
+fn a_group_says_how_long_runs_go_on_in_silence() {
+    let mut desk = Desk::new();
+    let after = json!({ "group": "a", "resource_type": "lingjun", "on_silence": { "stop_after": 600_000 } });
+    desk.send(&json!({ "put_group": after }));
+    desk.hello("of-n1", "store-1").expect("it is welcome");
+    desk.hello("of-n2", "store-2").expect("it is welcome");
+    desk.sync("of-n1", Vec::new());
+    desk.sync("of-n2", Vec::new());
+    desk.submit("large", 2);
+    for agent in ["of-n1", "of-n2"] {
+        let (answer, _) = desk.sync(agent, Vec::new());
+        assert_eq!(answer.want[0].stop_after_ms, Some(600_000), "{agent}");
+    }
+}
+
+#[test]
+fn after_a_restore_nothing_begins_before_every_agent_has_been_heard() {
+    let mut desk = Desk::new();
+    for (agent, store) in [("of-n1", "store-1"), ("of-n2", "store-2")] {
+        desk.hello(agent, store).expect("it is welcome");
+        desk.sync(agent, Vec::new());
+    }
+    let done = desk.cluster.begin_epoch(desk.now).expect("it is kept").expect("jobs really run");
+    assert_eq!(done.receipt.events.len(), 1);
+    desk.submit("small", 1);
+    let (answer, _) = desk.sync("of-n1", Vec::new());
+    assert!(answer.want.is_empty(), "the other agent may have it: {answer:?}");
+    desk.sync("of-n2", Vec::new());
+    let (answer, _) = desk.sync("of-n1", Vec::new());
+    assert_eq!(answer.want.len(), 1);
+    assert!(answer.want[0].run.epoch() > 0);
 }
 
 #[test]

@@ -131,6 +131,8 @@ async fn step(core: &Core) -> Result<bool, Problem> {
         core.set_alarm(bindings::now()).await?;
         return Ok(false);
     }
+    // Without an await in between, both are durable or neither is.
+    core.with(|cluster| cluster.begin_epoch(bindings::now()))?;
     for socket in core.state.get_websockets() {
         // Who cannot be told has lost the connection.
         let _ = socket.close(Some(SERVICE_RESTART), Some("restored"));

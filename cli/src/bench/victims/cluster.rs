@@ -97,7 +97,7 @@ impl Crowd {
         let gpu = Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu };
         let group = GroupId::new("machines").map_err(|bad| bad.to_string())?;
         self.stage(&Command::CreateCluster(CreateCluster { dimensions: vec![gpu], execution: Execution::Simulated }))?;
-        let put = PutGroup { group: group.clone(), resource_type: ResourceType::Lingjun, pool: None };
+        let put = PutGroup { group: group.clone(), resource_type: ResourceType::Lingjun, pool: None, on_silence: None };
         self.stage(&Command::PutGroup(put))?;
         for at in 0..nodes {
             self.stage(&Command::PutNode(PutNode {

@@ -151,7 +151,6 @@ impl Stage {
     }
 
     fn create_machines(&mut self, case: &Case) -> Result<(), String> {
-        let group = GroupId::new(GROUP).map_err(|bad| bad.to_string())?;
         let wanted = self.wanted(case)?;
         if case.nodes.is_empty() {
             let mut pool = self.amount("the cluster", &case.cluster.clone().unwrap_or_default())?;
@@ -161,14 +160,12 @@ impl Stage {
             }
             if self.is_reported {
                 // What really runs does so on a node.
-                self.command(&Command::PutGroup(PutGroup { group, resource_type: ResourceType::Lingjun, pool: None }))?;
+                self.put_group(None)?;
                 return self.put_node("machine", pool, NodeStatus::Ready);
             }
-            return self
-                .command(&Command::PutGroup(PutGroup { group, resource_type: ResourceType::Lingjun, pool: Some(pool) }))
-                .map(drop);
+            return self.put_group(Some(pool));
         }
-        self.command(&Command::PutGroup(PutGroup { group, resource_type: ResourceType::Lingjun, pool: None }))?;
+        self.put_group(None)?;
         let mut missing = wanted;
         for node in &case.nodes {
             let amount = self.amount(&node.id, &node.amount)?;
@@ -178,6 +175,12 @@ impl Stage {
             self.put_node(&node.id, amount, NodeStatus::Ready)?;
         }
         self.add_cordoned(missing)
+    }
+
+    fn put_group(&mut self, pool: Option<AmountByName>) -> Result<(), String> {
+        let group = GroupId::new(GROUP).map_err(|bad| bad.to_string())?;
+        let resource_type = ResourceType::Lingjun;
+        self.command(&Command::PutGroup(PutGroup { group, resource_type, pool, on_silence: None })).map(drop)
     }
 
     fn put_node(&mut self, name: &str, amount: AmountByName, status: NodeStatus) -> Result<(), String> {

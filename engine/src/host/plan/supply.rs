@@ -3,7 +3,6 @@
 //! A cordoned node has what runs on it until that ends. A pool or an inventory that is made smaller than what is in use
 //! goes down as its jobs end. An offer without a limit has what is held.
 
-use crate::state::cluster::NodeStatus;
 use crate::state::world::State;
 use crate::unit::limit;
 
@@ -25,8 +24,7 @@ impl Supply {
             supply.add(state.cluster.gpus(&domain.amount), state.cluster.gpus(free), true);
         }
         for (node, on) in state.nodes.iter().zip(&state.floor.nodes) {
-            let is_ready = node.status == NodeStatus::Ready;
-            supply.add(state.cluster.gpus(&node.amount), state.cluster.gpus(&on.free), is_ready);
+            supply.add(state.cluster.gpus(&node.amount), state.cluster.gpus(&on.free), node.is_open());
         }
         for (no, offer) in state.market.live_offers() {
             let each = state.cluster.gpus(&offer.instance);

@@ -222,6 +222,7 @@ impl Tally {
             }
             Event::GroupPut { .. }
             | Event::NodePut { .. }
+            | Event::Node { .. }
             | Event::OfferCreated { .. }
             | Event::OfferDeleted { .. }
             | Event::InventorySet { .. } => {
@@ -232,6 +233,7 @@ impl Tally {
             // In a plan nobody reports, so that nothing comes of a run.
             Event::Run { .. }
             | Event::ClusterCreated { .. }
+            | Event::ClusterUpdated { .. }
             | Event::QuotaCreated { .. }
             | Event::QuotaUpdated { .. }
             | Event::QuotasScaled { .. }

@@ -11,6 +11,8 @@ use engine::job::run::Fault;
 use engine::job::run::RunNo;
 use engine::message::command::Observation;
 use engine::message::command::Report;
+use engine::state::cluster::NodeStatus;
+use engine::state::cluster::OnSilence;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::amount::GPU;
@@ -58,7 +60,12 @@ pub(crate) struct Machine {
     gone: BTreeSet<(RunNo, NodeNo)>,
     /// Runs that are known to have begun on a node.
     begun: BTreeSet<(RunNo, NodeNo)>,
+    /// By whose clock, and from when on, each node kills its runs if it hears nothing more.
+    patience: BTreeMap<NodeNo, Timestamp>,
+    /// What each node was told in the last answer that it got.
+    told: BTreeMap<NodeNo, OnSilence>,
     pub(crate) started: u64,
+    pub(crate) killed: u64,
 }
 
 impl Machine {
@@ -67,6 +74,12 @@ impl Machine {
         loop {
             let moments = self.processes.iter().flat_map(|process| [Some(process.begins), process.ends]);
             let next = moments.flatten().filter(|at| *at > BEGUN && *at <= until).min();
+            let impatient = self.patience.iter().map(|(node, at)| (*at, *node)).filter(|(at, _)| *at <= until).min();
+            if let Some((now, node)) = impatient.filter(|(at, _)| next.is_none_or(|next| *at <= next)) {
+                self.patience.remove(&node);
+                self.kill(node, now);
+                continue;
+            }
             let Some(now) = next else { return self.check(state, until) };
             self.processes.retain(|process| process.ends.is_none_or(|ends| ends > now));
             for process in self.processes.iter_mut().filter(|process| process.begins == now) {
@@ -75,6 +88,33 @@ impl Machine {
             }
             self.check_processes()?;
         }
+    }
+
+    /// A node has heard nothing for so long that it kills what runs there; that takes it up to a minute. What lives
+    /// elsewhere of the same runs does not live without it for long.
+    fn kill(&mut self, node: NodeNo, now: Timestamp) {
+        let here = self.processes.iter().filter(|process| process.at.node == node).map(|process| process.run);
+        let runs: BTreeSet<RunNo> = here.collect();
+        self.killed += u64::from(!runs.is_empty());
+        self.processes.retain(|process| process.at.node != node || process.begins == BEGUN);
+        for process in self.processes.iter_mut().filter(|process| runs.contains(&process.run)) {
+            let soon = now + Millis(if process.at.node == node { 59_000 } else { 600_000 });
+            process.ends = Some(process.ends.map_or(soon, |ends| ends.min(soon)));
+        }
+        for run in runs {
+            self.exits.entry(run).or_insert(Exit::Failed(Fault::Node));
+        }
+    }
+
+    /// What a node goes by.
+    pub(crate) fn told(&self, node: NodeNo) -> OnSilence {
+        self.told.get(&node).copied().unwrap_or_default()
+    }
+
+    /// A node is switched off for ever.
+    pub(crate) fn switch_off(&mut self, node: NodeNo) {
+        self.processes.retain(|process| process.at.node != node);
+        self.patience.remove(&node);
     }
 
     fn living(&self) -> impl Iterator<Item = &Process> {
@@ -116,8 +156,14 @@ impl Machine {
         Ok(())
     }
 
-    /// A node hears what is wanted, does it in its own time, and says what it sees.
+    /// A node hears what is wanted, does it in its own time, and says what it sees. Its clock may be wrong by a tenth.
     pub(crate) fn sync(&mut self, state: &State, node: NodeNo, now: Timestamp, random: &mut Random) -> Vec<Report> {
+        self.patience.remove(&node);
+        self.told.insert(node, on_silence(state, node));
+        if let OnSilence::StopAfter(after) = on_silence(state, node) {
+            let until = now + Millis(after.0 * random.between(91, 109) / 100);
+            self.patience.insert(node, until);
+        }
         let wanted = wanted(state, node);
         for ((run, at, share), (job, count)) in &wanted {
             if self.exits.contains_key(run) {
@@ -153,6 +199,12 @@ impl Machine {
         });
     }
 
+    /// A node says what it sees, and the answer is lost.
+    pub(crate) fn say(&mut self, state: &State, node: NodeNo) -> Vec<Report> {
+        self.note(state, node);
+        self.reports(state)
+    }
+
     /// What whoever looks after a node knows of it.
     fn note(&mut self, state: &State, node: NodeNo) {
         let here: BTreeSet<RunNo> =
@@ -186,7 +238,12 @@ impl Machine {
                 reports.push(Report { job: job.spec.id.clone(), run: Some(run.no), observed });
             };
             let nodes = nodes(job);
-            let has_gone = |no: RunNo| nodes.iter().all(|node| self.gone.contains(&(no, *node)));
+            // Of a node that is lost nobody waits to hear.
+            let is_lost = |node: &NodeNo| {
+                let node = &state.nodes[node.at()];
+                node.status == NodeStatus::Dead || node.silence.is_some_and(|silence| silence.is_lost)
+            };
+            let has_gone = |no: RunNo| nodes.iter().all(|node| self.gone.contains(&(no, *node)) || is_lost(node));
             match self.exits.get(&run.no) {
                 Some(Exit::Finished) if has_gone(run.no) => tell(Observation::Finished),
                 Some(Exit::Failed(fault)) if has_gone(run.no) => {
@@ -200,7 +257,8 @@ impl Machine {
                 tell(Observation::Confirmed);
             }
             for leaving in &run.leaving {
-                if leaving.pods.iter().all(|pod| self.gone.contains(&(leaving.order, pod.node))) {
+                let has_gone = |node: NodeNo| self.gone.contains(&(leaving.order, node)) || is_lost(&node);
+                if leaving.pods.iter().all(|pod| has_gone(pod.node)) {
                     tell(Observation::Vacated { order: leaving.order });
                 }
             }
@@ -232,6 +290,11 @@ impl Machine {
     }
 }
 
+/// What the runs of a node's group are for while nobody hears of it.
+pub(crate) fn on_silence(state: &State, node: NodeNo) -> OnSilence {
+    state.groups[state.nodes[node.at()].group.at()].on_silence
+}
+
 /// When a process that lives began.
 const BEGUN: Timestamp = Timestamp(0);
 
@@ -256,7 +319,7 @@ fn wanted(state: &State, node: NodeNo) -> Wanted {
 }
 
 /// The nodes on which a job holds anything.
-fn nodes(job: &Job) -> BTreeSet<NodeNo> {
+pub(crate) fn nodes(job: &Job) -> BTreeSet<NodeNo> {
     let extra = match &job.phase {
         Phase::Running { extra, .. } => &**extra,
         Phase::Stopping(stopping) => &*stopping.extra,

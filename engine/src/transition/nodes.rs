@@ -1,0 +1,121 @@
+//! Nodes of which nobody hears, and those that are dead: what becomes of what ran there (rules 7.6).
+
+use crate::job::phase::Phase;
+use crate::job::run::Failure;
+use crate::job::run::Fault;
+use crate::job::run::RunStep;
+use crate::message::command::NodeHeard;
+use crate::message::command::NodeSilent;
+use crate::message::event::Event;
+use crate::message::rejection::Rejection;
+use crate::state::cluster::NodeStep;
+use crate::state::jobs::Job;
+use crate::state::world::State;
+use crate::transition::apply;
+use crate::transition::halt;
+use crate::transition::names;
+use crate::transition::stop;
+use crate::unit::id::JobNo;
+use crate::unit::id::NodeId;
+use crate::unit::id::NodeNo;
+use crate::unit::time::Timestamp;
+
+/// Nobody hears of a node: it takes no new pods.
+pub(super) fn silent(state: &State, command: &NodeSilent, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let NodeSilent { node, since, stop_after_ms } = command;
+    let no = heard_of(state, node)?;
+    if let Some(after) = stop_after_ms {
+        names::silence_in_range(*after)?;
+    }
+    let step = NodeStep::Silent { since: (*since).min(now), stop_after: *stop_after_ms };
+    Ok(if state.nodes[no.at()].silence.is_some() { Vec::new() } else { changed(state, no, step, now) })
+}
+
+/// A node is heard again.
+pub(super) fn heard(state: &State, command: &NodeHeard, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let no = heard_of(state, &command.node)?;
+    let is_silent = state.nodes[no.at()].silence.is_some();
+    Ok(if is_silent { changed(state, no, NodeStep::Heard, now) } else { Vec::new() })
+}
+
+fn heard_of(state: &State, id: &NodeId) -> Result<NodeNo, Rejection> {
+    let no = names::node(state, id)?;
+    if state.cluster.is_reported() {
+        return Ok(no);
+    }
+    Err(Rejection::Structure {
+        reason: format!("jobs on node {id} are simulated, so that it is neither silent nor heard"),
+    })
+}
+
+fn changed(state: &State, no: NodeNo, step: NodeStep, now: Timestamp) -> Vec<Event> {
+    let again = halt::passed_over_no_more(state, now);
+    [Event::Node { no, at: now, step }].into_iter().chain(again).collect()
+}
+
+/// The first node that has been silent for so long that what ran there has been killed.
+pub(super) fn by_silence(state: &State, now: Timestamp) -> Vec<Event> {
+    let Some((_, no)) = state.silences.first().copied() else { return Vec::new() };
+    let reason = format!("{} was not heard", state.nodes[no.at()].id);
+    lost(state, Event::Node { no, at: now, step: NodeStep::Lost }, no, &reason, now)
+}
+
+/// What ran on a node is lost by this event, which comes first. Runs of which something lives elsewhere are told to stop
+/// there; of the others everything is free. One after the other, since somebody may wait for several of them.
+pub(super) fn lost(state: &State, event: Event, no: NodeNo, reason: &str, now: Timestamp) -> Vec<Event> {
+    let mut ahead = state.clone();
+    let mut events = Vec::new();
+    let mut happens = |ahead: &mut State, more: Vec<Event>| {
+        for event in &more {
+            apply(ahead, event);
+        }
+        events.extend(more);
+    };
+    let again: Vec<Event> = halt::passed_over_no_more(state, now).collect();
+    happens(&mut ahead, [event].into_iter().chain(again).collect());
+    let here = |ahead: &State, is_granted: bool| -> Vec<JobNo> {
+        let is_meant = |job: &Job| matches!(job.phase, Phase::Starting { .. }) == is_granted;
+        let jobs = ahead.jobs.iter().filter(|(_, job)| is_meant(job) && job.nodes().any(|node| node == no));
+        jobs.map(|(no, _)| no).collect()
+    };
+    // Whoever was granted a place there is given none before it would start on it.
+    for job in here(&ahead, true) {
+        let step = Box::new(RunStep::Withdrawn);
+        happens(&mut ahead, vec![Event::Run { job, at: now, step }]);
+    }
+    for job in here(&ahead, false) {
+        let more = of_job(&ahead, job, no, reason, now);
+        happens(&mut ahead, more);
+    }
+    events
+}
+
+/// What becomes of a job that had something on a node that is lost.
+fn of_job(state: &State, no: JobNo, node: NodeNo, reason: &str, now: Timestamp) -> Vec<Event> {
+    let job = &state.jobs[no];
+    let is_over = job.nodes().all(|node| state.nodes[node.at()].is_lost());
+    match &job.phase {
+        Phase::Running { .. } if job.nodes_of_run().any(|at| at == node) => {
+            let failure = Failure { fault: Fault::Node, reason: reason.to_owned(), exit: None };
+            if is_over { halt::failed(state, no, failure, now) } else { halt::lost(state, no, failure, now) }
+        }
+        Phase::Running { .. } => left(state, no, now),
+        Phase::Stopping(_) if is_over => stop::stops(state, &[no], now),
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Stopping(_) | Phase::Ended { .. } => Vec::new(),
+    }
+}
+
+/// Pods that were told to leave have gone with the nodes on which they were.
+fn left(state: &State, no: JobNo, now: Timestamp) -> Vec<Event> {
+    let mut ahead = state.clone();
+    let mut events = Vec::new();
+    let orders = state.jobs[no].run.iter().flat_map(|run| &run.leaving);
+    for order in orders.filter(|order| order.pods.iter().all(|pod| state.nodes[pod.node.at()].is_lost())) {
+        let more = stop::vacated(&ahead, no, order.order, now);
+        for event in &more {
+            apply(&mut ahead, event);
+        }
+        events.extend(more);
+    }
+    events
+}
