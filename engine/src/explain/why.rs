@@ -99,13 +99,7 @@ pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
         return Some(with_todays_numbers(state, told, no, now));
     }
     match (ask(&Trial::new(state, now), &job.spec), told) {
-        (Err(asked), Some(told))
-            if is_releasing(state)
-                && is_short_of_others(&told)
-                && !told.binding().is_some_and(|it| asked.names(it)) =>
-        {
-            Some((*told).clone())
-        }
+        (Err(asked), Some(told)) if is_kept_for_others(state, &told, &asked) => Some((*told).clone()),
         (Err(asked), Some(told)) => Some(asked.bound_like(&told)),
         (Err(asked), None) => Some(asked),
         (Ok(offer), told) => {
@@ -134,7 +128,13 @@ fn is_releasing(state: &State) -> bool {
     !state.shedding.is_empty() || !state.stopping.iter().all(has_heir)
 }
 
-/// Whether the round found too little of what others have, which it also keeps for whom machines are coming free.
+/// Whether the round found too little because it keeps what is there for whom machines are coming free, which asking
+/// the sources again does not say.
+fn is_kept_for_others(state: &State, told: &Hold, asked: &Hold) -> bool {
+    is_releasing(state) && is_short_of_others(told) && !told.binding().is_some_and(|it| asked.names(it))
+}
+
+/// Whether the round found too little of what others have.
 fn is_short_of_others(told: &Hold) -> bool {
     told.binding().is_some_and(|attempt| {
         matches!(

@@ -332,11 +332,7 @@ impl<'a> Veil<'a> {
     /// What a run has failed of may be told in words that are for its workspace.
     fn cover_halt(&self, no: JobNo, halt: &mut Halt) {
         if let Halt::Failed(failure) = halt {
-            let mut outcome = Outcome::Failed { reason: std::mem::take(&mut failure.reason) };
-            self.cover_outcome(no, &mut outcome);
-            if let Outcome::Failed { reason } = outcome {
-                failure.reason = reason;
-            }
+            self.cover_reason(no, &mut failure.reason);
         }
     }
 
@@ -346,11 +342,15 @@ impl<'a> Veil<'a> {
         }
     }
 
-    /// What a report says of a failure are its sender's words.
     fn cover_outcome(&self, no: JobNo, outcome: &mut Outcome) {
-        if let Outcome::Failed { reason } = outcome
-            && !self.holder(no).is_some_and(|job| self.sees_job(job))
-        {
+        if let Outcome::Failed { reason } = outcome {
+            self.cover_reason(no, reason);
+        }
+    }
+
+    /// What a report says of a failure are its sender's words.
+    fn cover_reason(&self, no: JobNo, reason: &mut String) {
+        if !self.holder(no).is_some_and(|job| self.sees_job(job)) {
             reason.clear();
         }
     }

@@ -26,6 +26,12 @@ pub fn saved_run(state: &State, job: &Job, now: Timestamp) -> Millis {
     }
 }
 
+/// All that checkpoints keep of a job's work, if it stops now.
+#[must_use]
+pub fn saved(state: &State, job: &Job, now: Timestamp) -> Millis {
+    Millis(job.progress.saved_ms.0.saturating_add(saved_run(state, job, now).0))
+}
+
 /// How much of the current run would have to be repeated.
 #[must_use]
 pub fn unsaved_run(state: &State, job: &Job, now: Timestamp) -> Millis {

@@ -285,7 +285,7 @@ impl Queue {
     pub fn set_hold(&mut self, class: ClassNo, hold: Arc<Hold>, jobs: &Jobs) {
         self.forget_hold(class);
         self.open.expiring.extend(hold.ends().map(|at| (at, class)));
-        self.note_waits(class, &hold, jobs);
+        Self::note_waits(&mut self.waits_for, class, &hold, jobs);
         let class = &mut self.classes[class.at()];
         if let Some(count) = self.families[class.family.at()].count(&hold) {
             *count += 1;
@@ -293,9 +293,9 @@ impl Queue {
         class.hold = Some(hold);
     }
 
-    fn note_waits(&mut self, class: ClassNo, hold: &Hold, jobs: &Jobs) {
+    fn note_waits(waits_for: &mut Map<JobNo, Set<ClassNo>>, class: ClassNo, hold: &Hold, jobs: &Jobs) {
         for no in hold.named().filter_map(|job| jobs.find(job)) {
-            self.waits_for.or_default(no).insert(class);
+            waits_for.or_default(no).insert(class);
         }
     }
 
@@ -348,8 +348,8 @@ impl Queue {
         self.open.everybody = false;
         // Whoever left the queue may be back in it, and still be the reason.
         for class in std::mem::take(&mut self.open.classes) {
-            if let Some(hold) = self.classes[class.at()].hold.clone() {
-                self.note_waits(class, &hold, jobs);
+            if let Some(hold) = &self.classes[class.at()].hold {
+                Self::note_waits(&mut self.waits_for, class, hold, jobs);
             }
         }
     }

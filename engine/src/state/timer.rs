@@ -24,6 +24,19 @@ impl State {
         self.cluster.is_reported() && !job.bids()
     }
 
+    /// Whether a job that is evicted takes time to stop.
+    #[must_use]
+    pub fn takes_time(&self, job: &Job) -> bool {
+        self.grace_period(&job.spec) > Millis::ZERO || self.is_reported(job)
+    }
+
+    /// Whether extra pods of a job take time to leave: where others run them and there are places that could be told.
+    /// Otherwise they stop at once.
+    #[must_use]
+    pub fn pods_take_time(&self, no: JobNo) -> bool {
+        self.cluster.is_reported() && !self.is_in_pool(no)
+    }
+
     /// When time alone changes a job. Where jobs are reported, what one holds is never freed so.
     #[must_use]
     pub fn timer_of(&self, job: &Job) -> Option<Timestamp> {

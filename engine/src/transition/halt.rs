@@ -17,6 +17,7 @@ use crate::schedule::work;
 use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::transition::heirs;
+use crate::transition::run;
 use crate::transition::stop;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
@@ -58,15 +59,13 @@ fn passed_over(state: &State, no: JobNo, now: Timestamp) -> Event {
     if !never::fits_when_empty(state, &JobSpec { shape: without, ..job.spec.clone() }) {
         nodes.clear();
     }
-    Event::Run { job: no, at: now, step: Box::new(RunStep::PassedOver { nodes }) }
+    run::step(no, now, RunStep::PassedOver { nodes })
 }
 
 /// Machines have changed: jobs that wait may go again to nodes on which they did not start.
 pub(super) fn passed_over_no_more(state: &State, now: Timestamp) -> impl Iterator<Item = Event> + '_ {
-    let has_passed = |job: &Job| job.is_queued() && !job.spec.shape.nodes().passed_over.is_empty();
-    let those = state.jobs.iter().filter(move |(_, job)| state.cluster.is_reported() && has_passed(job));
-    let step = || Box::new(RunStep::PassedOver { nodes: Vec::new() });
-    those.map(move |(job, _)| Event::Run { job, at: now, step: step() })
+    let waiting = state.jobs.iter().filter(|(_, job)| state.cluster.is_reported() && job.is_queued());
+    waiting.filter_map(move |(no, job)| run::goes_anywhere(job, no, now))
 }
 
 /// A run has failed: by the job's fault the job ends, by another's it may come back.
@@ -76,19 +75,15 @@ pub(super) fn failed(state: &State, no: JobNo, failure: Failure, now: Timestamp)
         return stop::ended(state, no, outcome(&failure), now);
     };
     let counts = failure.fault == Fault::Start;
-    let mut halted = stop::halted(state, no, Halt::Failed(failure), AfterStop::Requeue, now);
-    if let Event::Run { step, .. } = &mut halted
-        && let RunStep::Halted { until, counts: counted, .. } = &mut **step
-    {
-        (*until, *counted) = (now, counts);
-    }
+    let (halt, saved_ms) = (Halt::Failed(failure), work::saved(state, job, now));
+    let halted = RunStep::Halted { until: now, halt, then: AfterStop::Requeue, saved_ms, counts };
     // A machine that could not begin it is not asked again at once.
     let stopped = if counts {
         stop::stopped(job, no, now, &AfterStop::Requeue, job.progress.evictions + 1)
     } else {
         Event::Stopped { job: no, at: now, not_before: None }
     };
-    [halted, stopped].into_iter().chain(heirs::start_after(state, &[no], now)).collect()
+    [run::step(no, now, halted), stopped].into_iter().chain(heirs::start_after(state, &[no], now)).collect()
 }
 
 /// A run has failed by the fault of a node that is lost, and lives on others: it is told to stop there.

@@ -20,6 +20,7 @@ mod quota;
 mod report;
 mod resize;
 mod round;
+mod run;
 mod scale;
 mod stop;
 mod turn;

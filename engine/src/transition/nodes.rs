@@ -14,6 +14,7 @@ use crate::state::world::State;
 use crate::transition::apply;
 use crate::transition::halt;
 use crate::transition::names;
+use crate::transition::run;
 use crate::transition::stop;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeId;
@@ -80,8 +81,7 @@ pub(super) fn lost(state: &State, event: Event, no: NodeNo, reason: &str, now: T
     };
     // Whoever was granted a place there is given none before it would start on it.
     for job in here(&ahead, true) {
-        let step = Box::new(RunStep::Withdrawn);
-        happens(&mut ahead, vec![Event::Run { job, at: now, step }]);
+        happens(&mut ahead, vec![run::step(job, now, RunStep::Withdrawn)]);
     }
     for job in here(&ahead, false) {
         let more = of_job(&ahead, job, no, reason, now);

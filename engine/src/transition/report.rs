@@ -16,16 +16,17 @@ use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::transition::halt;
 use crate::transition::names;
+use crate::transition::run;
 use crate::transition::stop;
 use crate::unit::id::JobNo;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 pub(super) fn report(state: &State, command: &Report, now: Timestamp) -> Result<Vec<Event>, Rejection> {
-    let Report { job: id, run, observed } = command;
-    if let Some(run) = run {
+    let Report { job: id, run: number, observed } = command;
+    if let Some(number) = number {
         // It may be late, or told twice: whatever another run does, or did, changes nothing.
-        let no = state.jobs.find(id).filter(|no| state.jobs[*no].run_no() == Some(*run));
+        let no = state.jobs.find(id).filter(|no| state.jobs[*no].run_no() == Some(*number));
         return Ok(no.map_or_else(Vec::new, |no| of_run(state, no, observed, now)));
     }
     let no = names::job(state, id)?;
@@ -39,13 +40,8 @@ fn of_run(state: &State, no: JobNo, observed: &Observation, now: Timestamp) -> V
     let is_stopping = matches!(job.phase, Phase::Stopping(_));
     match observed {
         Observation::Confirmed => {
-            let has_passed = job.is_unconfirmed() && !job.spec.shape.nodes().passed_over.is_empty();
-            let again = has_passed.then(|| Event::Run {
-                job: no,
-                at: now,
-                step: Box::new(RunStep::PassedOver { nodes: Vec::new() }),
-            });
-            confirmed(job, no, now).into_iter().chain(again).collect()
+            let anywhere = job.is_unconfirmed().then(|| run::goes_anywhere(job, no, now)).flatten();
+            confirmed(job, no, now).into_iter().chain(anywhere).collect()
         }
         Observation::Checkpointed if is_stopping => saved(state, no, now).into_iter().collect(),
         Observation::Checkpointed => {
@@ -65,7 +61,7 @@ fn of_run(state: &State, no: JobNo, observed: &Observation, now: Timestamp) -> V
 }
 
 fn confirmed(job: &Job, no: JobNo, now: Timestamp) -> Option<Event> {
-    job.is_unconfirmed().then(|| Event::Run { job: no, at: now, step: Box::new(RunStep::Confirmed) })
+    job.is_unconfirmed().then(|| run::step(no, now, RunStep::Confirmed))
 }
 
 /// A checkpoint that was written after the order to stop: everything that the run has done until now is saved.
@@ -75,8 +71,7 @@ fn saved(state: &State, no: JobNo, now: Timestamp) -> Option<Event> {
     let saved_ms = Millis(run.saved_before.0.saturating_add((now - run.confirmed?).0));
     let more = Millis(saved_ms.0 - job.progress.saved_ms.0);
     let regained_gpu_ms = work::gpu_ms(state, &state.held_by(no), more);
-    let step = || Box::new(RunStep::Saved { saved_ms, regained_gpu_ms });
-    (more > Millis::ZERO).then(|| Event::Run { job: no, at: now, step: step() })
+    (more > Millis::ZERO).then(|| run::step(no, now, RunStep::Saved { saved_ms, regained_gpu_ms }))
 }
 
 /// Whether a report without the number of a run can be about the job as it is now.

@@ -24,7 +24,6 @@ use crate::unit::id::JobNo;
 use crate::unit::limit;
 use crate::unit::ordered::Set;
 use crate::unit::priority::Module;
-use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec<Event>, Rejection> {
@@ -132,7 +131,7 @@ impl<'s> Minutes<'s> {
         match victim {
             Victim::Pods(job, pods) => {
                 let cause = cause_of(state, job, pods_charge(&state.jobs[job], &pods), cause?);
-                let takes_time = stop::take_time(state, job);
+                let takes_time = state.pods_take_time(job);
                 self.events.push(stop::shrunk(state, job, pods, cause, heir, now));
                 takes_time.then_some(job)
             }
@@ -169,7 +168,6 @@ pub(super) fn evict(
     }
     let grace = state.grace_period(&job.spec);
     let held = state.held_by(no);
-    let saved_run = work::saved_run(state, job, now);
     let then = after_stop(&job.spec, charge, job.progress.evictions);
     events.push(Event::Evicted {
         job: no,
@@ -179,10 +177,10 @@ pub(super) fn evict(
         cause: Box::new(cause.clone()),
         then: then.clone(),
         lost_gpu_ms: work::gpu_ms(state, &held, work::unsaved_run(state, job, now)),
-        saved_gpu_ms: work::gpu_ms(state, &held, saved_run),
-        saved_ms: Millis(job.progress.saved_ms.0.saturating_add(saved_run.0)),
+        saved_gpu_ms: work::gpu_ms(state, &held, work::saved_run(state, job, now)),
+        saved_ms: work::saved(state, job, now),
     });
-    if grace.0 > 0 || state.is_reported(job) {
+    if state.takes_time(job) {
         return true;
     }
     events.push(stop::stopped(job, no, now, &then, job.progress.evictions + 1));

@@ -14,6 +14,7 @@ use crate::schedule::work;
 use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::transition::heirs;
+use crate::transition::run;
 use crate::unit::id::JobNo;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
@@ -78,15 +79,8 @@ pub(super) fn is_cancelled(job: &Job) -> bool {
 /// A run is told to stop, for no other job's sake.
 pub(super) fn halted(state: &State, no: JobNo, halt: Halt, then: AfterStop, now: Timestamp) -> Event {
     let job = &state.jobs[no];
-    let saved_run = work::saved_run(state, job, now);
-    let step = RunStep::Halted {
-        until: now + state.grace_period(&job.spec),
-        halt,
-        then,
-        saved_ms: Millis(job.progress.saved_ms.0.saturating_add(saved_run.0)),
-        counts: false,
-    };
-    Event::Run { job: no, at: now, step: Box::new(step) }
+    let until = now + state.grace_period(&job.spec);
+    run::step(no, now, RunStep::Halted { until, halt, then, saved_ms: work::saved(state, job, now), counts: false })
 }
 
 /// Pods above a minimum give way, for a job if one waits for that. Where jobs are reported they hold their machines
@@ -99,14 +93,9 @@ pub(super) fn shrunk(
     heir: Option<JobNo>,
     now: Timestamp,
 ) -> Event {
-    let until = take_time(state, job).then(|| now + state.grace_period(&state.jobs[job].spec));
+    let until = state.pods_take_time(job).then(|| now + state.grace_period(&state.jobs[job].spec));
     let evicted_for = heir.filter(|_| until.is_some());
     Event::Shrunk { job, at: now, pods, cause: Box::new(cause), until, evicted_for }
-}
-
-/// Whether extra pods of a job take time to leave.
-pub(super) fn take_time(state: &State, job: JobNo) -> bool {
-    state.cluster.is_reported() && !state.is_in_pool(job)
 }
 
 /// The pods of an order have gone; who waited for them, and for nothing else, starts.
@@ -116,8 +105,7 @@ pub(super) fn vacated(state: &State, no: JobNo, order: RunNo, now: Timestamp) ->
         return Vec::new();
     }
     let heir = heirs::of_order(state, no, order).and_then(|heir| heirs::start(state, heir, &[no], now));
-    let step = Box::new(RunStep::Vacated { order });
-    [Event::Run { job: no, at: now, step }].into_iter().chain(heir).collect()
+    [run::step(no, now, RunStep::Vacated { order })].into_iter().chain(heir).collect()
 }
 
 /// In a plan nobody reports: pods of a job have left when their time is over.

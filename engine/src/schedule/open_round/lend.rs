@@ -146,10 +146,15 @@ impl OpenRound<'_> {
     /// Whether a class knows already that idle amounts refuse it so; what else it is told is always the same where it
     /// uses nothing but these.
     fn is_told(&self, class: ClassNo, blocker: &Blocker) -> bool {
-        let class = &self.state.queue.classes[class.at()];
-        let told = class.hold.as_ref().and_then(|hold| hold.attempts.iter().find(|it| it.source == Source::Idle));
-        class.key.idle == IdlePolicy::Only
-            && told.is_some_and(|told| std::mem::discriminant(&told.blocker) == std::mem::discriminant(blocker))
+        let told = self.told_of_idle(class).map(std::mem::discriminant);
+        self.state.queue.classes[class.at()].key.idle == IdlePolicy::Only
+            && told == Some(std::mem::discriminant(blocker))
+    }
+
+    /// Why the last round lent nothing to a class.
+    fn told_of_idle(&self, class: ClassNo) -> Option<&Blocker> {
+        let hold = self.state.queue.classes[class.at()].hold.as_ref()?;
+        hold.attempts.iter().find(|it| it.source == Source::Idle).map(|it| &it.blocker)
     }
 
     /// Whether a reservation keeps a class out, which says nothing of others of its family.
@@ -173,11 +178,10 @@ impl OpenRound<'_> {
     pub(in crate::schedule) fn tell_who_was_not_asked_again(&mut self) {
         for (at, refused) in std::mem::take(&mut self.refused).into_values() {
             let class = &self.state.queue.classes[at];
-            let idle = class.hold.as_ref().and_then(|hold| hold.attempts.iter().find(|it| it.source == Source::Idle));
-            if let (Some(idle), None) = (idle, self.holds.get(at))
+            if let (Some(idle), None) = (self.told_of_idle(ClassNo::from_index(at)), self.holds.get(at))
                 && let Some(no) = class.waiting.iter().find(|no| !self.trial.is_served(*no))
             {
-                let hold = refused.copied().hold(self.state, &self.state.jobs[no].spec, idle.blocker.clone());
+                let hold = refused.copied().hold(self.state, &self.state.jobs[no].spec, idle.clone());
                 *self.holds.slot(at) = Some(Arc::new(hold));
             }
         }

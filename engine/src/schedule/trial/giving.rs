@@ -11,17 +11,13 @@ use crate::schedule::trial::Trial;
 use crate::unit::id::JobNo;
 
 impl Trial<'_> {
-    /// The victim, if it may take time to stop. Where jobs are reported everybody does who has a place; otherwise pods of
-    /// elastic jobs stop at once.
+    /// The victim, if it takes time to stop.
     #[must_use]
     pub fn takes_time(&self, victim: &Victim) -> Option<JobNo> {
         let no = victim.job();
         let takes_time = match victim {
-            Victim::Job(_) => {
-                let settings = &self.state.quotas[self.state.jobs[no].spec.quota.at()].settings;
-                settings.grace_period.0 > 0 || self.state.cluster.is_reported()
-            }
-            Victim::Pods(..) => self.state.cluster.is_reported() && !self.state.is_in_pool(no),
+            Victim::Job(_) => self.state.takes_time(&self.state.jobs[no]),
+            Victim::Pods(..) => self.state.pods_take_time(no),
         };
         takes_time.then_some(no)
     }
