@@ -17,11 +17,8 @@ use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
 use agent::message::Tail;
 use agent::message::Welcome;
-use engine::message::FORMAT;
 use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
-use engine::message::envelope::Envelope;
-use engine::unit::id::CommandId;
 use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
 
@@ -136,10 +133,7 @@ impl<S: LogStore> Cluster<S> {
     fn take_reports(&mut self, who: &Identity, command: Command, now: Timestamp) -> Result<Done, Failure> {
         // No two rows have the same number, so no two reports have the same name.
         let seq = self.mark()?.seq + 1;
-        let id = CommandId::new(&format!("{REPORTS_PREFIX}{seq}"))
-            .map_err(|error| Fault::damaged("the name of a report", error))?;
-        let envelope = Envelope { format: FORMAT, id, by: Some(who.user.clone()), base: None, dry_run: false, command };
-        self.handle(&envelope, Vec::new(), now)
+        self.handle_own(&format!("{REPORTS_PREFIX}{seq}"), Some(who.user.clone()), command, now)
     }
 
     /// Reads with the state and with the digests of what jobs execute.

@@ -24,6 +24,7 @@ use engine::transition::Sender;
 use engine::transition::apply;
 use engine::transition::authorise;
 use engine::unit::id::CommandId;
+use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 use serde::Deserialize;
 use serde::Serialize;
@@ -148,11 +149,8 @@ impl<S: LogStore> Cluster<S> {
     /// Runs the round of a scheduled slot. A second call for a slot gets the first answer and decides nothing; an
     /// earlier slot that nobody decided in time is refused.
     pub fn run_slot(&mut self, slot: i64, now: Timestamp) -> Result<Done, Failure> {
-        let id = CommandId::new(&format!("{SLOT_PREFIX}{slot}"))
-            .map_err(|error| Fault::damaged("the slot's name", error))?;
         let command = Command::Round(Round { slot: Some(slot) });
-        let envelope = Envelope { format: FORMAT, id, by: None, base: None, dry_run: false, command };
-        self.handle(&envelope, Vec::new(), now)
+        self.handle_own(&format!("{SLOT_PREFIX}{slot}"), None, command, now)
     }
 
     /// When something is due that could serve somebody who waits; nothing while nobody does. Rounds in between keep the
@@ -167,11 +165,8 @@ impl<S: LogStore> Cluster<S> {
     /// Runs a round because something is due that could serve somebody who waits; decides nothing if nothing is.
     pub fn run_alarm(&mut self, now: Timestamp) -> Result<Option<Done>, Failure> {
         let Some(due) = self.next_alarm()?.filter(|due| *due <= now) else { return Ok(None) };
-        let id = CommandId::new(&format!("{ALARM_PREFIX}{}", due.0))
-            .map_err(|error| Fault::damaged("the alarm's name", error))?;
         let command = Command::Round(Round::default());
-        let envelope = Envelope { format: FORMAT, id, by: None, base: None, dry_run: false, command };
-        let done = self.handle(&envelope, Vec::new(), now)?;
+        let done = self.handle_own(&format!("{ALARM_PREFIX}{}", due.0), None, command, now)?;
         self.memory()?.alarmed_at = now;
         Ok(Some(done))
     }
@@ -183,12 +178,22 @@ impl<S: LogStore> Cluster<S> {
         if !memory.state.cluster.is_reported() {
             return Ok(None);
         }
-        let id = CommandId::new(&format!("{RESTORED_PREFIX}{}", memory.seq))
-            .map_err(|error| Fault::damaged("the name of a restore", error))?;
-        let command =
-            Command::UpdateCluster(UpdateCluster { execution: None, start_within_ms: None, is_restored: true });
-        let envelope = Envelope { format: FORMAT, id, by: None, base: None, dry_run: false, command };
-        self.handle(&envelope, Vec::new(), now).map(Some)
+        let name = format!("{RESTORED_PREFIX}{}", memory.seq);
+        let update = UpdateCluster { execution: None, start_within_ms: None, is_restored: true };
+        self.handle_own(&name, None, Command::UpdateCluster(update), now).map(Some)
+    }
+
+    /// Handles a command of the service's own, which has a name that no client may use.
+    pub(crate) fn handle_own(
+        &mut self,
+        name: &str,
+        by: Option<UserId>,
+        command: Command,
+        now: Timestamp,
+    ) -> Result<Done, Failure> {
+        let id = CommandId::new(name).map_err(|error| Fault::damaged("the name of a command", error))?;
+        let envelope = Envelope { format: FORMAT, id, by, base: None, dry_run: false, command };
+        self.handle(&envelope, Vec::new(), now)
     }
 
     pub(crate) fn handle(&mut self, envelope: &Envelope, beside: Vec<Write>, now: Timestamp) -> Result<Done, Failure> {

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::document::SegmentRef;
 use crate::fault::Fault;
 
 /// Entries that are missing.
@@ -35,6 +36,14 @@ impl Gap {
             Fault::Log { .. } | Fault::Kv { .. } | Fault::Unfounded | Fault::Restoring(_) => return Err(fault),
         };
         Ok(Self { first, last, key: key.to_owned(), reason })
+    }
+
+    /// What is missing because a segment could not be read.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn of_segment(fault: Fault, segment: &SegmentRef) -> Result<Self, Fault> {
+        Self::of(fault, &segment.key, segment.first, segment.last)
     }
 }
 

@@ -73,9 +73,8 @@ struct Part {
 impl Part {
     /// What was read of one of its segments, or from where on the rest is kept.
     fn read<T>(&self, read: Result<T, Fault>, segment: &SegmentRef) -> Result<Kept<T>, Fault> {
-        let SegmentRef { first, last, revision, key } = segment;
         match read {
-            Err(fault) if !self.is_newest => Ok(Kept::Since(*revision, Gap::of(fault, key, *first, *last)?)),
+            Err(fault) if !self.is_newest => Ok(Kept::Since(segment.revision, Gap::of_segment(fault, segment)?)),
             read => read.map(Kept::Yes),
         }
     }
@@ -167,7 +166,7 @@ pub async fn newest(kv: &impl KvStore, head: &Head, before: u64, pages_max: usiz
             Ok(entries) => whole.push(entries),
             Err(fault) if at < n_newest => return Err(fault),
             Err(fault) => {
-                let gap = Gap::of(fault, &segment.key, segment.first, segment.last)?;
+                let gap = Gap::of_segment(fault, segment)?;
                 if whole.is_empty() {
                     return Ok(Kept::Since(segment.revision, gap));
                 }
@@ -268,7 +267,7 @@ pub async fn find(
         }
         let entries = match history::segment(kv, segment).await {
             Err(fault) if at >= n_newest => {
-                let gap = Gap::of(fault, &segment.key, segment.first, segment.last)?;
+                let gap = Gap::of_segment(fault, segment)?;
                 // Who goes on from what was found is told then.
                 return Ok(if search.found.is_empty() { Kept::Since(segment.revision, gap) } else { Kept::Yes(()) });
             }

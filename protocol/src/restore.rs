@@ -21,8 +21,6 @@ use crate::cluster::Cluster;
 use crate::cluster::Position;
 use crate::digest;
 use crate::document::Head;
-use crate::document::PackRef;
-use crate::document::SegmentRef;
 use crate::fault::Fault;
 use crate::gap::Gap;
 use crate::history;
@@ -39,8 +37,11 @@ use crate::log::encode;
 use crate::memory::fold;
 use crate::note::NoteChange;
 use crate::pack;
+use crate::restore::item::Item;
+use crate::restore::item::check;
 use crate::restore::way::Way;
 
+mod item;
 pub mod steps;
 pub mod way;
 
@@ -106,22 +107,6 @@ pub enum Begun {
     },
 }
 
-/// An object of the state.
-enum Item {
-    Notes(PackRef),
-    /// The key of a part of the snapshot.
-    Part(String),
-    Segment(SegmentRef),
-}
-
-impl Item {
-    fn key(&self) -> &str {
-        match self {
-            Self::Notes(PackRef { key, .. }) | Self::Part(key) | Self::Segment(SegmentRef { key, .. }) => key,
-        }
-    }
-}
-
 impl Restoring {
     fn new(head: Head, is_check: bool) -> Self {
         let (last, way) = (head.snapshot_seq(), Way::of(&head));
@@ -142,9 +127,24 @@ impl Restoring {
         Ok(notes.chain(parts.map(Item::Part)).chain(self.head.segments.iter().cloned().map(Item::Segment)).collect())
     }
 
+    /// The key that is to be read next, if answers since some time are remembered.
+    fn wants<'a>(&'a self, items: &'a [Item], remembered: Timestamp) -> Option<&'a str> {
+        match items.get(self.done) {
+            Some(item) => Some(item.key()),
+            None => self.way.wants(remembered),
+        }
+    }
+
     fn meta(&self) -> Result<Write, Fault> {
         Ok(Write::SetMeta(Meta::Restoring, Some(encode(self)?)))
     }
+}
+
+/// What goes into the log at once.
+#[derive(Default)]
+struct Batch {
+    writes: Vec<Write>,
+    bytes: usize,
 }
 
 /// The last entry of a head, if it names a segment: by it a log is known to be the same.
@@ -213,10 +213,8 @@ impl<S: LogStore> Cluster<S> {
     /// The key that is to be read next; none if all has been read, or nothing is restored.
     pub fn restore_wants(&mut self) -> Result<Option<String>, Fault> {
         let Some(restoring) = self.restoring()? else { return Ok(None) };
-        match restoring.items()?.get(restoring.done) {
-            Some(item) => Ok(Some(item.key().to_owned())),
-            None => Ok(restoring.way.wants(self.remembered(&restoring.head)).map(str::to_owned)),
-        }
+        let items = restoring.items()?;
+        Ok(restoring.wants(&items, self.remembered(&restoring.head)).map(str::to_owned))
     }
 
     /// Takes what KV holds under the key that was wanted.
@@ -225,12 +223,12 @@ impl<S: LogStore> Cluster<S> {
     /// What the state needs is not there, or damaged. The restore stays where it is; if the log still has something else,
     /// it is given up.
     pub fn restore_with(&mut self, key: &str, text: Option<String>) -> Result<(), Fault> {
-        if self.restore_wants()?.as_deref() != Some(key) {
+        let Some(mut restoring) = self.restoring()? else { return Ok(()) };
+        let items = restoring.items()?;
+        if restoring.wants(&items, self.remembered(&restoring.head)) != Some(key) {
             return Ok(());
         }
-        let Some(mut restoring) = self.restoring()? else { return Ok(()) };
         restoring.n_read += 1;
-        let items = restoring.items()?;
         let Some(item) = items.get(restoring.done) else { return self.take_past(restoring, text) };
         let is_last = restoring.done + 1 == items.len();
         if !restoring.is_check {
@@ -278,29 +276,36 @@ impl<S: LogStore> Cluster<S> {
     /// Takes entries into the log, some at a time.
     fn append_all(&mut self, restoring: &mut Restoring, entries: Vec<(u64, Entry)>) -> Result<(), Fault> {
         let remembered = self.remembered(&restoring.head);
-        let (mut writes, mut bytes) = (Vec::new(), 0);
-        let batch = self.profile.object_bytes_max / BATCHES;
+        let mut batch = Batch::default();
         let known = restoring.last;
         for (seq, entry) in entries.into_iter().filter(|(seq, _)| *seq > known) {
             if seq != restoring.last + 1 {
                 return Err(Fault::damaged("the published log", format!("entry {seq} follows {}", restoring.last)));
             }
             let record = Record::of(seq, &entry)?;
-            bytes += record.entry.len();
-            writes.push(Write::Append(record));
+            batch.bytes += record.entry.len();
+            batch.writes.push(Write::Append(record));
             // What had been forgotten stays so: its name may have been used again.
             if entry.at >= remembered {
-                writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(&entry)?));
+                batch.writes.push(Write::Remember(entry.envelope.id.clone(), Answered::of(&entry)?));
             }
             restoring.last = seq;
-            if bytes >= batch {
-                writes.push(restoring.meta()?);
-                self.store.commit(&std::mem::take(&mut writes))?;
-                bytes = 0;
-            }
+            self.commit_if_full(&mut batch, restoring)?;
         }
-        writes.push(restoring.meta()?);
-        self.store.commit(&writes)
+        self.commit_batch(batch, restoring)
+    }
+
+    fn commit_if_full(&mut self, batch: &mut Batch, restoring: &Restoring) -> Result<(), Fault> {
+        if batch.bytes < self.profile.object_bytes_max / BATCHES {
+            return Ok(());
+        }
+        self.commit_batch(std::mem::take(batch), restoring)
+    }
+
+    /// Commits what has been taken, with how far the restore is by that.
+    fn commit_batch(&mut self, mut batch: Batch, restoring: &Restoring) -> Result<(), Fault> {
+        batch.writes.push(restoring.meta()?);
+        self.store.commit(&batch.writes)
     }
 
     /// Takes a page of the past, or the answers of a segment.
@@ -308,8 +313,7 @@ impl<S: LogStore> Cluster<S> {
         let remembered = self.remembered(&restoring.head);
         let found = restoring.way.take(text)?;
         restoring.missing.extend(found.gap);
-        let (mut writes, mut bytes, mut is_over) = (Vec::new(), 0, false);
-        let batch = self.profile.object_bytes_max / BATCHES;
+        let (mut batch, mut is_over) = (Batch::default(), false);
         for (seq, entry) in found.entries.into_iter().rev() {
             is_over = entry.at < remembered;
             if is_over {
@@ -317,20 +321,15 @@ impl<S: LogStore> Cluster<S> {
                 break;
             }
             let answered = Answered::of(&entry)?;
-            bytes += answered.receipt.len();
-            writes.push(Write::Remember(entry.envelope.id, answered));
+            batch.bytes += answered.receipt.len();
+            batch.writes.push(Write::Remember(entry.envelope.id, answered));
             restoring.way.reached(seq);
-            if bytes >= batch {
-                writes.push(restoring.meta()?);
-                self.store.commit(&std::mem::take(&mut writes))?;
-                bytes = 0;
-            }
+            self.commit_if_full(&mut batch, &restoring)?;
         }
         if let Some(first) = found.segment.filter(|_| !is_over) {
             restoring.way.pass(first);
         }
-        writes.push(restoring.meta()?);
-        self.store.commit(&writes)
+        self.commit_batch(batch, &restoring)
     }
 
     /// Since when answers are remembered.
@@ -367,22 +366,5 @@ impl<S: LogStore> Cluster<S> {
         self.store.commit(&writes)?;
         self.memory()?;
         Ok(missing)
-    }
-}
-
-/// Whether an object of the state can be read.
-fn check(head: &Head, item: &Item, text: Option<String>) -> Result<(), Fault> {
-    match item {
-        Item::Notes(pack) => pack::content(pack, text).map(drop),
-        Item::Part(key) => whole(key, text).map(drop),
-        Item::Segment(reference) => {
-            let entries = history::content(reference, &whole(&reference.key, text)?)?;
-            let follows = reference.first == head.snapshot_seq() + 1
-                || head.segments.iter().any(|before| before.last + 1 == reference.first);
-            if follows && !entries.is_empty() {
-                return Ok(());
-            }
-            Err(Fault::damaged(&reference.key, "its entries do not follow those before"))
-        }
     }
 }

@@ -65,13 +65,12 @@ impl Way {
     }
 
     fn take_segment(&mut self, segment: &SegmentRef, text: Option<String>) -> Result<Found, Fault> {
-        let SegmentRef { first, last, revision: _, key } = segment;
-        let entries = whole(key, text).and_then(|text| history::content(segment, &text));
+        let entries = whole(&segment.key, text).and_then(|text| history::content(segment, &text));
         let (entries, gap) = match entries {
             Ok(entries) => (entries.into_iter().filter(|(seq, _)| *seq < self.before).collect(), None),
-            Err(fault) => (Vec::new(), Some(Gap::of(fault, key, *first, *last)?)),
+            Err(fault) => (Vec::new(), Some(Gap::of_segment(fault, segment)?)),
         };
-        Ok(Found { entries, gap, segment: Some(*first) })
+        Ok(Found { entries, gap, segment: Some(segment.first) })
     }
 
     fn take_page(&mut self, text: Option<String>) -> Result<Found, Fault> {

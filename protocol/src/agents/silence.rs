@@ -1,0 +1,123 @@
+//! Agents of which nothing is heard, and what is said of their nodes then (rules 7.6).
+//!
+//! Agents ask every few seconds, which changes nothing and is not kept: the service may sleep in between, and forget when
+//! it last heard of whom. Only that one has fallen silent, or is heard again, is a row of the log.
+//!
+//! When what ran in silence is gone is counted from a time that is no earlier than the last answer that its agent had, and
+//! by what that said. Whoever runs a process goes by what it was told when that began; so of a group's setting all that
+//! was ever said to what lives is remembered ([`Told`]), and the longest counts.
+
+use std::collections::BTreeMap;
+
+use agent::message::RunReport;
+use agent::message::RunState;
+use agent::message::SyncRequest;
+use agent::run::Version;
+use engine::message::command::NodeHeard;
+use engine::message::command::NodeSilent;
+use engine::state::cluster::Group;
+use engine::state::cluster::Node;
+use engine::state::cluster::OnSilence;
+use engine::state::world::State;
+use engine::unit::id::NodeId;
+use engine::unit::id::NodeNo;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::agents::contact::Contact;
+use crate::agents::contact::Contacts;
+
+/// After how long without a word an agent is missed: several requests have been lost then. If it is missed for as long
+/// again, it is silent.
+pub const MISSED_AFTER: Millis = Millis::MINUTE;
+
+/// What an agent was told of a group from some answer on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Told {
+    /// The first answer that said so.
+    pub since: Version,
+    /// How long runs go on of which nobody hears.
+    pub on_silence: OnSilence,
+}
+
+/// The nodes of agents that have fallen silent. `heard` says when an agent was last heard, if that is known; who is not
+/// known to have been heard lately is missed from now on, which is later than the last answer that it had.
+pub(super) fn fallen_silent(
+    state: &State,
+    contacts: &mut Contacts,
+    heard: &dyn Fn(&str) -> Option<Timestamp>,
+    now: Timestamp,
+) -> Vec<NodeSilent> {
+    let mut silent = Vec::new();
+    for (name, contact) in contacts {
+        if heard(name).is_some_and(|at| now - at < MISSED_AFTER) {
+            contact.missed = None;
+            continue;
+        }
+        let since = *contact.missed.get_or_insert(now);
+        if now - since < MISSED_AFTER {
+            continue;
+        }
+        let nodes = known(state, contact).filter(|(_, node, _)| node.silence.is_none());
+        silent.extend(nodes.map(|(_, node, group)| NodeSilent {
+            node: node.id.clone(),
+            since,
+            stop_after_ms: stop_after(contact, group),
+        }));
+    }
+    silent
+}
+
+/// The silent nodes that an agent names, which is heard therefore.
+pub(super) fn heard_again(state: &State, contact: &Contact, request: &SyncRequest) -> Vec<NodeHeard> {
+    let is_named = |node: &Node| request.nodes.iter().any(|report| report.node == node.id.as_str());
+    let nodes = known(state, contact).filter(|(_, node, _)| node.silence.is_some() && is_named(node));
+    nodes.map(|(_, node, _)| NodeHeard { node: node.id.clone() }).collect()
+}
+
+/// The nodes of an agent, with their groups.
+fn known<'a>(state: &'a State, contact: &'a Contact) -> impl Iterator<Item = (NodeNo, &'a Node, &'a Group)> {
+    let numbers = contact.nodes.iter().filter_map(|node| state.node_no(&NodeId::new(node).ok()?));
+    numbers.map(|no| (no, &state.nodes[no.at()], &state.groups[state.nodes[no.at()].group.at()]))
+}
+
+/// After how long everything is killed that lives on a group's nodes, as the agent was told; none if something may go on.
+fn stop_after(contact: &Contact, group: &Group) -> Option<Millis> {
+    let told = contact.told.get(group.id.as_str())?;
+    let limits: Option<Vec<Millis>> = told.iter().map(|told| limit(told.on_silence)).collect();
+    limits?.into_iter().max()
+}
+
+fn limit(on_silence: OnSilence) -> Option<Millis> {
+    match on_silence {
+        OnSilence::Keep => None,
+        OnSilence::StopAfter(after) => Some(after),
+    }
+}
+
+/// Notes what the answer to a request tells of silence, and drops what nothing goes by any more that the agent has.
+pub(super) fn note(state: &State, contact: &mut Contact, request: &SyncRequest) {
+    let version = Version { epoch: state.cluster.epoch, revision: state.revision };
+    let says: BTreeMap<String, OnSilence> =
+        known(state, contact).map(|(_, _, group)| (group.id.to_string(), group.on_silence)).collect();
+    let needed = oldest(request);
+    for (group, on_silence) in says {
+        let told = contact.told.entry(group).or_default();
+        if told.last().is_none_or(|last| last.on_silence != on_silence) {
+            told.push(Told { since: version, on_silence });
+        }
+        let over = told.windows(2).take_while(|pair| needed.is_some_and(|needed| pair[1].since <= needed)).count();
+        told.drain(..over);
+    }
+}
+
+/// The oldest answer by which something may go that the agent has: the last one that it has acted upon, or the one that
+/// began a run. None if it says of none.
+fn oldest(request: &SyncRequest) -> Option<Version> {
+    let lives = |report: &&RunReport| !matches!(report.state, RunState::Ended(_));
+    let begun = request.runs.iter().filter(lives).map(|report| report.run.granted());
+    begun.chain([request.answered?]).min()
+}
