@@ -12,6 +12,8 @@ mod books;
 pub mod hear;
 pub mod tell;
 
+use std::cell::RefCell;
+
 use agent::message::Hello;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
@@ -19,6 +21,7 @@ use agent::message::Tail;
 use agent::message::Welcome;
 use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
+use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
 
@@ -112,11 +115,10 @@ impl<S: LogStore> Cluster<S> {
 
     /// What a run on the agent's nodes executes; none if none of them has this digest.
     pub fn script(&mut self, contacts: &Contacts, who: &Identity, digest: &str) -> Result<Option<String>, Fault> {
-        let job = self.with_scripts(|state, scripts| {
-            let mut jobs = books::jobs_on(state, contacts.get(&who.name));
-            jobs.find(|job| scripts(job).as_deref() == Some(digest))
-        })?;
-        job.map_or(Ok(None), |job| self.store.note(&script::note_name(&job)))
+        self.with_scripts(|state, scripts| {
+            let jobs = books::jobs_on(state, contacts.get(&who.name));
+            jobs.filter_map(|job| scripts(&job)).find(|text| sha256(text.as_bytes()) == digest)
+        })
     }
 
     /// The job whose run has printed this, if the run is the job's own and its first pod is on the agent's nodes.
@@ -136,18 +138,23 @@ impl<S: LogStore> Cluster<S> {
         self.handle_own(&format!("{REPORTS_PREFIX}{seq}"), Some(who.user.clone()), command, now)
     }
 
-    /// Reads with the state and with the digests of what jobs execute.
+    /// Reads with the state and with what jobs execute, unless that cannot be had now.
     fn with_scripts<T>(
         &mut self,
-        read: impl FnOnce(&engine::state::world::State, &dyn Fn(&JobId) -> Option<String>) -> T,
+        read: impl FnOnce(&State, &dyn Fn(&JobId) -> Option<String>) -> T,
     ) -> Result<T, Fault> {
         self.memory()?;
         let (store, memory) = (&self.store, self.memory.as_ref());
         let memory = memory.ok_or_else(|| Fault::damaged("memory", "it is gone"))?;
-        let digest = |job: &JobId| {
-            let text = store.note(&script::note_name(job)).ok().flatten()?;
-            Some(sha256(text.as_bytes()))
+        let unread = RefCell::new(None);
+        let text = |job: &JobId| {
+            let note = store.note(&script::note_name(job));
+            note.unwrap_or_else(|fault| {
+                unread.replace(Some(fault));
+                None
+            })
         };
-        Ok(read(&memory.state, &digest))
+        let read = read(&memory.state, &text);
+        unread.into_inner().map_or(Ok(read), Err)
     }
 }

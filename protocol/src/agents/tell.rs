@@ -26,6 +26,7 @@ use crate::agents::contact::Contacts;
 use crate::agents::contact::Ending;
 use crate::agents::contact::Identity;
 use crate::agents::contact::Serving;
+use crate::digest::sha256;
 
 /// When an agent asks again, unless somebody rings.
 pub const INTERVAL_MS: u64 = 15_000;
@@ -60,7 +61,8 @@ pub(super) fn tell(
         } else if has_failed(contacts, *run) {
             stop.push(order(REST_GRACE_MS));
         } else if !(is_held && run.epoch() == state.cluster.epoch && !is_there(*run)) {
-            want.extend(script(&job.spec.id).map(|script| wanted(state, job, *run, contact, script)));
+            let script = script(&job.spec.id).map(|text| sha256(text.as_bytes()));
+            want.extend(script.map(|script| wanted(state, job, *run, contact, script)));
         }
     }
     let has_ended = |state: &RunState| matches!(state, RunState::Ended(_));

@@ -32,6 +32,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use crate::disk::Disk;
+use crate::disk::Plan;
 use crate::memory::START;
 use crate::world::envelope;
 use crate::world::name;
@@ -39,6 +40,7 @@ use crate::world::sender;
 
 /// A cluster of two machines with 8 GPUs each, `n1` in group `a` and `n2` in group `b`.
 struct Desk {
+    disk: Disk,
     cluster: Cluster<Disk>,
     contacts: Contacts,
     now: Timestamp,
@@ -47,8 +49,9 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
-        let cluster = Cluster::new(name(), Profile::default(), Disk::default());
-        let mut desk = Self { cluster, contacts: Contacts::new(), now: START, n_commands: 0 };
+        let log = Disk::default();
+        let cluster = Cluster::new(name(), Profile::default(), log.clone());
+        let mut desk = Self { disk: log, cluster, contacts: Contacts::new(), now: START, n_commands: 0 };
         desk.cluster.found(None, None).expect("nothing is published");
         let cluster = json!({ "dimensions": [{ "name": "gpu", "kind": "gpu" }], "execution": "reported" });
         desk.send(&json!({ "create_cluster": cluster }));
@@ -278,6 +281,20 @@ fn the_reports_of_one_request_are_one_row() {
     let (answer, rows) = desk.sync("of-n1", Vec::new());
     assert_eq!((answer.want.len(), rows), (0, 1));
     assert_eq!(desk.phase("job-7"), "failed: it has no command; submit it with a script");
+}
+
+#[test]
+fn a_command_that_cannot_be_read_now_fails_no_job() {
+    let mut desk = Desk::new();
+    desk.hello("of-n1", "store").expect("it is welcome");
+    desk.submit("job", 1);
+    desk.disk.plan(Plan::FailNotes);
+    let incarnation = desk.contacts["of-n1"].incarnation;
+    let told = desk.try_sync("of-n1", incarnation, Vec::new()).expect_err("nobody knows what it executes");
+    assert_eq!(told, "failed: the log's storage failed: planned, notes");
+    desk.disk.plan(Plan::Work);
+    assert_eq!(desk.phase("job"), "starting");
+    assert_eq!(desk.sync("of-n1", Vec::new()).0.want.len(), 1);
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(crate) enum Plan {
     Work,
     FailBefore,
     FailAfter,
+    /// Until the next commit no note can be read.
+    FailNotes,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -319,6 +321,9 @@ impl LogStore for Disk {
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, Fault> {
+        if self.0.borrow().plan == Plan::FailNotes {
+            return Err(Fault::log("planned, notes"));
+        }
         Ok(self.0.borrow().tables.notes.get(name).map(|(_, text)| text.clone()))
     }
 
