@@ -10,6 +10,8 @@
 //! | `notes` | `name` | what is kept beside the log, with the bucket in which it is published |
 //! | `buckets` | `bucket` | how often a bucket has changed, and how many of these changes are published |
 //! | `garbage` | `due, key` | objects of KV that may go from a time on |
+//! | `agents` | `name` | what is known of an agent beside the log |
+//! | `tails` | `job` | the end of what a job has printed |
 //! | `nonces`, `nonce_counts` | `key, mark`; `key, minute` | nonces that have been used ([`crate::nonces`]) |
 //!
 //! Why atomic: [`LogStore::commit`] runs all its statements inside the runtime's `transactionSync`, which undoes them
@@ -50,7 +52,7 @@ mod execute;
 /// The largest integer up to which JavaScript's numbers have no gaps.
 const SAFE_MAX: u64 = (1 << 53) - 1;
 
-const SCHEMA: [&str; 14] = [
+const SCHEMA: [&str; 16] = [
     "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS log_by_revision ON log (revision, seq)",
     "CREATE TABLE IF NOT EXISTS answers (id TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL, receipt TEXT NOT NULL)",
@@ -63,6 +65,8 @@ const SCHEMA: [&str; 14] = [
     "CREATE INDEX IF NOT EXISTS notes_by_job_type ON notes (text ->> 'JobType', bucket, name)",
     "CREATE TABLE IF NOT EXISTS buckets (bucket INTEGER PRIMARY KEY, changes INTEGER NOT NULL, published INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS garbage (due INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (due, key)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS agents (name TEXT PRIMARY KEY, contact TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS tails (job TEXT PRIMARY KEY, run TEXT NOT NULL, bytes INTEGER NOT NULL, text TEXT NOT NULL) WITHOUT ROWID",
     nonces::TABLE,
     nonces::COUNTS,
 ];

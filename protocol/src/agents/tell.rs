@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use agent::exit::Exit;
 use agent::message::FORMAT;
 use agent::message::RunState;
 use agent::message::StopOrder;
@@ -97,7 +98,7 @@ pub fn concerned<'a>(state: &State, contacts: &'a Contacts, events: &[Event]) ->
 
 /// Whether a part of a run has ended otherwise than well: then the rest of it has to go.
 fn has_failed(contacts: &Contacts, run: RunId) -> bool {
-    let is_bad = |ending: &Ending| ending.told || ending.exit != agent::exit::Exit::Code(0);
+    let is_bad = |ending: &Ending| ending.told || ending.exit != Exit::Code(0);
     contacts.values().any(|contact| contact.ended.get(&run).is_some_and(is_bad))
 }
 

@@ -30,7 +30,6 @@ use serde::Deserialize;
 use worker::Request;
 use worker::Response;
 use worker::SqlStorage;
-use worker::SqlStorageValue;
 
 use crate::access;
 use crate::access::Principal;
@@ -44,6 +43,7 @@ use crate::object::calls;
 use crate::proof::Proof;
 use crate::query::Query;
 use crate::storage::SqlLog;
+use crate::storage::integer;
 
 #[derive(Deserialize)]
 struct ContactRow {
@@ -63,9 +63,6 @@ struct TailRow {
 struct JobRow {
     job: String,
 }
-
-/// The largest integer up to which JavaScript's numbers have no gaps.
-const SAFE_MAX: i64 = (1 << 53) - 1;
 
 /// Answers an agent.
 pub(super) async fn serve(
@@ -167,7 +164,7 @@ fn with_contacts<T>(
     core: &Core,
     work: impl FnOnce(&mut Cluster<SqlLog>, &mut Contacts) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
-    let sql = table(core)?;
+    let sql = sql(core);
     let before = match core.contacts.take() {
         Some(contacts) => contacts,
         None => read(&sql)?,
@@ -185,21 +182,16 @@ fn with_contacts<T>(
 /// Keeps the end of what a job has printed, in place of that of an earlier run. It stands beside the log and its notes:
 /// there may be much of it, and it is published nowhere.
 fn keep_tail(core: &Core, job: &JobId, tail: &Tail) -> Result<(), Problem> {
-    let bytes = i64::try_from(tail.bytes).unwrap_or(i64::MAX).min(SAFE_MAX);
-    let values = vec![
-        job.to_string().into(),
-        tail.run.to_string().into(),
-        SqlStorageValue::Integer(bytes),
-        tail.text.as_str().into(),
-    ];
-    tails(core)?.exec("INSERT OR REPLACE INTO tails VALUES (?, ?, ?, ?)", values)?;
+    let values =
+        vec![job.to_string().into(), tail.run.to_string().into(), integer(tail.bytes), tail.text.as_str().into()];
+    sql(core).exec("INSERT OR REPLACE INTO tails VALUES (?, ?, ?, ?)", values)?;
     Ok(())
 }
 
 /// The end of what a job has printed.
 pub(super) fn log(core: &Core, job: &str) -> Reply {
     let rows: Vec<TailRow> =
-        tails(core)?.exec("SELECT job, run, bytes, text FROM tails WHERE job = ?", vec![job.into()])?.to_array()?;
+        sql(core).exec("SELECT job, run, bytes, text FROM tails WHERE job = ?", vec![job.into()])?.to_array()?;
     let TailRow { job, run, bytes, text } = rows.into_iter().next().ok_or_else(|| Problem::NoLog(job.to_owned()))?;
     let job = JobId::new(&job).map_err(|error| Problem::Internal(error.to_string()))?;
     let run = run.parse().map_err(Problem::Internal)?;
@@ -209,7 +201,7 @@ pub(super) fn log(core: &Core, job: &str) -> Reply {
 
 /// Drops what jobs have printed that are forgotten.
 pub(super) fn sweep(core: &Core) -> Result<(), Problem> {
-    let sql = tails(core)?;
+    let sql = sql(core);
     let rows: Vec<JobRow> = sql.exec("SELECT job FROM tails", None)?.to_array()?;
     for JobRow { job } in rows {
         let is_known = |state: &State| JobId::new(&job).is_ok_and(|job| state.jobs.find(&job).is_some());
@@ -220,11 +212,8 @@ pub(super) fn sweep(core: &Core) -> Result<(), Problem> {
     Ok(())
 }
 
-fn tails(core: &Core) -> Result<SqlStorage, Problem> {
-    let sql = core.state.storage().sql();
-    let columns = "job TEXT PRIMARY KEY, run TEXT NOT NULL, bytes INTEGER NOT NULL, text TEXT NOT NULL";
-    sql.exec(&format!("CREATE TABLE IF NOT EXISTS tails ({columns}) WITHOUT ROWID"), None)?;
-    Ok(sql)
+fn sql(core: &Core) -> SqlStorage {
+    core.state.storage().sql()
 }
 
 fn read(sql: &SqlStorage) -> Result<Contacts, Problem> {
@@ -234,10 +223,4 @@ fn read(sql: &SqlStorage) -> Result<Contacts, Problem> {
         Ok((row.name, contact))
     };
     rows.into_iter().map(contact).collect()
-}
-
-fn table(core: &Core) -> Result<SqlStorage, Problem> {
-    let sql = core.state.storage().sql();
-    sql.exec("CREATE TABLE IF NOT EXISTS agents (name TEXT PRIMARY KEY, contact TEXT NOT NULL) WITHOUT ROWID", None)?;
-    Ok(sql)
 }

@@ -4,6 +4,7 @@
 //! the clock should the alarm be lost. Whoever asks again hears how far it is.
 
 use engine::state::world::State;
+use engine::unit::time::Millis;
 use protocol::answer::RestoreAnswer;
 use protocol::answer::RestoreOutcome;
 use protocol::answer::RestoreUnderWay;
@@ -145,5 +146,5 @@ async fn step(core: &Core) -> Result<bool, Problem> {
 pub(super) async fn step_or_retry(core: &Core) -> Result<(), Problem> {
     let Err(problem) = step(core).await else { return Ok(()) };
     console_error!("the restore does not go on, and is tried again: {problem:?}");
-    core.set_alarm(bindings::now() + engine::unit::time::Millis(RETRY_MS)).await
+    core.set_alarm(bindings::now() + Millis(RETRY_MS)).await
 }
