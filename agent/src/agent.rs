@@ -119,6 +119,15 @@ impl Agent {
         acts
     }
 
+    /// What to do when the machine is given up: everything ends by then, and nothing begins. The service hears of it from
+    /// the next agent, as of runs that ended here without its word.
+    #[must_use]
+    pub fn leave(listing: &Listing, kill_at: u64) -> Vec<Act> {
+        let living = listing.runs.iter().filter(|(_, seen)| must_be_told(seen, kill_at));
+        let instead = |seen: &Seen| if seen.phase == Phase::Orphaned { Instead::Lost } else { Instead::Unstarted };
+        living.map(|(run, seen)| stop(*run, &seen.job, kill_at, instead(seen))).collect()
+    }
+
     /// Runs whose group lets them live only while the service is heard.
     fn silenced(&self, listing: &Listing, now: u64) -> Vec<Act> {
         let kill_at = now.saturating_add(SILENCE_GRACE_MS);

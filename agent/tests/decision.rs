@@ -202,6 +202,28 @@ fn a_run_that_may_not_live_in_silence_ends_in_it_and_is_not_begun() {
 }
 
 #[test]
+fn who_leaves_ends_everything_and_begins_nothing() {
+    let told_already = |kill_at| Phase::Running { kill_at: Some(kill_at) };
+    let all = listing(&[
+        ("0-1", seen("a", &[0], RUNNING)),
+        ("0-2", seen("b", &[1], Phase::Prepared)),
+        ("0-3", seen("c", &[2], Phase::Orphaned)),
+        ("0-4", seen("d", &[3], told_already(NOW + 60_000))),
+        ("0-5", seen("e", &[4], told_already(NOW))),
+        ("0-6", seen("f", &[5], Phase::Ended(Exit::Code(0)))),
+    ]);
+    let end = NOW + 10_000;
+    let expected = [
+        ("0-1", "a", Instead::Unstarted),
+        ("0-2", "b", Instead::Unstarted),
+        ("0-3", "c", Instead::Lost),
+        ("0-4", "d", Instead::Unstarted),
+    ];
+    let expected = expected.map(|(id, job, instead)| Act::Stop(run(id), stop(job, end, instead)));
+    assert_eq!(Agent::leave(&all, end), expected);
+}
+
+#[test]
 fn a_request_tells_everything() {
     let agent = told(answer(4, &[]));
     let stopping = seen("b", &[1], Phase::Running { kill_at: Some(NOW) });

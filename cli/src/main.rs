@@ -12,6 +12,7 @@ use engine::unit::time::Timestamp;
 use tidegate::agents;
 use tidegate::agents::join;
 use tidegate::agents::join::Join;
+use tidegate::agents::run::Run;
 use tidegate::bench::figure::Figure;
 use tidegate::bench::growth;
 use tidegate::bench::growth::Growing;
@@ -155,6 +156,9 @@ enum AgentTask {
         /// Runs jobs as root, if the agent is root.
         #[arg(long)]
         allow_root: bool,
+        /// Ends when its standard input does, and stops its jobs first: for whoever starts it as a part of something else.
+        #[arg(long)]
+        attached: bool,
     },
 }
 
@@ -220,7 +224,11 @@ fn agent(task: AgentTask) -> Result<String, String> {
             let asked = Join { service: &service, cluster: &cluster, name: &name, groups: &groups };
             join::join(asked, &token, &place(state)?)
         }
-        AgentTask::Run { state, nodes, allow_root } => agents::run::run(&place(state)?, &nodes, allow_root),
+        AgentTask::Run { state, nodes, allow_root, attached } => {
+            let state = place(state)?;
+            let asked = Run { state: &state, nodes: &nodes, is_root_allowed: allow_root, is_attached: attached };
+            agents::run::run(asked)
+        }
     }
 }
 

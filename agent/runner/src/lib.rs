@@ -2,7 +2,8 @@
 //!
 //! - [`verbs`]: what every runner can do, the six verbs; [`local`] does it on this machine.
 //! - [`supervise`]: one small process for each run, which outlives the agent.
-//! - [`serve`]: the agent's loop, between a runner and a [`serve::Link`] to the service.
+//! - [`serve`]: the agent's loop, between a runner and a [`serve::Link`] to the service; [`leave`]: its end, where what
+//!   runs is to end as well.
 //!
 //! The truth about a run is in its folder and in its processes, never in the agent's memory: the agent may be killed at
 //! any moment and come back.
@@ -25,5 +26,6 @@ mod watch;
 
 pub mod supervise;
 
+pub mod leave;
 pub mod local;
 pub mod serve;

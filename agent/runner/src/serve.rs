@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use agent::act::Act;
@@ -55,6 +57,8 @@ pub enum LinkError {
 /// Why an agent ends. What runs goes on.
 #[derive(Debug)]
 pub enum End {
+    /// It was asked to.
+    Asked,
     /// A newer agent has taken over.
     Superseded,
     /// The service does not want to hear this agent.
@@ -69,15 +73,15 @@ impl From<io::Error> for End {
     }
 }
 
-/// Serves until something ends the agent.
-pub fn serve(link: &mut impl Link, runner: &mut impl Runner) -> End {
+/// Serves until something ends the agent. Who sets `is_asked_to_end` wakes the runner then, which may be waiting.
+pub fn serve(link: &mut impl Link, runner: &mut impl Runner, is_asked_to_end: &AtomicBool) -> End {
     let (mut pause, mut tails) = (Pause::new(), Tails::default());
     loop {
-        let mut agent = match introduce(link, runner, &mut pause) {
+        let mut agent = match introduce(link, runner, &mut pause, is_asked_to_end) {
             Ok(agent) => agent,
             Err(end) => return end,
         };
-        loop {
+        while !is_asked_to_end.load(Ordering::Acquire) {
             match turn(&mut agent, link, runner, &mut pause, &mut tails) {
                 Ok(Next::Sync) => {}
                 Ok(Next::Hello) => break,
@@ -94,17 +98,24 @@ enum Next {
 }
 
 /// Says hello until there is an answer.
-fn introduce(link: &mut impl Link, runner: &impl Runner, pause: &mut Pause) -> Result<Agent, End> {
+fn introduce(
+    link: &mut impl Link,
+    runner: &mut impl Runner,
+    pause: &mut Pause,
+    is_asked_to_end: &AtomicBool,
+) -> Result<Agent, End> {
     let hello = Hello { format: FORMAT, store: runner.store().to_owned() };
-    loop {
-        match link.hello(&hello) {
+    while !is_asked_to_end.load(Ordering::Acquire) {
+        let reason = match link.hello(&hello) {
             Ok(Welcome { incarnation, .. }) => return Ok(Agent::new(incarnation, runner.heard())),
             Err(LinkError::Superseded) => return Err(End::Superseded),
             Err(LinkError::Refused(reason)) => return Err(End::Refused(reason)),
-            Err(LinkError::Unknown) => pause.sleep("the service asks for another hello"),
-            Err(LinkError::Silent(reason)) => pause.sleep(&reason),
-        }
+            Err(LinkError::Unknown) => "the service asks for another hello".to_owned(),
+            Err(LinkError::Silent(reason)) => reason,
+        };
+        runner.wait(Duration::from_millis(pause.after(&reason)));
     }
+    Err(End::Asked)
 }
 
 /// One exchange, and what follows from it.
@@ -252,10 +263,6 @@ impl Pause {
             eprintln!("no answer from the service: {reason}; what runs goes on");
         }
         self.next()
-    }
-
-    fn sleep(&mut self, reason: &str) {
-        std::thread::sleep(Duration::from_millis(self.after(reason)));
     }
 
     fn reset(&mut self) {

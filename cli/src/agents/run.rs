@@ -1,13 +1,20 @@
 //! `tidegate agent run`: this machine does what its cluster wants.
 
 use std::fs;
+use std::io;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::thread;
 
 use agent::message::GPUS_MAX;
 use runner::gpus;
+use runner::leave;
+use runner::local;
 use runner::local::Local;
 use runner::local::Settings;
 use runner::serve;
@@ -57,8 +64,22 @@ fn check_account(is_root_allowed: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Serves until something ends the agent; why that is. What runs goes on.
-pub fn run(state: &Path, named: &[String], is_root_allowed: bool) -> Result<String, String> {
+/// How `tidegate agent run` was called.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The state directory.
+    pub state: &'a Path,
+    /// The nodes that are named.
+    pub nodes: &'a [String],
+    /// Whether jobs may run as root.
+    pub is_root_allowed: bool,
+    /// Whether it ends, and what it runs with it, when its standard input does.
+    pub is_attached: bool,
+}
+
+/// Serves until something ends the agent; why that is.
+pub fn run(asked: Run) -> Result<String, String> {
+    let Run { state, nodes: named, is_root_allowed, is_attached } = asked;
     let joined = Joined::read(state)?;
     check_account(is_root_allowed)?;
     let nodes = nodes(named)?;
@@ -68,14 +89,42 @@ pub fn run(state: &Path, named: &[String], is_root_allowed: bool) -> Result<Stri
     let settings = Settings { state: state.to_owned(), nodes, program, part_bytes: PART_BYTES, cgroups: true };
     let mut runner = Local::open(settings).map_err(|error| format!("{}: {error}", state.display()))?;
     bell::listen(Arc::clone(&session), state);
-    Err(match serve::serve(&mut HttpLink(session), &mut runner) {
+    let is_asked_to_end = Arc::new(AtomicBool::new(false));
+    if is_attached {
+        watch_input(Arc::clone(&is_asked_to_end), state);
+    }
+    let end = serve::serve(&mut HttpLink(session), &mut runner, &is_asked_to_end);
+    let rest = if is_attached { left(&mut runner)? } else { "what runs goes on".to_owned() };
+    let why = match end {
+        End::Asked => return Ok(format!("the agent {name} of cluster {cluster} has ended; {rest}")),
         End::Superseded => format!(
             "another process has said hello as agent {name} of cluster {cluster}, so this one ends; if there are two \
-             machines, give each a key of its own. What runs goes on"
+             machines, give each a key of its own"
         ),
-        End::Refused(reason) => format!("{reason}. What runs goes on"),
-        End::Runner(error) => format!("{}: {error}. What runs goes on", state.display()),
-    })
+        End::Refused(reason) => reason,
+        End::Runner(error) => format!("{}: {error}", state.display()),
+    };
+    Err(format!("{why}; {rest}"))
+}
+
+/// Asks the agent to end when nobody can write to us any more: whoever started it has closed the pipe, or has died.
+fn watch_input(is_asked_to_end: Arc<AtomicBool>, state: &Path) {
+    let state = state.to_owned();
+    thread::spawn(move || {
+        let mut bytes = [0; 256];
+        while io::stdin().read(&mut bytes).is_ok_and(|count| count > 0) {}
+        is_asked_to_end.store(true, Ordering::Release);
+        local::wake(&state);
+    });
+}
+
+/// Ends what runs; what to say of that.
+fn left(runner: &mut Local) -> Result<String, String> {
+    match leave::leave(runner) {
+        Ok(0) => Ok("nothing of it runs any more".to_owned()),
+        Ok(living) => Err(format!("{living} runs cannot be ended; look for processes with TIDEGATE_RUN")),
+        Err(error) => Err(format!("what runs could not be ended: {error}")),
+    }
 }
 
 /// Where an agent keeps its state if nothing else is said.

@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::process::Command;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -83,7 +84,10 @@ fn serve_agent(agent: usize, folder: &Path) -> ExitCode {
     let command = vec![program, "work".to_owned(), folder.display().to_string()];
     let mut link = Socket { path: folder.join("service"), agent, command };
     match Local::open(settings) {
-        Ok(mut local) => eprintln!("agent {agent} ends: {:?}", serve::serve(&mut link, &mut local)),
+        Ok(mut local) => {
+            let end = serve::serve(&mut link, &mut local, &AtomicBool::new(false));
+            eprintln!("agent {agent} ends: {end:?}");
+        }
         Err(error) => eprintln!("agent {agent} does not begin: {error}"),
     }
     ExitCode::FAILURE

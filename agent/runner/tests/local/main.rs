@@ -10,6 +10,7 @@ use agent::message::Pod;
 use agent::script::Signal;
 use agent::seen::Phase;
 use runner::clock;
+use runner::leave;
 use runner::local::Local;
 use runner::verbs::Runner;
 
@@ -85,6 +86,30 @@ fn a_checkpoint_comes_before_the_end() {
     let log = machine.log(run);
     assert!(log.starts_with("saved\n") && log.ends_with("end\n"), "{log}");
     assert!(machine.local().list().unwrap().runs[&run].checkpoint.is_some());
+}
+
+#[test]
+fn who_leaves_ends_everything_and_waits_for_it() {
+    let mut machine = Machine::new("leaves");
+    let line = "trap 'echo saved > $TIDEGATE_CHECKPOINT; echo saved' USR1; trap 'sleep 0.3; echo end; exit 0' TERM; touch ready; while :; do sleep 0.02; done";
+    let saves = machine.begin_with(1, &[0], line, |_, script| script.checkpoint = Some(Signal::Usr1));
+    let sleeps = machine.begin(2, &[1], "touch ready; sleep 100");
+    let orphan = machine.begin(3, &[2], "touch ready; sleep 100");
+    for run in [saves, sleeps, orphan] {
+        machine.until_there(run, "work/ready");
+    }
+    kill(machine.supervisor(orphan));
+    assert_eq!(leave::leave(machine.local()).unwrap(), 0);
+    let listing = machine.local().list().unwrap();
+    let phases: Vec<&Phase> = listing.runs.values().map(|seen| &seen.phase).collect();
+    let lost = Phase::Ended(Exit::Lost("its supervisor ended before it did".to_owned()));
+    assert_eq!(phases, [&Phase::Ended(Exit::Code(0)), &Phase::Ended(Exit::Signal(TERMINATED)), &lost]);
+    assert!(listing.runs[&saves].told && listing.runs[&sleeps].told, "the service is told that nobody failed");
+    let log = machine.log(saves);
+    assert!(log.starts_with("saved\n") && log.ends_with("end\n"), "{log}");
+    assert_eq!(machine.gpu_files(), 0);
+    machine.local().start(saves).unwrap();
+    assert_eq!(leave::leave(machine.local()).unwrap(), 0);
 }
 
 fn nobody_who_forks_away_stays(name: &str, cgroups: bool) {
