@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "./acs.mjs";
+import { job as jobOf, lives, phase, until as untilWithin } from "./processes.mjs";
 import { Server } from "./server.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
@@ -64,40 +65,11 @@ function started(name) {
   return agent;
 }
 
-/** The job as the cluster's object has it now. */
-async function job(name) {
-  const { body } = await cluster.get("hash");
-  const snapshot = await cluster.get(`snapshot?min_revision=${body.revision}`);
-  return snapshot.body.jobs.map(([, job]) => job).find(({ spec }) => spec.id === name);
-}
-
-/** Queued, starting, running, stopping or ended. */
-function phase({ phase, run }) {
-  const [name] = Object.keys(phase);
-  return name === "running" && !run.confirmed ? "starting" : name;
-}
-
-/** Waits until something is so; what it is then. */
-async function until(what, look) {
-  const end = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const seen = await look();
-    if (seen) return seen;
-    if (Date.now() > end) assert.fail(`not in time: ${what}`);
-    await pause(50);
-  }
-}
-
+const job = (name) => jobOf(cluster, name);
+const until = (what, look) => untilWithin(what, PATIENCE_MS, look);
 const reaches = (name, wanted) => until(`${name} is ${wanted}`, async () => phase(await job(name)) === wanted);
 const file = (name) => join(folder, name);
 const lines = (name) => (existsSync(file(name)) ? readFileSync(file(name), "utf8").trim().split("\n") : []);
-const lives = (pid) => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
 
 /** Submits a job of all GPUs that runs this in a shell. It notes the number of each process that it is started as. */
 async function submit(name, script, more = {}) {
