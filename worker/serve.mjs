@@ -193,7 +193,7 @@ async function main() {
   }
 
   const server = { url: front.url, adminKey: runtime.adminKey };
-  await load(server, "demo", join(EXAMPLES, "three-teams.jsonl"));
+  await load(server, "demo", join(EXAMPLES, "three-teams.jsonl"), state);
   if (lab) await tellOfLab(server, state);
   startClock(runtime, every);
   if (stdin) obeyStdin(runtime);
@@ -203,7 +203,7 @@ async function main() {
 
 /** The second cluster, on which everything of docs/pai.md can be tried. */
 async function tellOfLab(server, state) {
-  await load(server, "lab", join(EXAMPLES, "lab.jsonl"));
+  await load(server, "lab", join(EXAMPLES, "lab.jsonl"), state);
   const key = await sdkKey(server, "lab", state);
   console.log(`a cluster for the SDKs: ${server.url}/clusters/lab#key=${server.adminKey}`);
   if (key) console.log(`its key for the SDKs: ${key.id} ${key.secret}`);
