@@ -1,10 +1,11 @@
 // Runs the built Worker and console on this computer: `cargo xtask dev`, and the end-to-end tests.
 //
-// As a program:  node worker/serve.mjs [--port 8787] [--every 60] [--state DIR] [--fresh] [--stdin] [--watch] [--lab]
+// As a program:  node worker/serve.mjs [--port 8787] [--every 60] [--state DIR] [--fresh] [--stdin] [--watch] [--lab] [--agent PROGRAM]
 //   --every SECONDS   how often the clock ticks, at whole multiples; 0 stops it
 //   --stdin           read commands from standard input: `tick MILLISECONDS` is answered `ticked MILLISECONDS`
 //   --watch           build and reload when a source file is saved
 //   --lab             load a second cluster as well: machines of two types, two offers, and a key for the SDKs
+//   --agent PROGRAM   load the cluster `workshop` as well, whose jobs are processes of this computer: PROGRAM is `tidegate`
 // As a module:   const runtime = await start({ port: 0 }); await runtime.tick(Date.now()); await runtime.stop();
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,6 +18,7 @@ import { Log, LogLevel, Miniflare } from "miniflare";
 import { load, sdkKey } from "./examples.mjs";
 import { stand } from "./front.mjs";
 import { rebuildOnSave } from "./watch.mjs";
+import * as workshop from "./workshop.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
 const BUILT = ["build/worker/shim.js", "build/worker/edge.js", "build/worker/edge_bg.wasm", "dist/index.html"];
@@ -168,24 +170,30 @@ function commandLine() {
       stdin: { type: "boolean", default: false },
       watch: { type: "boolean", default: false },
       lab: { type: "boolean", default: false },
+      agent: { type: "string" },
     },
   });
   return { ...values, port: Number(values.port), every: Number(values.every) };
 }
 
 async function main() {
-  const { port, every, state, fresh, stdin, watch, lab } = commandLine();
-  if (fresh) rmSync(state, { recursive: true, force: true });
+  const { port, every, state, fresh, stdin, watch, lab, agent: program } = commandLine();
+  if (fresh) {
+    if (program) await workshop.clear(program, state);
+    rmSync(state, { recursive: true, force: true });
+  }
   const runtime = await start({ state, ...developmentSecrets(), log: true });
   const front = await stand(runtime, port);
 
   let isStopping = false;
+  let agent;
   for (const signal of ["SIGINT", "SIGTERM"]) {
     // The runtime's own listener would end this process before the runtime has shut down.
     process.removeAllListeners(signal);
     process.on(signal, async () => {
       if (isStopping) return;
       isStopping = true;
+      await agent?.stop();
       front.stop();
       await runtime.stop();
       process.exit(0);
@@ -195,6 +203,7 @@ async function main() {
   const server = { url: front.url, adminKey: runtime.adminKey };
   await load(server, "demo", join(EXAMPLES, "three-teams.jsonl"), state);
   if (lab) await tellOfLab(server, state);
+  if (program && !isStopping) agent = await workshop.start(server, program, state);
   startClock(runtime, every);
   if (stdin) obeyStdin(runtime);
   if (watch) rebuildOnSave(ROOT, () => reload(runtime));

@@ -23,8 +23,9 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 cargo xtask build [--dev]      the console into dist/, the Worker into build/worker/
-cargo xtask dev [--port 8787] [--every SECONDS] [--fresh]
-                               build --dev, then serve both on this computer with a running clock
+cargo xtask dev [--port 8787] [--every SECONDS] [--fresh] [--no-agent]
+                               build --dev, then serve both on this computer with a running clock, and run the jobs of
+                               the cluster workshop as processes here
 cargo xtask docs               the documentation into dist/docs/, with the planners of the last build
 cargo xtask openapi            the documents of both surfaces, from the tables and the types, into public/
 cargo xtask test               the whole gate, as the continuous integration runs it
