@@ -12,23 +12,31 @@ const PROGRAM = resolve(fileURLToPath(import.meta.url), "../../worker/serve.mjs"
 const START_MS = 60_000;
 
 export class Server {
-  /** With `lab`, the cluster for the SDKs is there as well, and `sdkKey` opens it. */
-  constructor({ lab = false } = {}) {
+  /**
+   * With `lab`, the cluster for the SDKs is there as well, and `sdkKey` opens it. With `agent`, the path of the command
+   * `tidegate`, so is the cluster of processes of this computer.
+   */
+  constructor({ lab = false, agent } = {}) {
     this.lab = lab;
+    this.agent = agent;
     this.state = mkdtempSync(join(tmpdir(), "tidegate-e2e-"));
   }
 
   async start() {
-    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin", ...(this.lab ? ["--lab"] : [])];
+    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin"];
+    if (this.lab) options.push("--lab");
+    if (this.agent) options.push("--agent", this.agent);
     // Its own process group, so that a kill takes the runtime's processes with it.
     this.child = spawn(process.execPath, [PROGRAM, ...options], { detached: true, stdio: ["pipe", "pipe", "inherit"] });
     this.waiting = [];
+    this.said = [];
     const lines = createInterface({ input: this.child.stdout });
     const address = await new Promise((found, failed) => {
       this.child.once("exit", (code) => failed(new Error(`the server ended with ${code}`)));
       const silent = () => this.kill().then(() => failed(new Error("the server does not tell its address")));
       const timer = setTimeout(silent, START_MS);
       lines.on("line", (line) => {
+        this.said.push(line);
         const match = /^the console: (https?:\/\/[^/]+)\S*#key=(\w+)$/.exec(line);
         if (match) {
           clearTimeout(timer);
@@ -52,15 +60,29 @@ export class Server {
     if (!line.startsWith("ticked")) throw new Error(line);
   }
 
+  /** Ends it in order, as ctrl-C would; its exit status. */
+  async interrupt() {
+    const ended = this.ended();
+    this.child.kill("SIGINT");
+    return ended;
+  }
+
   /** Ends everything at once, as a power failure would. */
   async kill() {
-    const ended = new Promise((done) => this.child.once("exit", done));
+    const ended = this.ended();
     process.kill(-this.child.pid, "SIGKILL");
     await ended;
   }
 
+  /** Waits for the end of the process; its exit status. */
+  ended() {
+    const { exitCode, signalCode } = this.child;
+    return exitCode ?? signalCode ?? new Promise((done) => this.child.once("exit", done));
+  }
+
+  /** What an agent runs has to be gone before its folder is. */
   async stop() {
-    await this.kill();
+    await (this.agent ? this.interrupt() : this.kill());
     rmSync(this.state, { recursive: true, force: true });
   }
 
