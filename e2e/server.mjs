@@ -22,9 +22,11 @@ export class Server {
     this.state = mkdtempSync(join(tmpdir(), "tidegate-e2e-"));
   }
 
-  async start() {
+  /** On what it has stored, or `fresh`. */
+  async start({ fresh = false } = {}) {
     const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin"];
     if (this.lab) options.push("--lab");
+    if (fresh) options.push("--fresh");
     if (this.agent) options.push("--agent", this.agent);
     // Its own process group, so that a kill takes the runtime's processes with it.
     this.child = spawn(process.execPath, [PROGRAM, ...options], { detached: true, stdio: ["pipe", "pipe", "inherit"] });

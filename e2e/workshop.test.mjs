@@ -32,17 +32,23 @@ const reaches = (name, wanted, patienceMs) => until(`${name} is ${wanted}`, asyn
 const ofAgent = (...path) => join(server.state, "workshop/agent", ...path);
 const checkpointOf = (name) => readFileSync(join(server.state, "workshop/files", `${name}.checkpoint`), "utf8").split(" ").map(Number);
 
+/** What every process of a run of this agent has in its environment; nothing before it has begun. */
+const mark = () => (existsSync(ofAgent("store")) ? `TIDEGATE_STORE=${readFileSync(ofAgent("store"), "utf8").trim()}` : undefined);
+
 /** The living processes of all runs that this server's agent has started, or of one job's. */
 function processes(name) {
-  const all = processesWith(`TIDEGATE_STORE=${readFileSync(ofAgent("store"), "utf8").trim()}`);
   const its = name && processesWith(`TIDEGATE_JOB=${name}`);
-  return its ? all.filter((pid) => its.includes(pid)) : all;
+  return processesWith(mark()).filter((pid) => !its || its.includes(pid));
 }
+
+/** The agent, its supervisors and their jobs. */
+const withFiles = () => processesWith(`WORKSHOP_FOLDER=${join(server.state, "workshop/files")}`);
 
 /** What the newest run of a job that is kept here has printed until now. */
 function printed(name) {
   const newest = (one, other) => Number(other.split("-")[1]) - Number(one.split("-")[1]);
-  for (const run of readdirSync(ofAgent("runs")).sort(newest)) {
+  const runs = existsSync(ofAgent("runs")) ? readdirSync(ofAgent("runs")) : [];
+  for (const run of runs.sort(newest)) {
     try {
       if (JSON.parse(readFileSync(ofAgent("runs", run, "run.json"), "utf8")).job !== name) continue;
       const parts = readdirSync(ofAgent("runs", run)).filter((file) => file.startsWith("log-")).sort();
@@ -130,7 +136,7 @@ test("a service takes back what is lent: training is asked for a checkpoint, end
 test("ctrl-C ends the jobs with their checkpoints, and a later start goes on from there without loading anything", async () => {
   assert.equal(await server.interrupt(), 0);
   assert.deepEqual(processes(), []);
-  assert.deepEqual(processesWith(`WORKSHOP_FOLDER=${join(server.state, "workshop/files")}`), [], "the agent itself has gone");
+  assert.deepEqual(withFiles(), [], "the agent itself has gone");
   const [step] = checkpointOf("train-left");
   line(printed("train-left"), /^checkpoint at step (\d+) \(told to end\)$/);
 
@@ -143,9 +149,21 @@ test("ctrl-C ends the jobs with their checkpoints, and a later start goes on fro
 
 test("nothing is left over when the server is killed", async () => {
   await server.kill();
-  await until("the jobs and the agent end by themselves", () => processesWith(`WORKSHOP_FOLDER=${join(server.state, "workshop/files")}`).length === 0);
+  await until("the jobs and the agent end by themselves", () => withFiles().length === 0);
   line(printed("train-left"), /^checkpoint at step (\d+) \(told to end\)$/);
   await server.start();
+});
+
+test("what a killed agent has left ends before a fresh start removes its folder", async () => {
+  await until("it runs", () => processes("train-left").length > 0);
+  const store = mark();
+  const [agent] = withFiles().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--attached"));
+  process.kill(agent, "SIGKILL");
+  await server.kill();
+  assert.ok(processesWith(store).length > 0, "jobs outlive their agent");
+  await server.start({ fresh: true });
+  assert.deepEqual(processesWith(store), []);
+  await until("they begin anew", () => printed("train-left").some(({ words }) => words.startsWith("train-left begins:")));
 });
 
 test("a cluster of that name which somebody has begun is left alone", async () => {

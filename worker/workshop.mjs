@@ -41,8 +41,11 @@ async function makeKey(server, program, state) {
   await promisify(execFile)(program, words, { env, timeout: END_MS });
 }
 
-/** The agent's process. It ends when its standard input does, so it does not outlive this process, however that ends. */
-function run(program, state, input) {
+/**
+ * The agent's process. It ends when its standard input does, so it does not outlive this process, however that ends. Without
+ * any it ends at once, and what is here of its jobs with it.
+ */
+function run(program, state, { hasInput }) {
   const words = ["agent", "run", "--attached", "--state", ofAgent(state), ...NODES.flatMap((node) => ["--node", node])];
   if (isRoot()) words.push("--allow-root");
   const files = join(folder(state), "files");
@@ -50,7 +53,8 @@ function run(program, state, input) {
   const path = [PROGRAMS, dirname(process.execPath), process.env.PATH].join(delimiter);
   const env = { ...process.env, PATH: path, WORKSHOP_FOLDER: files };
   // A session of its own: ctrl-C in a terminal is for this process, which then ends the agent in order.
-  const agent = spawn(program, words, { env, detached: true, stdio: [input, "ignore", "inherit"] });
+  const stdio = hasInput ? ["pipe", "ignore", "inherit"] : "ignore";
+  const agent = spawn(program, words, { env, detached: true, stdio });
   const ended = new Promise((done) => agent.once("exit", (code, signal) => done(signal ?? code)).once("error", (error) => done(error.message)));
   return { agent, ended };
 }
@@ -65,7 +69,7 @@ async function end({ agent, ended }) {
 
 /** Ends what an agent of this state has left that was killed. */
 export async function clear(program, state) {
-  if (existsSync(ofKey(state))) await end(run(program, state, "ignore"));
+  if (existsSync(ofKey(state))) await end(run(program, state, { hasInput: false }));
 }
 
 /** Loads the example and starts its agent. `stop` ends the jobs, which write their checkpoints, and then the agent. */
@@ -81,7 +85,7 @@ export async function start(server, program, state) {
     console.error(`${CLUSTER}: no agent: ${(error.stderr || error.message).trim()}`);
     return undefined;
   }
-  const running = run(program, state, "pipe");
+  const running = run(program, state, { hasInput: true });
   let isStopping = false;
   running.ended.then((how) => isStopping || console.error(`${CLUSTER}: its agent has ended (${how}), so nothing starts there`));
   // Nobody reads any more what is written to an agent that has ended.
