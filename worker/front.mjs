@@ -1,5 +1,6 @@
-// Keeps connections that clients hold open. The local runtime closes them after five seconds without a request, so that
-// the next one fails in a client that believed the connection to be there; the real platform does not.
+// What stands before the local runtime: it lets in who asks from this computer, and keeps connections that clients hold
+// open. The runtime closes them after five seconds without a request, so that the next one fails in a client that believed
+// the connection to be there; the real platform does not.
 import { createServer, request } from "node:http";
 import { connect } from "node:net";
 
@@ -15,7 +16,28 @@ function passedOn(rawHeaders) {
   return rawHeaders.filter((_, at) => isPassed[at]);
 }
 
+/** What this computer calls itself: a page that was led here under another name is somebody else's. */
+const OWN_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
+/** What changes nothing. */
+const READS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Why a request is not passed on, if it is not: commands start processes here, and no page of others sends any. */
+function refusal({ method, headers, isUpgrade = false }) {
+  const { host = "", origin } = headers;
+  if (!OWN_HOST.test(host)) {
+    return { code: "other_host", message: "the development server is for this computer; ask it by 127.0.0.1 or localhost" };
+  }
+  if (origin === undefined || origin === `http://${host}` || (READS.has(method) && !isUpgrade)) return undefined;
+  return { code: "other_origin", message: "a page of another origin may only read here" };
+}
+
 function pass(runtime, asked, answer) {
+  const refused = refusal(asked);
+  if (refused) {
+    answer.writeHead(403, { "content-type": "application/json" });
+    answer.end(JSON.stringify(refused));
+    return;
+  }
   const { hostname, port } = new URL(runtime.url);
   const { method, url: path, rawHeaders } = asked;
   const behind = request({ hostname, port, method, path, headers: passedOn(rawHeaders), agent: false, setHost: false });
@@ -37,6 +59,10 @@ function pass(runtime, asked, answer) {
 
 /** A socket's bytes pass as they are, both ways. */
 function tunnel(runtime, asked, socket, first) {
+  if (refusal({ method: asked.method, headers: asked.headers, isUpgrade: true })) {
+    socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n");
+    return;
+  }
   const { hostname, port } = new URL(runtime.url);
   const behind = connect(Number(port), hostname, () => {
     const lines = [];
