@@ -124,18 +124,22 @@ function developmentSecrets() {
   return { adminKey: secrets.ADMIN_KEY, masterSecret: secrets.MASTER_SECRET };
 }
 
-// Ticks at whole multiples of the period, as cron does at whole minutes, so that each slot comes once.
+// Ticks at whole multiples of the period, as cron does at whole minutes, so that each slot comes once. What it returns
+// stops it.
 function startClock(runtime, everySeconds) {
-  if (everySeconds === 0) return;
+  if (everySeconds === 0) return () => {};
   const periodMs = everySeconds * 1000;
+  let isStopped = false;
   const wait = () => {
     const slotMs = (Math.floor(Date.now() / periodMs) + 1) * periodMs;
     setTimeout(async () => {
-      await runtime.tick(slotMs).catch((error) => console.error(`round: ${error.message}`));
+      if (isStopped) return;
+      await runtime.tick(slotMs).catch((error) => isStopped || console.error(`round: ${error.message}`));
       wait();
     }, slotMs - Date.now());
   };
   wait();
+  return () => (isStopped = true);
 }
 
 async function reload(runtime) {
@@ -187,12 +191,14 @@ async function main() {
 
   let isStopping = false;
   let agent;
+  let stopClock;
   for (const signal of ["SIGINT", "SIGTERM"]) {
     // The runtime's own listener would end this process before the runtime has shut down.
     process.removeAllListeners(signal);
     process.on(signal, async () => {
       if (isStopping) return;
       isStopping = true;
+      stopClock?.();
       await agent?.stop();
       front.stop();
       await runtime.stop();
@@ -204,7 +210,7 @@ async function main() {
   await load(server, "demo", join(EXAMPLES, "three-teams.jsonl"), state);
   if (lab) await tellOfLab(server, state);
   if (program && !isStopping) agent = await workshop.start(server, program, state);
-  startClock(runtime, every);
+  stopClock = startClock(runtime, every);
   if (stdin) obeyStdin(runtime);
   if (watch) rebuildOnSave(ROOT, () => reload(runtime));
   console.log(`the console: ${front.url}/clusters/demo#key=${runtime.adminKey}`);
