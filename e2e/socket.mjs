@@ -8,9 +8,9 @@ const CLOSE = 8;
 
 /**
  * Opens a socket; `send` sends a short text, `next()` gives the next text message, `closed` how the other side ends it. Fails with the status if the
- * upgrade is refused.
+ * upgrade is refused. `more` are further headers.
  */
-export async function listen(url, protocols) {
+export async function listen(url, protocols, more = {}) {
   const key = randomBytes(16).toString("base64");
   const headers = {
     connection: "Upgrade",
@@ -18,6 +18,7 @@ export async function listen(url, protocols) {
     "sec-websocket-version": "13",
     "sec-websocket-key": key,
     ...(protocols && { "sec-websocket-protocol": protocols.join(", ") }),
+    ...more,
   };
   const [response, socket, head] = await new Promise((opened, failed) => {
     const asked = request(url, { headers });

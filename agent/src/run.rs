@@ -27,6 +27,12 @@ impl RunId {
         Self(granted)
     }
 
+    /// The version that granted it.
+    #[must_use]
+    pub fn granted(self) -> Version {
+        self.0
+    }
+
     /// The epoch in which it was granted.
     #[must_use]
     pub fn epoch(self) -> u64 {

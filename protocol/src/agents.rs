@@ -10,6 +10,7 @@ pub mod script;
 mod books;
 
 pub mod hear;
+pub mod silence;
 pub mod tell;
 
 use std::cell::RefCell;
@@ -23,6 +24,8 @@ use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
 use engine::state::world::State;
 use engine::unit::id::JobId;
+use engine::unit::limit::REPORTS_MAX;
+use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::agents::contact::Contacts;
@@ -96,17 +99,14 @@ impl<S: LogStore> Cluster<S> {
         now: Timestamp,
     ) -> Result<Heard, Unheard> {
         let name = self.name.clone();
-        let reports = self.with_scripts(|state, scripts| {
+        let commands = self.with_scripts(|state, scripts| {
             hear::hear(state, contacts, who, request, &|job| scripts(job).is_some(), now)
         })??;
-        let mut commands: Vec<Command> = reports.into_iter().map(Command::Report).collect();
-        let command = match commands.len() {
-            0 => None,
-            1 => commands.pop(),
-            _ => Some(Command::ApplyPlan(ApplyPlan { commands })),
-        };
-        let done = command.map(|command| self.take_reports(who, command, now)).transpose()?;
+        let done = self.take_reports(Some(who), commands, now)?;
         let answer = self.with_scripts(|state, scripts| {
+            if let Some(contact) = contacts.get_mut(&who.name) {
+                silence::note(state, contact, request);
+            }
             let serving = contact::serving(state, &name, now);
             tell::tell(state, contacts, &serving, who, request, scripts, now)
         })?;
@@ -132,10 +132,36 @@ impl<S: LogStore> Cluster<S> {
         })?)
     }
 
-    fn take_reports(&mut self, who: &Identity, command: Command, now: Timestamp) -> Result<Done, Failure> {
+    /// Says of the nodes whose agents have not been heard that they are silent; nothing if that is said of all of them.
+    /// `heard` says when an agent was last heard, if that is known.
+    pub fn look_for_silence(
+        &mut self,
+        contacts: &mut Contacts,
+        heard: &dyn Fn(&str) -> Option<Timestamp>,
+        missed_after: Millis,
+        now: Timestamp,
+    ) -> Result<Option<Done>, Failure> {
+        let silent = self.with_state(|state| silence::fallen_silent(state, contacts, heard, missed_after, now))?;
+        self.take_reports(None, silent.into_iter().map(Command::NodeSilent).collect(), now)
+    }
+
+    /// Takes what is said of runs and nodes into the log, as one row.
+    fn take_reports(
+        &mut self,
+        who: Option<&Identity>,
+        mut commands: Vec<Command>,
+        now: Timestamp,
+    ) -> Result<Option<Done>, Failure> {
+        // What is left comes the next time.
+        commands.truncate(REPORTS_MAX);
+        let command = match commands.len() {
+            0 => return Ok(None),
+            1 => commands.remove(0),
+            _ => Command::ApplyPlan(ApplyPlan { commands }),
+        };
         // No two rows have the same number, so no two reports have the same name.
-        let seq = self.mark()?.seq + 1;
-        self.handle_own(&format!("{REPORTS_PREFIX}{seq}"), Some(who.user.clone()), command, now)
+        let name = format!("{REPORTS_PREFIX}{}", self.mark()?.seq + 1);
+        self.handle_own(&name, who.map(|who| who.user.clone()), command, now).map(Some)
     }
 
     /// Reads with the state and with what jobs execute, unless that cannot be had now.

@@ -4,6 +4,7 @@
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use pai::key::Master;
+use protocol::agents::silence::MISSED_AFTER;
 use protocol::fault::Fault;
 use protocol::kv::KvStore;
 use protocol::name::is_fixed;
@@ -72,6 +73,12 @@ pub(crate) fn restore_budget(env: &Env) -> Budget {
     let usual = if profile(env).pace == Pace::EachRound { few } else { many };
     let operations = variable(env, "RESTORE_OPERATIONS").parse().unwrap_or(usual).max(1);
     Budget { operations, bytes: RESTORE_BYTES }
+}
+
+/// After how long without a word an agent is missed.
+pub(crate) fn missed_after(env: &Env) -> Millis {
+    let seconds = variable(env, "MISSED_AFTER_S").parse().ok().filter(|seconds| *seconds > 0);
+    seconds.map_or(MISSED_AFTER, |seconds: i64| Millis(seconds.saturating_mul(1_000)))
 }
 
 /// How many objects of KV a minute deletes at most: fewer on the plan with few calls, and elsewhere more than a head each

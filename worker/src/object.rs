@@ -52,6 +52,7 @@ use crate::answer;
 use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
+use crate::object::heard::Heard;
 use crate::pai::PATH;
 use crate::proof::Proof;
 use crate::registry;
@@ -59,6 +60,7 @@ use crate::storage::SqlLog;
 
 mod agents;
 mod calls;
+mod heard;
 mod keys;
 mod pai;
 mod past;
@@ -107,6 +109,7 @@ struct Core {
     forgotten: Cell<usize>,
     /// What is kept of agents, once it has been read.
     contacts: RefCell<Option<Contacts>>,
+    heard: Heard,
 }
 
 /// Who watches through the socket with this tag, if they still may.
@@ -122,6 +125,7 @@ impl DurableObject for ClusterObject {
         if let Ok(pair) = WebSocketRequestResponsePair::new(QUESTION, ANSWER) {
             state.set_websocket_auto_response(&pair);
         }
+        let (state, heard) = Heard::new(state);
         let core = Core {
             state,
             env,
@@ -135,6 +139,7 @@ impl DurableObject for ClusterObject {
             alarm_at: Cell::new(None),
             forgotten: Cell::new(0),
             contacts: RefCell::new(None),
+            heard,
         };
         Self { core }
     }

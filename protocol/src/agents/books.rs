@@ -47,10 +47,11 @@ pub(super) fn pods(state: &State, job: &Job, contact: &Contact) -> Vec<Pod> {
     places(job).iter().enumerate().filter_map(pod).collect()
 }
 
-/// The agents on whose nodes a job has pods. Where no agent has ever served a node, nothing was started.
+/// The agents on whose nodes a job has pods. Where no agent has ever served a node, nothing was started, and what was on
+/// one that is lost is gone.
 pub(super) fn agents_of<'a>(state: &State, job: &Job, contacts: &'a Contacts) -> Vec<(&'a str, &'a Contact)> {
-    let is_there =
-        |contact: &Contact| places(job).iter().any(|at| contact.nodes.contains(state.nodes[at.node.at()].id.as_str()));
+    let nodes = || places(job).iter().map(|at| &state.nodes[at.node.at()]).filter(|node| !node.is_lost());
+    let is_there = |contact: &Contact| nodes().any(|node| contact.nodes.contains(node.id.as_str()));
     contacts.iter().filter(|(_, contact)| is_there(contact)).map(|(name, contact)| (name.as_str(), contact)).collect()
 }
 

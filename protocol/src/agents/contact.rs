@@ -24,6 +24,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::agents::books;
+use crate::agents::silence::Told;
 use crate::name::ClusterName;
 
 /// Who an agent is, by the key that it has shown.
@@ -57,6 +58,12 @@ pub struct Contact {
     pub ended: BTreeMap<RunId, Ending>,
     /// Runs from before a restore that the log does not know, and that have not ended.
     pub strangers: BTreeSet<RunId>,
+    /// Since when it is missed.
+    #[serde(default)]
+    pub missed: Option<Timestamp>,
+    /// What it was told of its groups' silence, the oldest first, as far as something lives that goes by it.
+    #[serde(default)]
+    pub told: BTreeMap<String, Vec<Told>>,
 }
 
 /// How a run ended on an agent's nodes.

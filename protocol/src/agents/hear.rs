@@ -7,13 +7,13 @@ use agent::message::SyncRequest;
 use engine::job::phase::Phase;
 use engine::job::run::Exit as RunExit;
 use engine::job::run::Fault;
+use engine::message::command::Command;
 use engine::message::command::Observation;
 use engine::message::command::Report;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
-use engine::unit::limit::REPORTS_MAX;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
@@ -23,6 +23,7 @@ use crate::agents::contact::Contacts;
 use crate::agents::contact::Ending;
 use crate::agents::contact::Identity;
 use crate::agents::contact::Refused;
+use crate::agents::silence;
 
 /// How much newer than the last one a checkpoint of a running job is, to be worth a row of the log.
 const CHECKPOINT_GAP: Millis = Millis::MINUTE;
@@ -37,12 +38,13 @@ pub(super) fn hear(
     request: &SyncRequest,
     has_script: &dyn Fn(&JobId) -> bool,
     now: Timestamp,
-) -> Result<Vec<Report>, Refused> {
+) -> Result<Vec<Command>, Refused> {
     request.check().map_err(Refused::Message)?;
     contact::current(contacts, who, request.incarnation)?;
     contact::take_nodes(state, contacts, who, &request.nodes)?;
     let current = books::current(state);
     if let Some(contact) = contacts.get_mut(&who.name) {
+        contact.missed = None;
         contact.begun.retain(|run| current.get(run).is_some_and(|no| state.jobs[*no].is_unconfirmed()));
         contact.ended.retain(|run, _| current.contains_key(run));
         let is_stranger = |report: &&RunReport| {
@@ -66,9 +68,9 @@ pub(super) fn hear(
         let here = unconfirmed.filter(|no| !books::pods(state, &state.jobs[**no], contact).is_empty());
         reports.extend(here.filter_map(|no| without_script(&state.jobs[*no], has_script)));
     }
-    // What is left comes with the next request.
-    reports.truncate(REPORTS_MAX);
-    Ok(reports)
+    let again = contacts.get(&who.name).map(|contact| silence::heard_again(state, contact, request));
+    let again = again.into_iter().flatten().map(Command::NodeHeard);
+    Ok(again.chain(reports.into_iter().map(Command::Report)).collect())
 }
 
 /// What of a run the log does not know.

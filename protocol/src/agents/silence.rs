@@ -29,8 +29,8 @@ use serde::Serialize;
 use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
 
-/// After how long without a word an agent is missed: several requests have been lost then. If it is missed for as long
-/// again, it is silent.
+/// After how long without a word an agent is missed, if nothing else is set: several requests have been lost then. If it
+/// is missed for as long again, it is silent.
 pub const MISSED_AFTER: Millis = Millis::MINUTE;
 
 /// What an agent was told of a group from some answer on.
@@ -49,16 +49,17 @@ pub(super) fn fallen_silent(
     state: &State,
     contacts: &mut Contacts,
     heard: &dyn Fn(&str) -> Option<Timestamp>,
+    missed_after: Millis,
     now: Timestamp,
 ) -> Vec<NodeSilent> {
     let mut silent = Vec::new();
     for (name, contact) in contacts {
-        if heard(name).is_some_and(|at| now - at < MISSED_AFTER) {
+        if heard(name).is_some_and(|at| now - at < missed_after) {
             contact.missed = None;
             continue;
         }
         let since = *contact.missed.get_or_insert(now);
-        if now - since < MISSED_AFTER {
+        if now - since < missed_after {
             continue;
         }
         let nodes = known(state, contact).filter(|(_, node, _)| node.silence.is_none());

@@ -39,16 +39,16 @@ use crate::world::name;
 use crate::world::sender;
 
 /// A cluster of two machines with 8 GPUs each, `n1` in group `a` and `n2` in group `b`.
-struct Desk {
+pub(crate) struct Desk {
     disk: Disk,
-    cluster: Cluster<Disk>,
-    contacts: Contacts,
-    now: Timestamp,
+    pub(crate) cluster: Cluster<Disk>,
+    pub(crate) contacts: Contacts,
+    pub(crate) now: Timestamp,
     n_commands: u32,
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let log = Disk::default();
         let cluster = Cluster::new(name(), Profile::default(), log.clone());
         let mut desk = Self { disk: log, cluster, contacts: Contacts::new(), now: START, n_commands: 0 };
@@ -67,7 +67,7 @@ impl Desk {
     }
 
     /// Sends a command; who is rung for by it.
-    fn send(&mut self, command: &Value) -> Vec<String> {
+    pub(crate) fn send(&mut self, command: &Value) -> Vec<String> {
         self.n_commands += 1;
         let envelope = envelope(&format!("command-{}", self.n_commands), command);
         let done = self.cluster.submit(&envelope, &sender(), self.now).expect("it is accepted");
@@ -84,7 +84,7 @@ impl Desk {
     }
 
     /// Submits a job of so many pods of 8 GPUs; who is rung for by it.
-    fn submit(&mut self, job: &str, pods: u32) -> Vec<String> {
+    pub(crate) fn submit(&mut self, job: &str, pods: u32) -> Vec<String> {
         self.n_commands += 1;
         let pods = json!([{ "count": pods, "amount": { "gpu": 8000 } }]);
         let command = json!({ "submit_job": { "job": job, "quota": "q", "pods": pods, "fault_tolerance": {} } });
@@ -95,14 +95,14 @@ impl Desk {
         self.rung(&noted.expect("it is accepted"))
     }
 
-    fn hello(&mut self, agent: &str, store: &str) -> Result<u64, String> {
+    pub(crate) fn hello(&mut self, agent: &str, store: &str) -> Result<u64, String> {
         let hello = Hello { format: FORMAT, store: store.to_owned() };
         let welcome = self.cluster.welcome(&mut self.contacts, &who(agent), &hello, self.now);
         welcome.map(|welcome| welcome.incarnation).map_err(|unheard| words(&unheard))
     }
 
     /// What an agent hears that has these runs; how many rows that added to the log.
-    fn sync(&mut self, agent: &str, runs: Vec<RunReport>) -> (SyncAnswer, u64) {
+    pub(crate) fn sync(&mut self, agent: &str, runs: Vec<RunReport>) -> (SyncAnswer, u64) {
         self.try_sync(agent, self.contacts[agent].incarnation, runs).expect("it is heard")
     }
 
@@ -121,7 +121,7 @@ impl Desk {
         Ok((heard.answer, after.seq - before.seq))
     }
 
-    fn phase(&mut self, job: &str) -> String {
+    pub(crate) fn phase(&mut self, job: &str) -> String {
         let read = |state: &engine::state::world::State| {
             let job = &state.jobs[state.jobs.find(&id(job)).expect("there is the job")];
             match &job.phase {
@@ -137,13 +137,13 @@ impl Desk {
         self.cluster.with_state(read).expect("it is read")
     }
 
-    fn round(&mut self) {
+    pub(crate) fn round(&mut self) {
         self.now = self.now + Millis::MINUTE;
         self.cluster.run_slot(self.now.0 / 60_000, self.now).expect("the round is held");
     }
 }
 
-fn who(agent: &str) -> Identity {
+pub(crate) fn who(agent: &str) -> Identity {
     let group = if agent == "of-n1" { "a" } else { "b" };
     let serves = vec![serde_json::from_value(json!(group)).expect("it is a name")];
     Identity { name: agent.to_owned(), user: serde_json::from_value(json!(agent)).expect("it is a name"), serves }
@@ -160,12 +160,12 @@ fn words(unheard: &Unheard) -> String {
     }
 }
 
-fn run(run: RunId, job: &str, state: RunState) -> RunReport {
+pub(crate) fn run(run: RunId, job: &str, state: RunState) -> RunReport {
     let job = job.to_owned();
     RunReport { run, job, state, told: false, since_ms: 0, log_bytes: 0, checkpoint_ms: None }
 }
 
-fn exited(of: RunId, job: &str, code: i32, told: bool) -> RunReport {
+pub(crate) fn exited(of: RunId, job: &str, code: i32, told: bool) -> RunReport {
     RunReport { told, ..run(of, job, RunState::Ended(Exit::Code(code))) }
 }
 

@@ -14,6 +14,7 @@ mod memory;
 mod past;
 mod random;
 mod restored;
+mod silence;
 mod steps;
 mod stored;
 mod world;

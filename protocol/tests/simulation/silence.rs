@@ -28,7 +28,7 @@ impl Desk {
         self.now = self.now + time;
         let (now, before) = (self.now, self.cluster.mark().expect("it is read").seq);
         let heard = |agent: &str| heard.contains(&agent).then_some(now);
-        self.cluster.look_for_silence(&mut self.contacts, &heard, now).expect("it is kept");
+        self.cluster.look_for_silence(&mut self.contacts, &heard, MISSED_AFTER, now).expect("it is kept");
         self.cluster.mark().expect("it is read").seq - before
     }
 

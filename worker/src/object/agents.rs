@@ -84,6 +84,7 @@ pub(super) async fn serve(
         AgentCall::Sync => {
             let said: SyncRequest = message::read(&request.bytes().await?)?;
             let heard = with_contacts(core, |cluster, contacts| Ok(cluster.sync(contacts, who, &said, now)?))?;
+            core.heard.note(&who.name, now);
             let Heard { answer, done } = heard;
             if let Some(done) = &done {
                 core.push(done)?;
@@ -143,6 +144,18 @@ pub(super) fn ring(core: &Core, receipt: &Receipt) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// Says which nodes are silent because their agents are.
+pub(super) fn look_for_silence(core: &Core) -> Result<(), Problem> {
+    let heard = |agent: &str| core.heard.last(agent, &core.state.get_websockets_with_tag(&bell_of(agent)));
+    let look = |cluster: &mut Cluster<SqlLog>, contacts: &mut Contacts| {
+        Ok(cluster.look_for_silence(contacts, &heard, bindings::missed_after(&core.env), bindings::now())?)
+    };
+    match with_contacts(core, look)? {
+        Some(done) => core.push(&done),
+        None => Ok(()),
+    }
 }
 
 /// The note with a script. Another script than a job has already is refused, as another job of its name would be.

@@ -166,6 +166,8 @@ async fn run_slot(core: &Core, cluster: &ClusterName, slot: i64) -> Reply {
         }
         return Ok(Response::from_json(&json!({ "slot": slot, "revision": 0 }))?);
     }
+    // Nothing is placed on what is silent.
+    agents::look_for_silence(core)?;
     let outcome = core.with(|cluster| cluster.run_slot(slot, bindings::now()));
     if let Ok(done) = &outcome {
         core.push(done)?;
