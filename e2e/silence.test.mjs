@@ -47,7 +47,7 @@ async function agent(name) {
   };
   const { incarnation } = await say("hello", { store: name });
   const nodes = [{ node: `of-${name}`, gpus: 4, status: "ready" }];
-  const sync = () => say("sync", { incarnation, answered: null, nodes, runs: [] });
+  const sync = (runs = []) => say("sync", { incarnation, answered: null, nodes, runs });
   const bell = () => listen(`${runtime.url}/v1/clusters/silence/agents/${name}/bell`, undefined, { authorization: `Bearer ${token}` });
   return { sync, bell };
 }
@@ -65,6 +65,13 @@ test("an agent whose socket stands is heard though it asks for nothing, and one 
   const [one, two] = [await agent("one"), await agent("two")];
   await one.sync();
   await two.sync();
+  const script = { format: 1, command: ["sleep", "600"] };
+  for (const job of ["first", "second"]) {
+    const sent = await cluster.send(job, { submit_job: { job, quota: "team", pods: [{ amount: { gpu: 4000 } }] } }, { script });
+    assert.equal(sent.status, 200, JSON.stringify(sent.body));
+  }
+  const [{ run, job }] = (await two.sync()).want;
+  await two.sync([{ run, job, state: "running", told: false, since_ms: 0, log_bytes: 0, checkpoint_ms: null }]);
   const bell = await one.bell();
   const ask = setInterval(() => bell.send("ping"), 200);
   assert.deepEqual(await tick(), []);
@@ -72,9 +79,15 @@ test("an agent whose socket stands is heard though it asks for nothing, and one 
   assert.deepEqual(await tick(), [], "the other one is missed");
   await pause(MISSED_AFTER_S * 1000 + 500);
   const { seq } = await cluster.hash();
+  assert.deepEqual((await cluster.get("overdue")).body, []);
   assert.deepEqual(await tick(), ["of-two"]);
   await tick();
   assert.equal((await cluster.hash()).seq, seq + 3, "two rounds and one silence");
+
+  const [overdue, ...others] = (await cluster.get("overdue")).body;
+  assert.deepEqual(others, []);
+  assert.deepEqual([overdue.node, overdue.job, overdue.run, overdue.awaited, overdue.amount], ["of-two", job, run, "word", { gpu: 4000 }]);
+  assert.match(overdue.sentence, /^of-two has not been heard for \d+ s; 4 GPUs of job (first|second) are kept\.$/);
 
   clearInterval(ask);
   await pause(MISSED_AFTER_S * 1000 + 500);

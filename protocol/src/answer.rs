@@ -3,14 +3,17 @@
 
 use std::borrow::Cow;
 
+use engine::explain::Awaited;
 use engine::job::hold::Blocker;
 use engine::job::hold::Hold;
 use engine::job::phase::Source;
 use engine::job::run::RunNo;
+use engine::message::command::AmountByName;
 use engine::message::command::Command;
 use engine::message::command::SubmitJob;
 use engine::message::rejection::Rejection;
 use engine::unit::id::JobId;
+use engine::unit::id::NodeId;
 use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::AccessKey;
@@ -189,6 +192,27 @@ pub struct RestoreUnderWay {
 pub struct Flushed {
     /// The revision that readers now see; none if nothing has happened yet.
     pub published: Option<u64>,
+}
+
+/// Something that should have been reported by now of a job that really runs, and what is kept for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
+#[serde(deny_unknown_fields)]
+pub struct OverdueShown {
+    /// The node.
+    pub node: NodeId,
+    /// The job.
+    pub job: JobId,
+    /// Its run.
+    pub run: RunNo,
+    /// What has not been reported.
+    pub awaited: Awaited,
+    /// Since when.
+    pub since: Timestamp,
+    /// What is kept on the node.
+    pub amount: AmountByName,
+    /// The same as a sentence.
+    pub sentence: String,
 }
 
 /// Why a job waits, or that it does not.

@@ -31,6 +31,8 @@ pub enum Call {
     Why,
     /// The end of what a job has printed.
     Log,
+    /// What should have been reported of jobs that really run.
+    Overdue,
     /// Something of the spot market.
     Market(MarketCall),
     /// A session's token.
@@ -168,7 +170,7 @@ impl Route {
 }
 
 /// All of them.
-pub const ROUTES: [Route; 29] = [
+pub const ROUTES: [Route; 30] = [
     get(Call::Health, "/health", Who::Anybody, Place::Front),
     get(Call::Clusters, "/v1/clusters", Who::Known, Place::Front),
     post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known).with(&["anew"]),
@@ -188,6 +190,7 @@ pub const ROUTES: [Route; 29] = [
     get(Call::RoundAt, "/v1/clusters/{cluster}/rounds/{revision}", SEE, Place::Published).with(&["min_revision"]),
     get(Call::Why, "/v1/clusters/{cluster}/jobs/{job}/why", Who::SeesJob, Place::Object),
     get(Call::Log, "/v1/clusters/{cluster}/jobs/{job}/log", Who::SeesJob, Place::Object),
+    get(Call::Overdue, "/v1/clusters/{cluster}/overdue", SEE, Place::Object),
     get(Call::Market(MarketCall::Offers), "/v1/clusters/{cluster}/offers", SEE, Place::Published)
         .with(&["min_revision"]),
     get(Call::Market(MarketCall::History), "/v1/clusters/{cluster}/offers/{offer}/history", SEE, Place::Published)

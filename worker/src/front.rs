@@ -214,6 +214,7 @@ async fn text(
         | Call::Keys
         | Call::Audit
         | Call::Why
+        | Call::Overdue
         | Call::Market(_)
         | Call::Metrics
         | Call::Hash

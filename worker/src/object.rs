@@ -62,6 +62,7 @@ mod agents;
 mod calls;
 mod heard;
 mod keys;
+mod overdue;
 mod pai;
 mod past;
 mod publication;

@@ -28,8 +28,8 @@ async function ofFailures() {
   }
 }
 
-/** What is kept of the log of a job that really ran, as far as its agent says so. */
-async function printed(server) {
+/** What is said of a job that really ran on a node that fell silent: the log that its agent has told, and what is overdue. */
+async function ofRealJobs(server) {
   const cluster = await server.cluster("workshop").foundBy([
     { create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }], execution: "reported" } },
     { put_group: { group: "machines", resource_type: "lingjun" } },
@@ -50,7 +50,9 @@ async function printed(server) {
   const { want } = await say("sync", { incarnation, answered: null, nodes, runs: [] });
   const text = "epoch 1: loss 2.31\nepoch 2: loss 1.87\n";
   assert.deepEqual(await say("tail", { incarnation, run: want[0].run, bytes: text.length, text }), { is_kept: true });
-  return (await cluster.get("jobs/train-1/log")).body;
+  const log = (await cluster.get("jobs/train-1/log")).body;
+  assert.equal((await cluster.send("silent", { node_silent: { node: "n1", since: Date.now() } })).status, 200);
+  return { log, overdue: (await cluster.get("overdue")).body };
 }
 
 const server = await new Server().start();
@@ -121,7 +123,9 @@ try {
   await read("list_keys", "keys");
   await read("list_deeds", "audit?count=2");
   await read("get_position", "hash");
-  keep("answers", "get_job_log", "answer", await printed(server));
+  const { log, overdue } = await ofRealJobs(server);
+  keep("answers", "get_job_log", "answer", log);
+  keep("answers", "list_overdue", "answer", overdue);
   await cluster.post("flush");
   const restored = await cluster.post("restore");
   assert.equal(restored.status, 200, JSON.stringify(restored.body));

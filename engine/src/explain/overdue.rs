@@ -1,5 +1,8 @@
 //! What should have been reported by now, and what is kept until it is (rules 7.6).
 
+use serde::Deserialize;
+use serde::Serialize;
+
 use crate::explain::words;
 use crate::explain::words::period;
 use crate::job::phase::Phase;
@@ -15,7 +18,9 @@ use crate::unit::ordered::Map;
 use crate::unit::time::Timestamp;
 
 /// What has not been reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Awaited {
     /// That a run which is killed by now has stopped.
     Stop,

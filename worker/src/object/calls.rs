@@ -94,6 +94,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         | Call::Rounds
         | Call::RoundAt
         | Call::Why
+        | Call::Overdue
         | Call::Market(_)
         | Call::Metrics
         | Call::Hash => reads::answer(core, cluster, &asked, &query, sender).await,

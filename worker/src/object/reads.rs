@@ -25,6 +25,7 @@ use crate::market;
 use crate::metrics;
 use crate::metrics::Publishing;
 use crate::object::Core;
+use crate::object::overdue;
 use crate::object::past;
 use crate::object::why;
 use crate::query::Query;
@@ -76,6 +77,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
             core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).entry(&entry))))??
         }
         Call::Why => why::answer(core, asked.name(), sender)?,
+        Call::Overdue => overdue::answer(core, sender)?,
         Call::Hash => encode(&core.with(Cluster::position)?)?,
         Call::Metrics => {
             let head = core.with(Cluster::published)?;

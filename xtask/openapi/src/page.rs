@@ -14,6 +14,7 @@ use protocol::answer::JobLog;
 use protocol::answer::KeyShown;
 use protocol::answer::Me;
 use protocol::answer::OpenedSession;
+use protocol::answer::OverdueShown;
 use protocol::answer::RestoreAnswer;
 use protocol::cluster::Position;
 use protocol::document::Head;
@@ -117,6 +118,11 @@ impl Page {
             Call::Log => {
                 let summary = "The end of what a job has printed in the last of its runs that has ended";
                 page("get_job_log", "jobs", summary, json::<JobLog>())
+            }
+            Call::Overdue => {
+                let summary =
+                    "What should have been reported of jobs that really run, by node, with what is kept for it";
+                page("list_overdue", "jobs", summary, json::<Vec<OverdueShown>>())
             }
             Call::Market(MarketCall::Offers) => {
                 let summary = "The offers of the spot market with prices, averages, inventories and bids";
