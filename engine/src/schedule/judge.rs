@@ -2,6 +2,8 @@
 //!
 //! Sources by right and idle amounts are asked apart: nothing is lent before everybody with a right has been asked.
 
+use std::sync::Arc;
+
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
@@ -62,10 +64,11 @@ impl Refused {
         known
     }
 
-    /// The same once more.
+    /// The same for one alone: a copy if others need it still.
     #[must_use]
-    pub fn copied(&self) -> Self {
-        Self { held_by: self.held_by, ..Self::with(self.attempts.iter().cloned()) }
+    pub fn own(shared: Arc<Self>) -> Self {
+        Arc::try_unwrap(shared)
+            .unwrap_or_else(|shared| Self { held_by: shared.held_by, ..Self::with(shared.attempts.iter().cloned()) })
     }
 
     /// These attempts, with room for what is said of idle amounts.

@@ -68,6 +68,8 @@ pub struct Class {
     pub waiting: Line,
     /// Why they wait, as last said; nothing before they are first judged, or when none waits.
     pub hold: Option<Arc<Hold>>,
+    /// Whether that names a job for which they wait.
+    names_anybody: bool,
     /// How long they wait before the first may hold a reservation, as its quota says.
     patience: Millis,
 }
@@ -180,7 +182,14 @@ impl Queue {
             let no = ClassNo::from_index(self.classes.len());
             members.push(no);
             let patience = quotas[key.quota.at()].settings.starvation_after;
-            self.classes.push(Class { key, family, waiting: Line::default(), hold: None, patience });
+            self.classes.push(Class {
+                key,
+                family,
+                waiting: Line::default(),
+                hold: None,
+                names_anybody: false,
+                patience,
+            });
             no
         })
     }
@@ -285,18 +294,25 @@ impl Queue {
     pub fn set_hold(&mut self, class: ClassNo, hold: Arc<Hold>, jobs: &Jobs) {
         self.forget_hold(class);
         self.open.expiring.extend(hold.ends().map(|at| (at, class)));
-        Self::note_waits(&mut self.waits_for, class, &hold, jobs);
+        let names_anybody = Self::note_waits(&mut self.waits_for, class, &hold, jobs);
         let class = &mut self.classes[class.at()];
+        class.names_anybody = names_anybody;
         if let Some(count) = self.families[class.family.at()].count(&hold) {
             *count += 1;
         }
         class.hold = Some(hold);
     }
 
-    fn note_waits(waits_for: &mut Map<JobNo, Set<ClassNo>>, class: ClassNo, hold: &Hold, jobs: &Jobs) {
-        for no in hold.named().filter_map(|job| jobs.find(job)) {
-            waits_for.or_default(no).insert(class);
+    /// Notes for whom a class waits; whether there is anybody.
+    fn note_waits(waits_for: &mut Map<JobNo, Set<ClassNo>>, class: ClassNo, hold: &Hold, jobs: &Jobs) -> bool {
+        let mut names_anybody = false;
+        for job in hold.named() {
+            names_anybody = true;
+            if let Some(no) = jobs.find(job) {
+                waits_for.or_default(no).insert(class);
+            }
         }
+        names_anybody
     }
 
     fn forget_hold(&mut self, class: ClassNo) {
@@ -348,7 +364,8 @@ impl Queue {
         self.open.everybody = false;
         // Whoever left the queue may be back in it, and still be the reason.
         for class in std::mem::take(&mut self.open.classes) {
-            if let Some(hold) = &self.classes[class.at()].hold {
+            let told = &self.classes[class.at()];
+            if let Some(hold) = told.hold.as_ref().filter(|_| told.names_anybody) {
                 Self::note_waits(&mut self.waits_for, class, hold, jobs);
             }
         }

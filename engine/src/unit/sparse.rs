@@ -28,6 +28,12 @@ impl<T> Sparse<T> {
         self.pages.get(page)?.as_ref()?[at % PAGE].as_ref()
     }
 
+    /// Takes the value with this number away.
+    pub fn take(&mut self, at: usize) -> Option<T> {
+        let page = (at / PAGE).checked_sub(self.first)?;
+        self.pages.get_mut(page)?.as_mut()?[at % PAGE].take()
+    }
+
     /// The place for a value.
     pub fn slot(&mut self, at: usize) -> &mut Option<T> {
         let page = at / PAGE;
@@ -66,7 +72,7 @@ mod tests {
         for at in [1_000, 3, 64, 63] {
             *sparse.slot(at) = Some(at * 2);
         }
-        *sparse.slot(64) = None;
+        assert_eq!([64, 64, 5_000].map(|at| sparse.take(at)), [Some(128), None, None]);
         assert_eq!([3, 4, 64, 65, 5_000].map(|at| sparse.get(at).copied()), [Some(6), None, None, None, None]);
         assert_eq!(sparse.into_values().collect::<Vec<_>>(), [(3, 6), (63, 126), (1_000, 2_000)]);
     }

@@ -82,6 +82,8 @@ impl OpenRound<'_> {
         may_be_owed: impl Fn(&Self) -> bool,
     ) -> Result<(), Anew> {
         let classes = scope.unsettled(&self.trial, Half::Idle);
+        // What families were told by right is not asked for any more, and what is in it is used for what they are told now.
+        self.told = Sparse::default();
         if classes.is_empty() || self.refuses_all(&classes) {
             return Ok(());
         }
@@ -102,7 +104,8 @@ impl OpenRound<'_> {
             }
             let family = self.state.queue.classes[head.class.at()].family;
             let given = self.decisions.len();
-            let known = told.get(family.at()).filter(|(by, _)| *by == given && !self.is_kept_out(head.class));
+            let is_kept_out = self.is_kept_out(head.class);
+            let known = told.get(family.at()).filter(|(by, _)| *by == given && !is_kept_out);
             let answer = match known {
                 Some((_, hold)) => Err(Arc::clone(hold)),
                 None => self.ask_idle(head),
@@ -113,7 +116,7 @@ impl OpenRound<'_> {
                     heads.pass(head);
                 }
                 Err(hold) => {
-                    if !self.is_kept_out(head.class) {
+                    if !is_kept_out {
                         *told.slot(family.at()) = Some((given, Arc::clone(&hold)));
                     }
                     *self.holds.slot(head.class.at()) = Some(hold);
@@ -163,9 +166,9 @@ impl OpenRound<'_> {
     }
 
     /// Why a job of a class waits to which nothing is lent.
-    fn hold_without_idle(&self, class: ClassNo, job: JobNo, blocker: Blocker) -> Arc<Hold> {
+    fn hold_without_idle(&mut self, class: ClassNo, job: JobNo, blocker: Blocker) -> Arc<Hold> {
         let job = &self.state.jobs[job].spec;
-        let refused = self.refused.get(class.at()).map(|refused| refused.copied());
+        let refused = self.refused.take(class.at()).map(Refused::own);
         let known = || self.state.queue.classes[class.at()].hold.as_deref().map(Refused::known);
         let refused = match job.idle {
             IdlePolicy::Only => Refused::idle_only(),
@@ -181,13 +184,13 @@ impl OpenRound<'_> {
             if let (Some(idle), None) = (self.told_of_idle(ClassNo::from_index(at)), self.holds.get(at))
                 && let Some(no) = class.waiting.iter().find(|no| !self.trial.is_served(*no))
             {
-                let hold = refused.copied().hold(self.state, &self.state.jobs[no].spec, idle.clone());
+                let hold = Refused::own(refused).hold(self.state, &self.state.jobs[no].spec, idle.clone());
                 *self.holds.slot(at) = Some(Arc::new(hold));
             }
         }
     }
 
-    fn ask_idle(&self, head: Head) -> Result<Offer, Arc<Hold>> {
+    fn ask_idle(&mut self, head: Head) -> Result<Offer, Arc<Hold>> {
         source::offer(Source::Idle, &self.trial, &self.state.jobs[head.job].spec)
             .map_err(|blocker| self.hold_without_idle(head.class, head.job, blocker))
     }
