@@ -205,7 +205,9 @@ impl<S: LogStore> Cluster<S> {
         if !envelope.dry_run && self.is_unfounded()? {
             return Err(Fault::Unfounded.into());
         }
+        let limits = self.profile.limits;
         let memory = self.memory()?;
+        memory.counted.admit(&memory.state, &limits, &envelope.command)?;
         let at = now.max(memory.at);
         let receipt = authority::handle(&mut memory.state, envelope, at)?;
         if envelope.dry_run {
@@ -219,6 +221,7 @@ impl<S: LogStore> Cluster<S> {
         memory.has_stale_notes |= has_notes;
         memory.seq = seq;
         memory.at = at;
+        memory.counted.follow(&receipt.events);
         if has_notes || has_news(&receipt.events) {
             memory.last_news = seq;
         }

@@ -18,6 +18,7 @@ pub mod answer;
 pub mod digest;
 pub mod fault;
 pub mod founding;
+pub mod limits;
 pub mod name;
 pub mod profile;
 pub mod rate;

@@ -9,6 +9,7 @@ use crate::cluster::replay;
 use crate::cluster::restore_state;
 use crate::document::Head;
 use crate::fault::Fault;
+use crate::limits::Counted;
 use crate::log::LogStore;
 use crate::log::Meta;
 use crate::log::Stored;
@@ -41,6 +42,8 @@ pub(crate) struct Memory {
     pub(crate) last_news: u64,
     /// Whether this is known to be a new cluster, and no lost one; asked as long as there is no entry.
     pub(crate) is_new: bool,
+    /// How many jobs there are of whom.
+    pub(crate) counted: Counted,
 }
 
 /// The memory of a log, unless it is being restored.
@@ -91,6 +94,7 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
         head_at: None,
         last_news,
         is_new: false,
+        counted: Counted::default(),
     })
 }
 

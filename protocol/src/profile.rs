@@ -1,6 +1,8 @@
-//! How often a cluster publishes, and what it keeps.
+//! How often a cluster publishes, what it keeps, and how much it takes.
 
 use engine::unit::time::Millis;
+
+use crate::limits::Limits;
 
 /// When a publication may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +13,7 @@ pub enum Pace {
     EachRound,
 }
 
-/// The settings of a cluster's storage.
+/// The settings of a cluster's object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// When a publication may happen.
@@ -35,6 +37,8 @@ pub struct Profile {
     pub past_kept: Option<Millis>,
     /// How long the answer to a command is remembered after it was decided. A retry that comes later is a new command.
     pub answers_kept: Millis,
+    /// How many unfinished jobs there may be.
+    pub limits: Limits,
 }
 
 impl Default for Profile {
@@ -50,6 +54,7 @@ impl Default for Profile {
             entries_kept: 1000,
             past_kept: Some(Millis(400 * Millis::DAY.0)),
             answers_kept: Millis(7 * 24 * Millis::HOUR.0),
+            limits: Limits::USUAL,
         }
     }
 }

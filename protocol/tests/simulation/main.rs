@@ -9,6 +9,7 @@ mod damage;
 mod disk;
 mod figures;
 mod idle;
+mod limits;
 mod lost;
 mod memory;
 mod past;
@@ -21,6 +22,7 @@ mod world;
 mod year;
 
 use engine::unit::time::Millis;
+use protocol::limits::Limits;
 use protocol::profile::Pace;
 use protocol::profile::Profile;
 use protocol::publish::Occasion;
@@ -43,6 +45,7 @@ const PROFILE: Profile = Profile {
     entries_kept: 1000,
     past_kept: None,
     answers_kept: Millis(7 * 24 * Millis::HOUR.0),
+    limits: Limits::USUAL,
 };
 
 /// Small limits, so that everything happens often.

@@ -14,6 +14,7 @@ use protocol::cluster::Cluster;
 use protocol::cluster::Position;
 use protocol::cluster::SLOT_MS;
 use protocol::fault::Failure;
+use protocol::limits::Limits;
 use protocol::note::Note;
 use protocol::note::NoteChange;
 use protocol::profile::Profile;
@@ -41,6 +42,7 @@ pub(crate) const PROFILE: Profile = Profile {
     entries_kept: 4,
     past_kept: None,
     answers_kept: Millis(2 * SLOT_MS),
+    limits: Limits::USUAL,
 };
 
 pub(crate) struct Story {
