@@ -11,3 +11,4 @@ pub mod run;
 pub mod shape;
 pub mod spec;
 pub mod story;
+pub mod weight;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::job::phase::Phase;
 use crate::job::spec::JobSpec;
+use crate::job::weight;
 use crate::ledger::DomainUse;
 use crate::ledger::Ledger;
 use crate::ledger::Sign;
@@ -97,6 +98,8 @@ pub struct State {
     pub(super) parts: Set<(JobNo, JobNo)>,
     /// Kept: ended jobs, the earliest first.
     pub ended: Set<(Timestamp, JobNo)>,
+    /// Kept: what ended jobs count for.
+    pub ended_weight: u64,
     /// Kept: jobs that have been told to stop.
     pub stopping: Set<JobNo>,
     /// Kept: jobs of which pods have been told to leave.
@@ -233,6 +236,7 @@ impl State {
         self.timers.clear();
         self.returning.clear();
         self.ended.clear();
+        self.ended_weight = 0;
         self.parts.clear();
         let numbers: Vec<JobNo> = self.jobs.iter().map(|(no, _)| no).collect();
         for no in numbers {
@@ -294,6 +298,7 @@ impl State {
                 self.book_bid(no, Sign::Add);
             }
             Phase::Ended { at, .. } => {
+                self.ended_weight += weight::of(&job.spec);
                 self.ended.insert((*at, no));
             }
         }

@@ -6,6 +6,7 @@ use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
 use crate::job::spec::JobSpec;
 use crate::job::story::Cause;
+use crate::job::weight;
 use crate::message::command::Round;
 use crate::message::event::Event;
 use crate::message::rejection::Rejection;
@@ -199,8 +200,46 @@ fn after_stop(spec: &JobSpec, charge: Charge, evictions: u32) -> AfterStop {
     }
 }
 
-/// The oldest ended jobs above the number that is kept.
+/// The oldest ended jobs above what is kept.
 fn forget(state: &State) -> Option<Event> {
-    let above = state.ended.len().checked_sub(limit::ENDED_JOBS_KEPT).filter(|above| *above > 0)?;
-    Some(Event::Forgotten { jobs: state.ended.iter().take(above).map(|(_, no)| *no).collect() })
+    let mut left = state.ended_weight;
+    let is_above = |no: &JobNo| {
+        let is_above = left > limit::ENDED_JOBS_KEPT;
+        left = left.saturating_sub(weight::of(&state.jobs[*no].spec));
+        is_above
+    };
+    let jobs: Vec<JobNo> = state.ended.iter().map(|(_, no)| *no).take_while(is_above).collect();
+    (!jobs.is_empty()).then_some(Event::Forgotten { jobs })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::host::authority;
+    use crate::job::weight;
+    use crate::message;
+    use crate::state::world::State;
+    use crate::unit::limit;
+    use crate::unit::time::Timestamp;
+
+    #[test]
+    fn of_ended_jobs_that_ask_for_much_fewer_are_kept() {
+        let mut state = State::default();
+        let mut send = |text: &str| {
+            authority::step(&mut state, &message::read(text.as_bytes()).unwrap(), Timestamp(0)).unwrap();
+        };
+        send(r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#);
+        send(r#"{"put_group":{"group":"pool","resource_type":"lingjun","pool":{"gpu":1000}}}"#);
+        send(r#"{"create_quota":{"quota":"q","groups":["pool"],"min":{"gpu":1000}}}"#);
+        let name = "x".repeat(limit::TEXT_BYTES_MAX);
+        for at in 0..1_400 {
+            let pods = r#"[{"amount":{"gpu":1000}}]"#;
+            send(&format!(r#"{{"submit_job":{{"job":"j{at}","quota":"q","name":"{name}","pods":{pods}}}}}"#));
+            send(&format!(r#"{{"cancel_job":{{"job":"j{at}"}}}}"#));
+        }
+        send(r#"{"round":{}}"#);
+        let each = weight::of(&state.jobs.iter().next().unwrap().1.spec);
+        assert_eq!(each, 17);
+        assert_eq!(state.ended.len() as u64, limit::ENDED_JOBS_KEPT / each);
+        assert_eq!(state.jobs.len(), state.ended.len());
+    }
 }

@@ -36,8 +36,9 @@ pub const PERIOD_MS_MAX: i64 = 100 * 365 * 24 * 3_600_000;
 pub const SCALE_TARGETS_MAX: usize = 1_000;
 /// Bytes of a job's display name or command.
 pub const TEXT_BYTES_MAX: usize = 4_096;
-/// Ended jobs that are kept for their story; the oldest beyond that are forgotten.
-pub const ENDED_JOBS_KEPT: usize = 20_000;
+/// Ended jobs that are kept for their story, those counted several times that ask for much; the oldest beyond that are
+/// forgotten.
+pub const ENDED_JOBS_KEPT: u64 = 20_000;
 /// Episodes that one job's history keeps; the oldest beyond that are counted only.
 pub const HISTORY_MAX: usize = 64;
 /// How long it may be waited for a run to start, in milliseconds: between 10 seconds and a day.
