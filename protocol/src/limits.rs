@@ -4,12 +4,11 @@
 //! rules: the engine knows nothing of them, plans and replays go beyond them, and what is over a limit that was lowered
 //! stays. Every way in which a job can come is a command, and each is looked at before it is decided.
 //!
-//! A job counts for one, and for one more with each [`BYTES_OF_ONE`] bytes of what it asks for: it may name thousands of
-//! nodes.
+//! A job that asks for much counts for several ([`engine::job::weight`]).
 
 use std::collections::BTreeMap;
 
-use engine::job::spec::JobSpec;
+use engine::job::weight;
 use engine::message::command::Command;
 use engine::message::command::ResizeJob;
 use engine::message::command::SubmitJob;
@@ -17,16 +16,9 @@ use engine::message::event::Event;
 use engine::message::rejection::Rejection;
 use engine::state::jobs::Job;
 use engine::state::world::State;
-use engine::unit::id::JobId;
 use engine::unit::id::UserId;
 use engine::unit::id::WorkspaceId;
 
-/// With how many bytes more a job counts for one more.
-const BYTES_OF_ONE: usize = 512;
-/// What a kind of pods counts for, in bytes.
-const KIND_BYTES: usize = 80;
-/// What a node that a job names counts for, in bytes.
-const NODE_BYTES: usize = 4;
 /// Of how many users and workspaces it is remembered how many jobs they have.
 const REMEMBERED_MAX: usize = 10_000;
 
@@ -43,7 +35,7 @@ pub struct Limits {
 
 impl Limits {
     /// What there may be if nothing else is said.
-    pub const USUAL: Self = Self { jobs_of_user: 5_000, jobs_of_workspace: 20_000, jobs_of_cluster: 50_000 };
+    pub const USUAL: Self = Self { jobs_of_user: 2_000, jobs_of_workspace: 5_000, jobs_of_cluster: 10_000 };
 }
 
 /// Whose jobs are counted.
@@ -128,7 +120,7 @@ impl Counted {
             return known.count;
         }
         let jobs = state.jobs.iter().filter(|(_, job)| !job.is_ended() && whose.has(job));
-        let count = jobs.map(|(_, job)| weight_of(&job.spec)).sum();
+        let count = jobs.map(|(_, job)| weight::of(&job.spec)).sum();
         if self.known.len() >= REMEMBERED_MAX {
             self.known.clear();
         }
@@ -142,7 +134,7 @@ impl Counted {
             if let Event::JobSubmitted { spec, .. } = event {
                 for whose in Whose::all(spec.user.as_ref(), spec.workspace.as_ref()) {
                     if let Some(known) = self.known.get_mut(&whose) {
-                        known.count = known.count.saturating_add(weight_of(spec));
+                        known.count = known.count.saturating_add(weight::of(spec));
                     }
                 }
             } else if matches!(event, Event::Ended { .. } | Event::Stopped { .. }) {
@@ -157,14 +149,14 @@ fn add(state: &State, command: &Command, more: &mut BTreeMap<Whose, u64>) {
     if let Command::SubmitJob(command) = command {
         // Who submits it a second time brings none.
         if state.jobs.find(&command.job).is_none() {
-            note(more, command.user.as_ref(), command.workspace.as_ref(), weight(command));
+            note(more, command.user.as_ref(), command.workspace.as_ref(), weight_of(command));
         }
     } else if let Command::ResizeJob(ResizeJob { job, pods, min_pods }) = command {
         let Some(no) = state.jobs.find(job) else { return };
         let (spec, is_queued) = (&state.jobs[no].spec, state.jobs[no].is_queued());
         // The missing pods of a service that runs may be a job of their own.
         if !is_queued && min_pods.unwrap_or(*pods) > state.owed(no) {
-            note(more, spec.user.as_ref(), spec.workspace.as_ref(), weight_of(spec));
+            note(more, spec.user.as_ref(), spec.workspace.as_ref(), weight::of(spec));
         }
     } else if let Command::ApplyPlan(plan) = command {
         for command in &plan.commands {
@@ -180,32 +172,11 @@ fn note(more: &mut BTreeMap<Whose, u64>, user: Option<&UserId>, workspace: Optio
 }
 
 /// What a job counts for that is about to come.
-fn weight(command: &SubmitJob) -> u64 {
+fn weight_of(command: &SubmitJob) -> u64 {
     let SubmitJob { job, workspace, user, name, pods, nodes, .. } = command;
-    let texts = [
-        workspace.as_ref().map(WorkspaceId::as_str),
-        user.as_ref().map(UserId::as_str),
-        name.as_deref(),
-        nodes.gpu_type.as_deref(),
-    ];
-    of_parts(job, texts, pods.len(), nodes.only.len() + nodes.without.len())
-}
-
-/// What a job counts for.
-fn weight_of(spec: &JobSpec) -> u64 {
-    let JobSpec { id, workspace, user, name, shape, .. } = spec;
-    let nodes = shape.nodes();
-    let texts = [
-        workspace.as_ref().map(WorkspaceId::as_str),
-        user.as_ref().map(UserId::as_str),
-        name.as_deref(),
-        nodes.gpu_type.as_deref(),
-    ];
-    of_parts(id, texts, shape.roles().len(), nodes.only.len() + nodes.without.len())
-}
-
-fn of_parts(id: &JobId, texts: [Option<&str>; 4], kinds: usize, nodes: usize) -> u64 {
-    let bytes: usize = texts.into_iter().flatten().map(str::len).sum();
-    let bytes = bytes + id.as_bytes().len() + kinds * KIND_BYTES + nodes * NODE_BYTES;
-    1 + (bytes / BYTES_OF_ONE) as u64
+    let [workspace, user] =
+        [workspace.as_ref().map(|workspace| workspace.as_str()), user.as_ref().map(|user| user.as_str())];
+    let texts = [workspace, user, name.as_deref(), nodes.gpu_type.as_deref()];
+    let bytes = texts.into_iter().flatten().map(str::len).sum::<usize>() + job.as_bytes().len();
+    weight::of_parts(bytes, pods.len(), nodes.only.len() + nodes.without.len())
 }
