@@ -222,6 +222,7 @@ impl<S: LogStore> Cluster<S> {
         memory.seq = seq;
         memory.at = at;
         memory.counted.follow(&receipt.events);
+        memory.shed()?;
         if has_notes || has_news(&receipt.events) {
             memory.last_news = seq;
         }

@@ -2,6 +2,7 @@
 
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
+use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
 use engine::unit::time::Timestamp;
 
@@ -96,6 +97,23 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
         is_new: false,
         counted: Counted::default(),
     })
+}
+
+/// How many classes of jobs of which none waits may stay in memory, beside as many again as there are unfinished jobs.
+const CLASSES_SPARE: usize = 2_000;
+
+impl Memory {
+    /// Forgets classes of jobs of which none waits any more, once there are many: each other way to ask for pods makes
+    /// one, so whoever submits and cancels would fill the memory with them.
+    pub(crate) fn shed(&mut self) -> Result<(), Fault> {
+        let n_unfinished = self.state.jobs.len() - self.state.ended.len();
+        if self.state.queue.classes.len() <= 2 * n_unfinished + CLASSES_SPARE {
+            return Ok(());
+        }
+        let again = Snapshot::of(&self.state).restore();
+        self.state = again.map_err(|rejection| Fault::damaged("the state", rejection))?;
+        Ok(())
+    }
 }
 
 /// Whether more has happened than that a round was held.

@@ -221,3 +221,19 @@ fn whatever_comes_and_goes_as_many_are_accepted_as_there_is_room_for() {
     }
     assert!(n_accepted > 100 && n_refused > 100, "{n_accepted} accepted, {n_refused} refused");
 }
+
+#[test]
+fn who_asks_for_ever_other_pods_fills_no_memory_with_them() {
+    let mut cluster = shared(Profile::default());
+    let mut n_classes = 0;
+    for number in 1..3_000 {
+        let name = format!("n{number}");
+        let mut job = job(&name, "lab");
+        job["pods"] = json!([{ "count": number, "amount": { "gpu": 16_000 } }]);
+        cluster.submit(&envelope(&name, &json!({ "submit_job": job })), &user("ann"), START).expect("it is accepted");
+        let cancel = envelope(&format!("cancel-{name}"), &json!({ "cancel_job": { "job": name } }));
+        cluster.submit(&cancel, &user("ann"), START).expect("it is accepted");
+        n_classes = cluster.state().expect("it has been read").queue.classes.len().max(n_classes);
+    }
+    assert!((1_000..=2_010).contains(&n_classes), "{n_classes} classes");
+}
