@@ -22,8 +22,7 @@ use crate::log::Write;
 
 /// How many bytes a note may have.
 pub const NOTE_BYTES_MAX: usize = 32 * 1024;
-/// How many bytes the notes of a bucket may have, with their names and one for each: as they are published, no byte is
-/// more than six, and KV takes 25 MiB in one value.
+/// How many bytes the notes of a bucket may have, as they are published: one that changes is written anew.
 pub const BUCKET_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Reads a note; none if that fails.
@@ -97,7 +96,7 @@ impl<S: LogStore> Cluster<S> {
                 }
                 let before = self.store.note(name)?.map_or(0, |before| weight(name, &before));
                 let after = weight(name, text);
-                let all = self.store.bucket_bytes(bucket(name))? - before + after;
+                let all = self.store.bucket_bytes(bucket(name))?.saturating_sub(before) + after;
                 if after > before && all > BUCKET_BYTES_MAX {
                     return Err(too_much("bytes of notes in one bucket", all, BUCKET_BYTES_MAX).into());
                 }
@@ -134,12 +133,35 @@ impl<S: LogStore> Cluster<S> {
     }
 }
 
-/// What a note counts for in its bucket.
+/// What a note counts for in its bucket: its name and its text as JSON, with a colon and a comma.
 #[must_use]
 pub fn weight(name: &str, text: &str) -> u64 {
-    (name.len() + text.len() + 1) as u64
+    encoded(name) + encoded(text) + 2
+}
+
+/// How many bytes a text has as JSON, with its quotes.
+fn encoded(text: &str) -> u64 {
+    let escaped = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..=0x1f => 6,
+        _ => 1,
+    };
+    2 + text.bytes().map(escaped).sum::<u64>()
 }
 
 fn too_much(what: &str, count: u64, limit: u64) -> Rejection {
     Rejection::Limit { what: what.to_owned(), count, limit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::weight;
+
+    #[test]
+    fn a_note_counts_as_it_is_written() {
+        for text in ["", "plain", "\"\\\n\r\t\u{8}\u{c}", "\u{0}\u{1}\u{1f}\u{7f}", "ä/€/𝄞\u{2028}"] {
+            let line = format!("{}:{},", serde_json::json!(text), serde_json::json!(text));
+            assert_eq!(weight(text, text), line.len() as u64, "{line}");
+        }
+    }
 }

@@ -30,7 +30,6 @@ use crate::log::decode;
 use crate::log::encode;
 use crate::name::ClusterName;
 use crate::name::is_fixed;
-use crate::name::verify;
 use crate::note::Bucket;
 use crate::note::Note;
 use crate::note::Stale;
@@ -38,8 +37,8 @@ use crate::note::bucket;
 use crate::publish::Sealed;
 
 /// How many bytes of notes one publication takes along. What is left goes with the next one.
-const PUBLISHED_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// Bytes after which a pack is full. One bucket alone may have more.
+const PUBLISHED_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Bytes after which a pack is full, as they are written. A bucket that has more is in several packs.
 const PACK_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// From how many packs on the smallest is taken into the next one, however large that is itself.
 const PACKS_MAX: usize = 16;
@@ -92,9 +91,9 @@ impl<S: LogStore> Cluster<S> {
             if bytes > PUBLISHED_BYTES_MAX {
                 break;
             }
-            let text = self.bucket_text(bucket)?;
-            bytes += text.as_ref().map_or(0, |text| text.len() as u64);
-            texts.insert(bucket, text);
+            let pieces = self.pieces(bucket)?;
+            bytes += pieces.iter().map(|text| text.len() as u64).sum::<u64>();
+            texts.insert(bucket, pieces);
         }
         for pack in &mut kept {
             pack.buckets.retain(|(bucket, _)| !texts.contains_key(bucket));
@@ -103,12 +102,14 @@ impl<S: LogStore> Cluster<S> {
         while let Some(at) = small(&kept, bytes) {
             let pack = kept.swap_remove(at);
             for (bucket, _) in &pack.buckets {
-                texts.insert(*bucket, self.bucket_text(*bucket)?);
+                texts.insert(*bucket, self.pieces(*bucket)?);
+                // What else there is of it stands in what is written now.
+                kept.iter_mut().for_each(|other| other.buckets.retain(|(of_other, _)| of_other != bucket));
             }
+            kept.retain(|other| !other.buckets.is_empty());
             bytes += pack.bytes();
         }
         let stale = stale.into_iter().filter(|stale| texts.contains_key(&stale.bucket)).collect();
-        let texts = texts.into_iter().filter_map(|(bucket, text)| Some((bucket, text?))).collect();
         let new = packs(&self.name, at, texts);
         kept.extend(new.iter().map(|(pack, _)| pack.clone()));
         Ok(Packed { named: kept, new, stale })
@@ -117,16 +118,13 @@ impl<S: LogStore> Cluster<S> {
     /// The new packs of a sealed publication with their contents. Notes may have changed since it was sealed: then it is
     /// sealed again with what they are now, for what they were is not kept.
     pub(crate) fn packs_of(&mut self, sealed: &mut Sealed, now: Timestamp) -> Result<Vec<(String, String)>, Fault> {
-        let mut texts = Vec::new();
-        for PackRef { key, buckets } in &sealed.packs {
-            let mut inner = BTreeMap::new();
-            for (bucket, _) in buckets {
-                inner.extend(self.bucket_text(*bucket)?.map(|text| (*bucket, text)));
-            }
-            texts.push((key.clone(), text(&inner)));
+        let mut texts = BTreeMap::new();
+        for (bucket, _) in sealed.packs.iter().flat_map(|pack| &pack.buckets) {
+            texts.insert(*bucket, self.pieces(*bucket)?);
         }
-        if texts.iter().all(|(key, text)| verify(key, text).is_ok()) {
-            return Ok(texts);
+        let again = packs(&self.name, sealed.head.published_at, texts);
+        if again.iter().map(|(pack, _)| &pack.key).eq(sealed.packs.iter().map(|pack| &pack.key)) {
+            return Ok(again.into_iter().map(|(pack, text)| (pack.key, text)).collect());
         }
         let published = self.memory()?.published.clone();
         let Packed { named, new, stale } = self.pack_notes(published.as_ref(), sealed.head.published_at)?;
@@ -161,11 +159,25 @@ impl<S: LogStore> Cluster<S> {
         is_fixed(key) && key.starts_with(&self.name.packs_start())
     }
 
-    /// The notes of a bucket as JSON; none if there are none.
-    fn bucket_text(&self, bucket: Bucket) -> Result<Option<String>, Fault> {
+    /// The notes of a bucket as JSON, in pieces of which each fits into a pack; none if there are none.
+    fn pieces(&self, bucket: Bucket) -> Result<Vec<String>, Fault> {
         let notes = self.store.notes(bucket)?.into_iter().map(|note| (note.name, note.text));
         let notes: BTreeMap<String, String> = notes.collect();
-        if notes.is_empty() { Ok(None) } else { encode(&notes).map(Some) }
+        let (mut pieces, mut piece) = (Vec::new(), String::new());
+        for (name, text) in &notes {
+            let line = format!("{}:{}", encode(name)?, encode(text)?);
+            if !piece.is_empty() && (piece.len() + line.len()) as u64 > PACK_BYTES_MAX {
+                pieces.push(format!("{{{}}}", std::mem::take(&mut piece)));
+            }
+            if !piece.is_empty() {
+                piece.push(',');
+            }
+            piece.push_str(&line);
+        }
+        if !piece.is_empty() {
+            pieces.push(format!("{{{piece}}}"));
+        }
+        Ok(pieces)
     }
 }
 
@@ -177,7 +189,7 @@ fn small(kept: &[PackRef], bytes: u64) -> Option<usize> {
 }
 
 /// Buckets in packs of limited size.
-fn packs(name: &ClusterName, at: Timestamp, texts: BTreeMap<Bucket, String>) -> Vec<(PackRef, String)> {
+fn packs(name: &ClusterName, at: Timestamp, texts: BTreeMap<Bucket, Vec<String>>) -> Vec<(PackRef, String)> {
     let mut packs = Vec::new();
     let (mut inner, mut bytes) = (BTreeMap::new(), 0);
     let mut close = |inner: &mut BTreeMap<Bucket, String>| {
@@ -185,9 +197,10 @@ fn packs(name: &ClusterName, at: Timestamp, texts: BTreeMap<Bucket, String>) -> 
         let buckets = std::mem::take(inner).into_iter().map(|(bucket, text)| (bucket, text.len() as u64)).collect();
         packs.push((PackRef { key: name.pack(at, &content), buckets }, content));
     };
-    for (bucket, text) in texts {
+    let pieces = texts.into_iter().flat_map(|(bucket, pieces)| pieces.into_iter().map(move |piece| (bucket, piece)));
+    for (bucket, text) in pieces {
         let more = text.len() as u64;
-        if bytes + more > PACK_BYTES_MAX && !inner.is_empty() {
+        if !inner.is_empty() && (bytes + more > PACK_BYTES_MAX || inner.contains_key(&bucket)) {
             close(&mut inner);
             bytes = 0;
         }

@@ -7,7 +7,7 @@
 //! | `snapshots` | `seq` | states, at most two of them |
 //! | `more` | `kind, name, part` | what of a text does not fit into its row |
 //! | `meta` | `key` | the published head, the sealed publication, the cluster's name |
-//! | `notes` | `name` | what is kept beside the log, with the bucket in which it is published |
+//! | `notes` | `name` | what is kept beside the log, with the bucket in which it is published and what it counts for there |
 //! | `buckets` | `bucket` | how often a bucket has changed, and how many of these changes are published |
 //! | `garbage` | `due, key` | objects of KV that may go from a time on |
 //! | `agents` | `name` | what is known of an agent beside the log |
@@ -260,8 +260,8 @@ impl LogStore for SqlLog {
     }
 
     fn bucket_bytes(&self, bucket: Bucket) -> Result<u64, Fault> {
-        let query =
-            "SELECT COALESCE(SUM(bytes + LENGTH(CAST(name AS BLOB)) + 1), 0) AS count FROM notes WHERE bucket = ?";
+        // Notes of earlier versions count as their texts were, until they are written anew.
+        let query = "SELECT COALESCE(SUM(bytes), 0) AS count FROM notes WHERE bucket = ?";
         let rows: Vec<CountRow> = self.rows(query, vec![integer(bucket.into())])?;
         Ok(rows.first().map_or(0, |row| row.count))
     }

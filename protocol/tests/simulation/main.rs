@@ -12,6 +12,7 @@ mod idle;
 mod limits;
 mod lost;
 mod memory;
+mod notes;
 mod past;
 mod random;
 mod restored;

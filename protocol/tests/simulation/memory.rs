@@ -5,12 +5,8 @@ use engine::message::envelope::Envelope;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
-use protocol::fault::Failure;
 use protocol::history;
 use protocol::log::decode;
-use protocol::note;
-use protocol::note::Note;
-use protocol::note::NoteChange;
 use protocol::past;
 use protocol::past::Search;
 use protocol::profile::Profile;
@@ -169,24 +165,4 @@ fn the_past_is_whole_although_the_log_has_dropped_some() {
     let found: Vec<_> = search.found().iter().map(|entry| entry.revision).collect();
     let due = sent.iter().rev().map(|(_, revision)| *revision).filter(|revision| *revision < records[0].revision);
     assert_eq!(found, due.take(3).collect::<Vec<_>>(), "the newest ones first");
-}
-
-/// Bytes that KV takes in one value.
-const VALUE_BYTES_MAX: usize = 25 * 1024 * 1024;
-
-#[test]
-fn a_full_bucket_fits_a_value_whatever_its_notes_are_made_of() {
-    let mut cluster = founded(Profile::default());
-    // Each byte of it is six in JSON. Who knows the digest chooses names that meet in one bucket.
-    let text = "\u{1}".repeat(note::NOTE_BYTES_MAX);
-    let names = (0_u32..).map(|number| format!("service/{number}")).filter(|name| note::bucket(name) == 0);
-    let mut put =
-        |name: String, text: &str| cluster.keep_notes(&[NoteChange::Put(Note { name, text: text.to_owned() })]);
-    let refused = names.clone().find_map(|name| put(name, &text).err());
-    assert!(matches!(refused, Some(Failure::Refused(_))), "{refused:?}");
-    let first = names.clone().next().expect("there is one");
-    assert_eq!(put(first, "less"), Ok(()), "a full bucket takes what makes it smaller");
-    let publication = cluster.seal(START).expect("it can be sealed").expect("there is something to publish");
-    let longest = publication.objects.iter().map(|(_, text)| text.len()).max();
-    assert!(longest.is_some_and(|bytes| bytes <= VALUE_BYTES_MAX), "{longest:?}");
 }

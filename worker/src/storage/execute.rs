@@ -9,6 +9,7 @@ use protocol::note::Note;
 use protocol::note::NoteChange;
 use protocol::note::Stale;
 use protocol::note::bucket;
+use protocol::note::weight;
 use worker::SqlStorage;
 use worker::SqlStorageValue;
 
@@ -76,7 +77,7 @@ pub(super) fn execute(sql: &SqlStorage, write: &Write) -> worker::Result<()> {
         }
         Write::ChangeNote(NoteChange::Put(Note { name, text })) => {
             let bucket = integer(bucket(name).into());
-            let bytes = integer(text.len() as u64);
+            let bytes = integer(weight(name, text));
             run(
                 "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)",
                 vec![name.as_str().into(), bucket.clone(), bytes, text.as_str().into()],
