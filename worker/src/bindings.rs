@@ -1,5 +1,6 @@
 //! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secret
-//! `ADMIN_KEY` and `MASTER_SECRET`, the variables `PACE`, `PAST_DAYS`, `RESTORE_OPERATIONS` and `ACCESS_*`.
+//! `ADMIN_KEY` and `MASTER_SECRET`, the variables `PACE`, `PAST_DAYS`, `JOBS_OF_*_MAX`, `RESTORE_OPERATIONS` and
+//! `ACCESS_*`.
 
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -7,6 +8,7 @@ use pai::key::Master;
 use protocol::agents::silence::MISSED_AFTER;
 use protocol::fault::Fault;
 use protocol::kv::KvStore;
+use protocol::limits::Limits;
 use protocol::name::is_fixed;
 use protocol::profile::Pace;
 use protocol::profile::Profile;
@@ -59,7 +61,18 @@ pub(crate) fn profile(env: &Env) -> Profile {
         Ok(days) => Some(Millis(Millis::DAY.0.saturating_mul(days))),
         Err(_) => usual.past_kept,
     };
-    Profile { past_kept, ..usual }
+    Profile { past_kept, limits: limits(env), ..usual }
+}
+
+/// How many unfinished jobs there may be: `JOBS_OF_USER_MAX`, `JOBS_OF_WORKSPACE_MAX`, `JOBS_OF_CLUSTER_MAX`.
+fn limits(env: &Env) -> Limits {
+    let number = |name: &str, usual: u64| variable(env, name).parse().unwrap_or(usual);
+    let Limits { jobs_of_user, jobs_of_workspace, jobs_of_cluster } = Limits::USUAL;
+    Limits {
+        jobs_of_user: number("JOBS_OF_USER_MAX", jobs_of_user),
+        jobs_of_workspace: number("JOBS_OF_WORKSPACE_MAX", jobs_of_workspace),
+        jobs_of_cluster: number("JOBS_OF_CLUSTER_MAX", jobs_of_cluster),
+    }
 }
 
 /// Calls of KV that one invocation may make for a restore: the smallest plan has 50 in all, the others 1,000.
@@ -89,6 +102,15 @@ const DELETED: [usize; 2] = [20, 200];
 pub(crate) fn deleted_a_minute(env: &Env) -> usize {
     let [few, many] = DELETED;
     if profile(env).pace == Pace::EachRound { few } else { many }
+}
+
+/// How much memory this instance has taken: it never gives any back.
+pub(crate) fn memory_bytes() -> u64 {
+    #[cfg(target_arch = "wasm32")]
+    let pages = core::arch::wasm32::memory_size(0);
+    #[cfg(not(target_arch = "wasm32"))]
+    let pages = 0_usize;
+    (pages as u64) << 16
 }
 
 /// The object of a name.

@@ -23,11 +23,13 @@ pub(crate) struct Publishing {
     pub(crate) failures: u32,
     /// Who watches.
     pub(crate) sockets: usize,
+    /// The memory that the instance has taken.
+    pub(crate) memory_bytes: u64,
 }
 
 /// All figures.
 pub(crate) fn text(state: &State, publishing: Publishing, now: Timestamp) -> String {
-    let Publishing { seq, published, failures, sockets } = publishing;
+    let Publishing { seq, published, failures, sockets, memory_bytes } = publishing;
     let mut lines = Lines::default();
     lines.figure("tidegate_revision", "counter", "Events since the beginning", state.revision);
     lines.figure("tidegate_entries_total", "counter", "Accepted commands and rounds since the beginning", seq);
@@ -52,6 +54,8 @@ pub(crate) fn text(state: &State, publishing: Publishing, now: Timestamp) -> Str
         failures,
     );
     lines.figure("tidegate_sockets", "gauge", "Consoles and programs that watch", sockets);
+    let help = "Memory of the instance that has the cluster, which never gives any back";
+    lines.figure("tidegate_memory_bytes", "gauge", help, memory_bytes);
     let waiting: usize = state.queue.classes.iter().map(|class| class.waiting.len()).sum();
     lines.figure("tidegate_queue_depth", "gauge", "Jobs that wait to be judged", waiting);
     jobs(&mut lines, state);

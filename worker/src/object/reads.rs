@@ -86,6 +86,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
                 published: head.map(|head| (head.seq, head.published_at)),
                 failures: core.n_unpublished.get(),
                 sockets: core.state.get_websockets().len(),
+                memory_bytes: bindings::memory_bytes(),
             };
             let now = bindings::now();
             let text = core.with(|cluster| cluster.with_state(|state| metrics::text(state, publishing, now)))?;
