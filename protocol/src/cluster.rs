@@ -221,6 +221,7 @@ impl<S: LogStore> Cluster<S> {
         memory.has_stale_notes |= has_notes;
         memory.seq = seq;
         memory.at = at;
+        memory.entry_bytes += record.entry.len() as u64;
         memory.counted.follow(&receipt.events);
         memory.shed()?;
         if has_notes || has_news(&receipt.events) {
@@ -344,8 +345,9 @@ pub fn replay(state: &mut State, entry: &Entry) -> Result<(), Fault> {
     ))
 }
 
-/// The state of a snapshot's bytes.
-pub fn restore_state(place: &str, text: &str) -> Result<State, Fault> {
-    let snapshot: Snapshot = decode(place, text)?;
+/// The state of a snapshot's bytes. They are gone before the state is built, which takes as much memory again.
+pub fn restore_state(place: &str, text: String) -> Result<State, Fault> {
+    let snapshot: Snapshot = decode(place, &text)?;
+    drop(text);
     snapshot.restore().map_err(|rejection| Fault::damaged(place, rejection))
 }

@@ -113,7 +113,7 @@ pub async fn fold(kv: &impl KvStore, head: &Head, known: Option<Folded>) -> Resu
         }
     }
     let mut state = match &head.snapshot {
-        Some(reference) => restore_state("the published snapshot", &snapshot_text(kv, reference).await?)?,
+        Some(reference) => restore_state("the published snapshot", snapshot_text(kv, reference).await?)?,
         None => State::default(),
     };
     for (_, entry) in segments(kv, &head.segments).await? {

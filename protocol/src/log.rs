@@ -3,6 +3,7 @@
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
+use engine::message::snapshot::Snapshot;
 use engine::unit::id::CommandId;
 use engine::unit::time::Timestamp;
 use serde::Serialize;
@@ -176,6 +177,11 @@ pub trait LogStore {
 /// A value as JSON.
 pub fn encode<T: Serialize>(value: &T) -> Result<String, Fault> {
     serde_json::to_string(value).map_err(|error| Fault::damaged("a value to store", error))
+}
+
+/// A snapshot as text.
+pub fn text_of(snapshot: &Snapshot) -> Result<String, Fault> {
+    String::from_utf8(snapshot.to_bytes()).map_err(|error| Fault::damaged("a snapshot", error))
 }
 
 /// A value from JSON that we wrote.

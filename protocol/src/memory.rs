@@ -31,6 +31,8 @@ pub(crate) struct Memory {
     pub(crate) alarmed_at: Timestamp,
     /// The last entry that the newest snapshot in the log contains.
     pub(crate) snapshot_seq: u64,
+    /// Bytes of the entries since then.
+    pub(crate) entry_bytes: u64,
     /// The head that is known to be published.
     pub(crate) published: Option<Head>,
     /// The publication under way.
@@ -55,11 +57,14 @@ pub(crate) fn load(store: &impl LogStore) -> Result<Memory, Fault> {
     }
 }
 
+/// How many rows are read at once: an entry with a plan may have megabytes.
+const FOLDED_AT_ONCE: u64 = 16;
+
 /// The fold of a log: its newest snapshot and all rows since.
 pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
     let (mut state, mut seq, mut at) = (State::default(), 0, Timestamp(0));
     if let Some(Stored { seq: last, revision, at: decided, text }) = store.snapshot()? {
-        state = restore_state("the log's snapshot", &text)?;
+        state = restore_state("the log's snapshot", text)?;
         if state.revision != revision {
             return Err(Fault::damaged(
                 "the log's snapshot",
@@ -68,16 +73,26 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
         }
         (seq, at) = (last, decided);
     }
-    let (snapshot_seq, mut last_news) = (seq, seq);
-    for record in store.records(seq, u64::MAX)? {
-        if record.seq != seq + 1 {
-            return Err(Fault::damaged("the log", format!("entry {} follows {seq}", record.seq)));
+    let (snapshot_seq, mut last_news, mut entry_bytes) = (seq, seq, 0);
+    loop {
+        let records = store.records(seq, seq + FOLDED_AT_ONCE)?;
+        if records.is_empty() {
+            if let Some(last) = store.last_within(u64::MAX)?.filter(|last| *last > seq) {
+                return Err(Fault::damaged("the log", format!("entry {last} is there, and {} is not", seq + 1)));
+            }
+            break;
         }
-        let entry: Entry = decode("an entry of the log", &record.entry)?;
-        replay(&mut state, &entry)?;
-        (seq, at) = (record.seq, record.at);
-        if has_news(&entry.events) {
-            last_news = seq;
+        for record in records {
+            if record.seq != seq + 1 {
+                return Err(Fault::damaged("the log", format!("entry {} follows {seq}", record.seq)));
+            }
+            let entry: Entry = decode("an entry of the log", &record.entry)?;
+            replay(&mut state, &entry)?;
+            entry_bytes += record.entry.len() as u64;
+            (seq, at) = (record.seq, record.at);
+            if has_news(&entry.events) {
+                last_news = seq;
+            }
         }
     }
     let published = store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
@@ -89,6 +104,7 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
         at,
         alarmed_at: Timestamp(0),
         snapshot_seq,
+        entry_bytes,
         published,
         sealed,
         has_stale_notes,

@@ -34,6 +34,7 @@ use crate::log::Record;
 use crate::log::Stored;
 use crate::log::Write;
 use crate::log::encode;
+use crate::log::text_of;
 use crate::name::ClusterName;
 use crate::note::Stale;
 use crate::past;
@@ -42,6 +43,10 @@ use crate::profile::Profile;
 
 /// How far heads keep from each other: KV takes one write a second and key.
 const HEADS_APART: Millis = Millis(1_000);
+
+/// After how many bytes of entries a publication carries a new snapshot, however few they are: what has come since the
+/// last one is in memory while it is written.
+const ENTRY_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// A publication that has been decided on and may have been written in part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,8 +181,9 @@ impl<S: LogStore> Cluster<S> {
         let last = published.as_ref().map_or(0, |head| head.seq);
         // A copy of another cluster does not stand on that one's objects.
         let is_copy = published.as_ref().is_some_and(|head| head.cluster != name.as_str());
-        let is_due = seq - snapshot_seq >= profile.snapshot_every || is_copy;
-        let snapshot = is_due.then(|| Snapshot::of(&memory.state).to_bytes());
+        let is_long = memory.entry_bytes >= ENTRY_BYTES_MAX;
+        let is_due = seq - snapshot_seq >= profile.snapshot_every || is_long || is_copy;
+        let snapshot = is_due.then(|| text_of(&Snapshot::of(&memory.state))).transpose()?;
 
         let packed = self.pack_notes(published.as_ref(), now)?;
         let packs = packed.new.into_iter().map(|(pack, _)| pack).collect();
@@ -209,8 +215,7 @@ impl<S: LogStore> Cluster<S> {
             milestones,
             notes: Some(packed.named),
         };
-        if let Some(bytes) = snapshot {
-            let text = String::from_utf8(bytes).map_err(|error| Fault::damaged("a snapshot", error))?;
+        if let Some(text) = snapshot {
             let parts = parts(&name, seq, &text, profile.object_bytes_max).into_iter().map(|(key, _)| key).collect();
             head.snapshot = Some(SnapshotRef { seq, revision, at: Some(at), hash: sha256(text.as_bytes()), parts });
             let milestones = std::mem::take(&mut head.milestones);
@@ -232,7 +237,8 @@ impl<S: LogStore> Cluster<S> {
         writes.push(Write::SetMeta(Meta::Sealed, Some(encode(&sealed)?)));
         self.store.commit(&writes)?;
         if has_snapshot {
-            self.memory()?.snapshot_seq = seq;
+            let memory = self.memory()?;
+            (memory.snapshot_seq, memory.entry_bytes) = (seq, 0);
         }
         Ok(sealed)
     }

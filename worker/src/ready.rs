@@ -12,7 +12,7 @@ use protocol::document::Head;
 use protocol::fault::Fault;
 use protocol::history;
 use protocol::history::Folded;
-use protocol::log::encode;
+use protocol::log::text_of;
 use protocol::name::ClusterName;
 use protocol::ready::Ready;
 
@@ -67,7 +67,7 @@ pub(crate) async fn snapshot(kv: &Kv, cluster: &ClusterName, head: &Head) -> Res
         return Ok(text.to_string());
     }
     let folded = folded(kv, cluster, head).await?;
-    let text = encode(&Snapshot::of(&folded.state))?;
+    let text = text_of(&Snapshot::of(&folded.state))?;
     READY.with_borrow_mut(|ready| ready.keep(cluster.as_str(), folded, Some(text.as_str().into())));
     Ok(text)
 }

@@ -188,7 +188,10 @@ impl SqlLog {
         }
         let query = "SELECT text FROM more WHERE kind = ? AND name = ? ORDER BY part";
         let parts: Vec<TextRow> = self.rows(query, vec![kind.into(), name.into()])?;
-        Ok(parts.into_iter().fold(first, |whole, part| whole + &part.text))
+        let mut whole = first;
+        whole.reserve_exact(parts.iter().map(|part| part.text.len()).sum());
+        parts.into_iter().for_each(|part| whole.push_str(&part.text));
+        Ok(whole)
     }
 }
 

@@ -26,6 +26,11 @@ use crate::workspace::key::AccessKey;
 use crate::workspace::key::KeyId;
 use crate::workspace::space::Workspace;
 
+/// Of so many things one is written to learn how long they are.
+const SAMPLED: usize = 64;
+/// Room for everything else.
+const ROOM: usize = 4_096;
+
 /// A state on its way. Equal states have equal snapshots, and these equal bytes, on every target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -99,6 +104,9 @@ impl Snapshot {
             .filter_map(|class| Some((class.waiting.first()?, class.hold.clone()?)))
             .collect();
         sort::by_key(&mut holds, |(job, _)| *job);
+        // What outgrows its room is there three times while it moves.
+        let mut jobs = Vec::with_capacity(state.jobs.len());
+        jobs.extend(state.jobs.iter().map(|(no, job)| (no, job.clone())));
         Self {
             format: FORMAT,
             revision: state.revision,
@@ -109,7 +117,7 @@ impl Snapshot {
             workspaces: state.workspaces.clone(),
             keys: state.keys.clone(),
             forgotten_generation: state.forgotten_generation,
-            jobs: state.jobs.iter().map(|(no, job)| (no, job.clone())).collect(),
+            jobs,
             free_jobs: state.jobs.free().to_vec(),
             market: MarketFacts {
                 offers: state.market.offers.clone(),
@@ -181,8 +189,22 @@ impl Snapshot {
     /// Never: a snapshot has no map keys but strings.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("a snapshot has string keys only, so it can always be written")
+        // As with jobs.
+        let mut bytes = Vec::with_capacity(room(&self.jobs) + room(&self.holds) + ROOM);
+        serde_json::to_writer(&mut bytes, self).expect("a snapshot has string keys only, so it can always be written");
+        bytes
     }
+}
+
+/// How many bytes a list takes, by a few of it and with a little more.
+fn room<T: Serialize>(list: &[T]) -> usize {
+    let mut sample = Vec::new();
+    for one in list.iter().step_by(SAMPLED) {
+        // What cannot be written is found when all of it is.
+        let _ = serde_json::to_writer(&mut sample, one);
+    }
+    let each = sample.len() / list.len().div_ceil(SAMPLED).max(1);
+    list.len() * (each + each / 16 + 1)
 }
 
 /// A snapshot that was damaged on its way is refused before anything is computed from it.

@@ -12,9 +12,12 @@ use protocol::cluster::SLOT_MS;
 use protocol::fault::Failure;
 use protocol::limits::Limits;
 use protocol::profile::Profile;
+use protocol::publish;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::air;
+use crate::air::Air;
 use crate::disk::Disk;
 use crate::memory::START;
 use crate::memory::founded_on;
@@ -236,4 +239,31 @@ fn who_asks_for_ever_other_pods_fills_no_memory_with_them() {
         n_classes = cluster.state().expect("it has been read").queue.classes.len().max(n_classes);
     }
     assert!((1_000..=2_010).contains(&n_classes), "{n_classes} classes");
+}
+
+#[test]
+fn long_entries_bring_a_snapshot_before_they_are_many() {
+    let (mut cluster, air) = (founded_on(&Disk::default(), Profile::default()), Air::new(1));
+    let mut published = 0;
+    for number in 0..60_u32 {
+        let commands: Vec<Value> = (0..100)
+            .map(|at| {
+                let name = format!("{}-{number}-{at}", "x".repeat(1_000));
+                json!({ "submit_job": { "job": format!("n{number}-{at}"), "quota": "a", "name": name, "pods": [{ "amount": { "gpu": 1000 } }] } })
+            })
+            .collect();
+        let plan = envelope(&format!("plan-{number}"), &json!({ "apply_plan": { "commands": commands } }));
+        cluster.profile.limits.jobs_of_cluster = 100_000;
+        cluster.submit(&plan, &sender(), START).expect("it is accepted");
+        if number % 20 == 7 {
+            cluster.forget();
+        }
+        let now = START + Millis(i64::from(number) * 1_000);
+        let publication = cluster.seal(now).expect("sealing works").expect("there is something to publish");
+        let segments = publication.objects.iter().filter(|(key, _)| key.contains("/log/"));
+        published = segments.map(|(_, text)| text.len()).sum::<usize>().max(published);
+        air::run(publish::put(&air, &publication)).expect("putting works");
+        cluster.settle(&publication, now).expect("settling works");
+    }
+    assert!((7_000_000..10_000_000).contains(&published), "{published} bytes of entries at once");
 }

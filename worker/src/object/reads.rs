@@ -9,6 +9,7 @@ use protocol::cluster::Cluster;
 use protocol::founding::Lost;
 use protocol::history;
 use protocol::log::encode;
+use protocol::log::text_of;
 use protocol::name::ClusterName;
 use protocol::past::Search;
 use protocol::route::Call;
@@ -46,7 +47,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
     let origin = Origin::object(mark.revision);
     let text = match asked.route.call {
         Call::Snapshot => {
-            core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).snapshot())))??
+            core.with(|cluster| cluster.with_state(|state| text_of(&Veil::new(state, sender).snapshot())))??
         }
         Call::Head => encode(&core.with(Cluster::published)?.ok_or_else(|| unknown_cluster(cluster))?)?,
         Call::Entries => {
