@@ -128,7 +128,8 @@ function kinds({ server, cluster, ann, of, jobs, session }) {
   };
 }
 
-const server = await new Server().start();
+const [JOBS_OF_USER_MAX, JOBS_OF_WORKSPACE_MAX, JOBS_OF_CLUSTER_MAX] = Array(3).fill(2 * MANY);
+const server = await new Server({ variables: { JOBS_OF_USER_MAX, JOBS_OF_WORKSPACE_MAX, JOBS_OF_CLUSTER_MAX } }).start();
 try {
   const cluster = server.cluster("cost");
   const administrator = new Client(server.url, await foundPai(cluster));

@@ -14,17 +14,18 @@ const START_MS = 60_000;
 export class Server {
   /**
    * With `lab`, the cluster for the SDKs is there as well, and `sdkKey` opens it. With `agent`, the path of the command
-   * `tidegate`, so is the cluster of processes of this computer.
+   * `tidegate`, so is the cluster of processes of this computer. `variables` are those of wrangler.toml.
    */
-  constructor({ lab = false, agent } = {}) {
+  constructor({ lab = false, agent, variables = {} } = {}) {
     this.lab = lab;
     this.agent = agent;
+    this.variables = Object.entries(variables).flatMap(([name, value]) => ["--variable", `${name}=${value}`]);
     this.state = mkdtempSync(join(tmpdir(), "tidegate-e2e-"));
   }
 
   /** On what it has stored, or `fresh`. */
   async start({ fresh = false } = {}) {
-    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin"];
+    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin", ...this.variables];
     if (this.lab) options.push("--lab");
     if (fresh) options.push("--fresh");
     if (this.agent) options.push("--agent", this.agent);

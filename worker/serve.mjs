@@ -1,9 +1,11 @@
 // Runs the built Worker and console on this computer: `cargo xtask dev`, and the end-to-end tests.
 //
 // As a program:  node worker/serve.mjs [--port 8787] [--every 60] [--state DIR] [--fresh] [--stdin] [--watch] [--lab] [--agent PROGRAM]
+//                                      [--variable NAME=VALUE]
 //   --every SECONDS   how often the clock ticks, at whole multiples; 0 stops it
 //   --stdin           read commands from standard input: `tick MILLISECONDS` is answered `ticked MILLISECONDS`
 //   --watch           build and reload when a source file is saved
+//   --variable        sets a variable of wrangler.toml; may come several times
 //   --lab             load a second cluster as well: machines of two types, two offers, and a key for the SDKs
 //   --agent PROGRAM   load the cluster `workshop` as well, whose jobs are processes of this computer: PROGRAM is `tidegate`
 // As a module:   const runtime = await start({ port: 0 }); await runtime.tick(Date.now()); await runtime.stop();
@@ -175,18 +177,20 @@ function commandLine() {
       watch: { type: "boolean", default: false },
       lab: { type: "boolean", default: false },
       agent: { type: "string" },
+      variable: { type: "string", multiple: true, default: [] },
     },
   });
-  return { ...values, port: Number(values.port), every: Number(values.every) };
+  const variables = Object.fromEntries(values.variable.map((text) => text.split(/=(.*)/s)));
+  return { ...values, variables, port: Number(values.port), every: Number(values.every) };
 }
 
 async function main() {
-  const { port, every, state, fresh, stdin, watch, lab, agent: program } = commandLine();
+  const { port, every, state, fresh, stdin, watch, lab, agent: program, variables } = commandLine();
   if (fresh) {
     if (program) await workshop.clear(program, state);
     rmSync(state, { recursive: true, force: true });
   }
-  const runtime = await start({ state, ...developmentSecrets(), log: true });
+  const runtime = await start({ state, ...developmentSecrets(), variables, log: true });
   const front = await stand(runtime, port);
 
   let isStopping = false;
