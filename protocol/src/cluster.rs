@@ -46,6 +46,7 @@ use crate::memory::has_news;
 use crate::memory::load;
 use crate::name::ClusterName;
 use crate::profile::Profile;
+use crate::spelling;
 
 /// How the names of scheduled rounds begin. Clients may not use it.
 pub const SLOT_PREFIX: &str = "slot:";
@@ -207,6 +208,7 @@ impl<S: LogStore> Cluster<S> {
         }
         let limits = self.profile.limits;
         let memory = self.memory()?;
+        spelling::check(&memory.state, envelope)?;
         memory.counted.admit(&memory.state, &limits, &envelope.command)?;
         let at = now.max(memory.at);
         let receipt = authority::handle(&mut memory.state, envelope, at)?;

@@ -34,6 +34,7 @@ mod memory;
 pub mod note;
 pub mod pack;
 pub mod publish;
+mod spelling;
 
 pub mod gap;
 pub mod garbage;
