@@ -9,7 +9,8 @@ export const test = base.extend({
   // a cluster of their own.
   runtime: [
     async ({}, use) => {
-      const runtime = await start();
+      // One of the tests has a cluster of 10,000 jobs, and some more.
+      const runtime = await start({ variables: { JOBS_OF_CLUSTER_MAX: "20000" } });
       await use(runtime);
       await runtime.stop();
     },

@@ -23,6 +23,9 @@ pub(crate) const REVISION_HEADER: &str = "x-tidegate-revision";
 /// Browsers take an answer for what it says it is.
 const NO_GUESSING: (&str, &str) = ("x-content-type-options", "nosniff");
 
+/// The status with which a request becomes a socket.
+const SWITCHED: u16 = 101;
+
 /// When who is refused since the cluster is being restored may try again, in seconds.
 const RESTORING_RETRY_S: &str = "5";
 
@@ -279,10 +282,29 @@ pub(crate) fn finish(reply: Reply) -> worker::Result<Response> {
         headers.set("www-authenticate", "Bearer realm=\"tidegate\"")?;
     }
     headers.set("cache-control", "no-store")?;
-    headers.set(NO_GUESSING.0, NO_GUESSING.1)?;
     let rejection = if let Problem::Rejected(rejection) = problem { Some(rejection) } else { None };
     let refusal = Refusal { code: code.into(), message, rejection };
     ResponseBuilder::new().with_headers(headers).with_status(status).from_json(&refusal)
+}
+
+/// What browsers are told of each answer: it is no page, nobody shows it in theirs, and it comes encrypted. The console's
+/// pages have theirs from a file.
+const FOR_BROWSERS: [(&str, &str); 4] = [
+    ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+    NO_GUESSING,
+    ("referrer-policy", "no-referrer"),
+    ("strict-transport-security", "max-age=31536000"),
+];
+
+/// The response with that. A socket has no headers that anybody reads.
+pub(crate) fn for_browsers(response: Response) -> Response {
+    if response.status_code() == SWITCHED {
+        return response;
+    }
+    let headers = response.headers().clone();
+    // These names and values are headers.
+    let is_set = FOR_BROWSERS.iter().all(|(name, value)| headers.set(name, value).is_ok());
+    if is_set { response.with_headers(headers) } else { response }
 }
 
 /// Where an answer's data comes from, and how old it is.
@@ -311,7 +333,6 @@ pub(crate) fn typed(text: String, content_type: &str, origin: Origin) -> Reply {
     let headers = Headers::new();
     headers.set("content-type", content_type)?;
     headers.set("cache-control", "no-store")?;
-    headers.set(NO_GUESSING.0, NO_GUESSING.1)?;
     headers.set(REVISION_HEADER, &revision.to_string())?;
     headers.set("x-tidegate-age-ms", &age_ms.to_string())?;
     headers.set("x-tidegate-source", source)?;

@@ -38,10 +38,12 @@ use worker::event;
 
 #[event(fetch)]
 async fn fetch(request: Request, env: Env, _context: Context) -> worker::Result<Response> {
-    if pai::is_asked(&request) {
-        return pai::serve(request, &env).await;
-    }
-    answer::finish(front::serve(request, &env).await)
+    let response = if pai::is_asked(&request) {
+        pai::serve(request, &env).await
+    } else {
+        answer::finish(front::serve(request, &env).await)
+    };
+    response.map(answer::for_browsers)
 }
 
 #[event(scheduled)]
