@@ -190,7 +190,9 @@ impl SqlLog {
         let parts: Vec<TextRow> = self.rows(query, vec![kind.into(), name.into()])?;
         let mut whole = first;
         whole.reserve_exact(parts.iter().map(|part| part.text.len()).sum());
-        parts.into_iter().for_each(|part| whole.push_str(&part.text));
+        for part in parts {
+            whole.push_str(&part.text);
+        }
         Ok(whole)
     }
 }
