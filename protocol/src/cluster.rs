@@ -281,6 +281,11 @@ impl<S: LogStore> Cluster<S> {
         Ok(Mark { seq: memory.seq, revision: memory.state.revision, at: memory.at })
     }
 
+    /// How many bytes the newest snapshot in the log has.
+    pub fn snapshot_bytes(&mut self) -> Result<u64, Fault> {
+        Ok(self.memory()?.snapshot_bytes)
+    }
+
     /// The head that is known to be published.
     pub fn published(&mut self) -> Result<Option<Head>, Fault> {
         Ok(self.memory()?.published.clone())

@@ -31,6 +31,8 @@ pub(crate) struct Memory {
     pub(crate) alarmed_at: Timestamp,
     /// The last entry that the newest snapshot in the log contains.
     pub(crate) snapshot_seq: u64,
+    /// Bytes of that snapshot.
+    pub(crate) snapshot_bytes: u64,
     /// Bytes of the entries since then.
     pub(crate) entry_bytes: u64,
     /// The head that is known to be published.
@@ -62,8 +64,9 @@ const FOLDED_AT_ONCE: u64 = 16;
 
 /// The fold of a log: its newest snapshot and all rows since.
 pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
-    let (mut state, mut seq, mut at) = (State::default(), 0, Timestamp(0));
+    let (mut state, mut seq, mut at, mut snapshot_bytes) = (State::default(), 0, Timestamp(0), 0);
     if let Some(Stored { seq: last, revision, at: decided, text }) = store.snapshot()? {
+        snapshot_bytes = text.len() as u64;
         state = restore_state("the log's snapshot", text)?;
         if state.revision != revision {
             return Err(Fault::damaged(
@@ -104,6 +107,7 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
         at,
         alarmed_at: Timestamp(0),
         snapshot_seq,
+        snapshot_bytes,
         entry_bytes,
         published,
         sealed,

@@ -202,6 +202,7 @@ impl<S: LogStore> Cluster<S> {
         let mut writes = Vec::new();
         let mut page = None;
         let has_snapshot = snapshot.is_some();
+        let snapshot_bytes = snapshot.as_ref().map_or(0, |text| text.len() as u64);
         let mut head = Head {
             format: FORMAT,
             cluster: name.as_str().to_owned(),
@@ -238,7 +239,7 @@ impl<S: LogStore> Cluster<S> {
         self.store.commit(&writes)?;
         if has_snapshot {
             let memory = self.memory()?;
-            (memory.snapshot_seq, memory.entry_bytes) = (seq, 0);
+            (memory.snapshot_seq, memory.snapshot_bytes, memory.entry_bytes) = (seq, snapshot_bytes, 0);
         }
         Ok(sealed)
     }

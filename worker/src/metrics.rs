@@ -23,13 +23,18 @@ pub(crate) struct Publishing {
     pub(crate) failures: u32,
     /// Who watches.
     pub(crate) sockets: usize,
+    /// What has happened since the instance began.
+    pub(crate) rounds: u64,
+    pub(crate) refusals: u64,
+    /// Bytes of the newest snapshot.
+    pub(crate) snapshot_bytes: u64,
     /// The memory that the instance has taken.
     pub(crate) memory_bytes: u64,
 }
 
 /// All figures.
 pub(crate) fn text(state: &State, publishing: Publishing, now: Timestamp) -> String {
-    let Publishing { seq, published, failures, sockets, memory_bytes } = publishing;
+    let Publishing { seq, published, failures, sockets, rounds, refusals, snapshot_bytes, memory_bytes } = publishing;
     let mut lines = Lines::default();
     lines.figure("tidegate_revision", "counter", "Events since the beginning", state.revision);
     lines.figure("tidegate_entries_total", "counter", "Accepted commands and rounds since the beginning", seq);
@@ -54,6 +59,9 @@ pub(crate) fn text(state: &State, publishing: Publishing, now: Timestamp) -> Str
         failures,
     );
     lines.figure("tidegate_sockets", "gauge", "Consoles and programs that watch", sockets);
+    lines.figure("tidegate_rounds_total", "counter", "Rounds since the instance began", rounds);
+    lines.figure("tidegate_refusals_total", "counter", "Commands refused since the instance began", refusals);
+    lines.figure("tidegate_snapshot_bytes", "gauge", "Bytes of the newest snapshot", snapshot_bytes);
     let help = "Memory of the instance that has the cluster, which never gives any back";
     lines.figure("tidegate_memory_bytes", "gauge", help, memory_bytes);
     let waiting: usize = state.queue.classes.iter().map(|class| class.waiting.len()).sum();

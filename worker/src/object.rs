@@ -104,6 +104,10 @@ struct Core {
     publishing_since: Cell<Option<Timestamp>>,
     /// How many publications have failed since the last one that did not.
     n_unpublished: Cell<u32>,
+    /// Rounds since this memory began.
+    n_rounds: Cell<u64>,
+    /// Commands that were refused since then.
+    n_refused: Cell<u64>,
     /// The alarm that is set, as far as this memory knows.
     alarm_at: Cell<Option<Timestamp>>,
     /// Jobs that were forgotten since the notes on them were looked through.
@@ -137,6 +141,8 @@ impl DurableObject for ClusterObject {
             is_entered: Cell::new(false),
             publishing_since: Cell::new(None),
             n_unpublished: Cell::new(0),
+            n_rounds: Cell::new(0),
+            n_refused: Cell::new(0),
             alarm_at: Cell::new(None),
             forgotten: Cell::new(0),
             contacts: RefCell::new(None),
@@ -221,6 +227,9 @@ impl Core {
         for event in &done.receipt.events {
             if let Event::Forgotten { jobs } = event {
                 self.forgotten.set(self.forgotten.get() + jobs.len());
+            }
+            if let Event::Rounded { .. } = event {
+                self.n_rounds.set(self.n_rounds.get() + 1);
             }
             if let Event::KeyForgotten { key } = event {
                 keys::forget(self, key)?;

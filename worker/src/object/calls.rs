@@ -78,7 +78,13 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
     core.with(|cluster| cluster.with_state(|state| access::admit(state, &principal, asked.route.who, asked.name())))??;
     let query = Query::of(&request, asked.route)?;
     match call {
-        Call::Command => command(core, cluster, request, &query, &principal).await,
+        Call::Command => {
+            let reply = command(core, cluster, request, &query, &principal).await;
+            if let Err(Problem::Rejected(_)) = reply {
+                core.n_refused.set(core.n_refused.get() + 1);
+            }
+            reply
+        }
         Call::Restore => restore::answer(core, cluster, &query, &principal).await,
         Call::Flush => flush(core).await,
         Call::Events => events(core, &request, proof.as_ref()),

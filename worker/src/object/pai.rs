@@ -1,5 +1,7 @@
 //! The PAI surface at the object: who sends a request is proved here, and what it asks for is done.
 
+use std::cell::Cell;
+
 use ::pai::key::Accepted;
 use ::pai::key::accepted;
 use ::pai::nonce;
@@ -69,7 +71,7 @@ async fn answer(core: &Core, head: &Head, body: &[u8]) -> Result<Answer, answer:
     let mut done = Vec::new();
     let answer = core.with(|cluster| {
         cluster.mark()?;
-        let mut house = Host { cluster, now, done: &mut done };
+        let mut house = Host { cluster, now, done: &mut done, n_refused: &core.n_refused };
         Ok::<_, protocol::fault::Fault>(service::serve(&wire, mark, &sender, &mut house, now))
     })?;
     for done in &done {
@@ -157,6 +159,7 @@ struct Host<'a> {
     cluster: &'a mut Cluster<SqlLog>,
     now: Timestamp,
     done: &'a mut Vec<Done>,
+    n_refused: &'a Cell<u64>,
 }
 
 impl House for Host<'_> {
@@ -166,7 +169,11 @@ impl House for Host<'_> {
 
     fn send(&mut self, envelope: &Envelope, sender: &Sender, changes: &[Change]) -> Result<Receipt, Problem> {
         let notes = notes(changes);
-        let done = self.cluster.submit_noted(envelope, sender, &notes, self.now).map_err(problem)?;
+        let done = self.cluster.submit_noted(envelope, sender, &notes, self.now);
+        if let Err(Failure::Refused(_)) = done {
+            self.n_refused.set(self.n_refused.get() + 1);
+        }
+        let done = done.map_err(problem)?;
         let receipt = done.receipt.clone();
         self.done.push(done);
         Ok(receipt)

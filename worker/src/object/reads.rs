@@ -87,6 +87,9 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
                 published: head.map(|head| (head.seq, head.published_at)),
                 failures: core.n_unpublished.get(),
                 sockets: core.state.get_websockets().len(),
+                rounds: core.n_rounds.get(),
+                refusals: core.n_refused.get(),
+                snapshot_bytes: core.with(Cluster::snapshot_bytes)?,
                 memory_bytes: bindings::memory_bytes(),
             };
             let now = bindings::now();
