@@ -35,11 +35,19 @@ pub(crate) fn root() -> Result<Sender, Problem> {
     Ok(Sender { user, administers: true })
 }
 
+/// Whoever knows `MONITOR_KEY`, who is a member of nothing.
+pub(crate) fn monitor() -> Result<Sender, Problem> {
+    let user = UserId::new("monitor").map_err(|error| Problem::Internal(error.to_string()))?;
+    Ok(Sender { user, administers: false })
+}
+
 /// Who has proved that, as the state has it now: a session ends with its key.
 pub(crate) fn principal(state: &State, proof: &Proof, now: Timestamp) -> Result<Principal, Problem> {
     let is_over = |expires: Timestamp| expires <= now;
     match proof {
         Proof::Root => Ok(Principal { sender: root()?, key: None, agent: None }),
+        // It sends nothing, and what it may read is read without a principal.
+        Proof::Monitor => Err(Problem::Unauthorised),
         Proof::Session { expires, .. } | Proof::Access { expires, .. } if is_over(*expires) => {
             Err(Problem::Unauthorised)
         }

@@ -1,5 +1,5 @@
 //! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secret
-//! `ADMIN_KEY` and `MASTER_SECRET`, the variables `PACE`, `PAST_DAYS`, `JOBS_OF_*_MAX`, `RESTORE_OPERATIONS` and
+//! `ADMIN_KEY`, `MONITOR_KEY` and `MASTER_SECRET`, the variables `PACE`, `PAST_DAYS`, `JOBS_OF_*_MAX`, `RESTORE_OPERATIONS` and
 //! `ACCESS_*`.
 
 use engine::unit::time::Millis;
@@ -31,13 +31,19 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(i64::try_from(Date::now().as_millis()).unwrap_or(i64::MAX))
 }
 
-/// How many bytes the administrator's key has at least: it opens everything.
+/// How many bytes a key of the service has at least: the administrator's opens everything.
 const ADMIN_KEY_BYTES_MIN: usize = 32;
 
 /// The administrator's key; empty if none is set, which opens nothing.
 pub(crate) fn admin_key(env: &Env) -> Result<String, Problem> {
     let key = env.secret("ADMIN_KEY").map(|secret| secret.to_string()).unwrap_or_default();
     if key.is_empty() || key.len() >= ADMIN_KEY_BYTES_MIN { Ok(key) } else { Err(Problem::ShortAdminKey) }
+}
+
+/// The key that opens figures alone; empty if none is set, or if it is too easily guessed.
+pub(crate) fn monitor_key(env: &Env) -> String {
+    let key = env.secret("MONITOR_KEY").map(|secret| secret.to_string()).unwrap_or_default();
+    if key.len() >= ADMIN_KEY_BYTES_MIN { key } else { String::new() }
 }
 
 /// The secret that all secrets of access keys are derived from.

@@ -94,6 +94,7 @@ async fn clusters(env: &Env, proof: &Proof) -> Reply {
     let is_known = |name: &&ClusterName| match proof {
         Proof::Root | Proof::Access { .. } => true,
         Proof::Session { key, .. } => gate::is_of(key, name),
+        Proof::Monitor => false,
     };
     let names: Vec<&str> = all.iter().filter(is_known).map(ClusterName::as_str).collect();
     Ok(Response::from_json(&names)?)

@@ -4,6 +4,7 @@
 //! | credential | proves |
 //! |---|---|
 //! | `ADMIN_KEY` as a bearer token | an administrator of every cluster: for a beginning, and for recovery |
+//! | `MONITOR_KEY` as a bearer token | somebody who may read the metrics of every cluster, and nothing else |
 //! | a session's token as a bearer token | the owner of an access key, as long as the key's secret serves |
 //! | a token of Cloudflare Access | somebody whom the team vouches for |
 //!
@@ -65,9 +66,9 @@ fn token_proof(token: &str, network: Option<&str>, env: &Env) -> Result<Option<P
         let session = Session::read(&bindings::master(env)?, token, bindings::now());
         return Ok(session.map(|Session { key, generation, expires }| Proof::Session { key, generation, expires }));
     }
-    let expected = bindings::admin_key(env)?;
-    guess(network, || !expected.is_empty() && is_equal(token, &expected))
-        .map(|is_right| is_right.then_some(Proof::Root))
+    let (admin, monitor) = (bindings::admin_key(env)?, bindings::monitor_key(env));
+    let is_right = |expected: &str| !expected.is_empty() && is_equal(token, expected);
+    guess(network, || if is_right(&admin) { Some(Proof::Root) } else { is_right(&monitor).then_some(Proof::Monitor) })
 }
 
 thread_local! {
@@ -75,25 +76,27 @@ thread_local! {
     static GUESSES: RefCell<Buckets<String>> = RefCell::new(Buckets::new(FAILURES));
 }
 
-/// Looks at what may be the administrator's key. Who shows wrong ones is told to wait, by their network, which keeps
+/// Looks at what may be a key of the service. Who shows wrong ones is told to wait, by their network, which keeps
 /// nobody there from a session; where the runtime does not tell the network, nobody is held to account for others.
-fn guess(network: Option<&str>, is_right: impl FnOnce() -> bool) -> Result<bool, Problem> {
-    let Some(network) = network else { return Ok(is_right()) };
+fn guess(network: Option<&str>, proof: impl FnOnce() -> Option<Proof>) -> Result<Option<Proof>, Problem> {
+    let Some(network) = network else { return Ok(proof()) };
     let now = bindings::now();
     GUESSES.with_borrow_mut(|guesses| {
         guesses.check(&network.to_owned(), now).map_err(Problem::TooMany)?;
-        let is_right = is_right();
-        if !is_right {
+        let proof = proof();
+        if proof.is_none() {
             guesses.take(network.to_owned(), now).map_err(Problem::TooMany)?;
         }
-        Ok(is_right)
+        Ok(proof)
     })
 }
 
-/// A key belongs to one cluster, and so do its sessions: a copy of that cluster has its keys in its state as well.
+/// A key belongs to one cluster, and so do its sessions: a copy of that cluster has its keys in its state as well. That of
+/// a monitor belongs to figures.
 fn concerns(proof: &Proof, asked: &Asked) -> bool {
     match (proof, &asked.cluster) {
         (Proof::Session { key, .. }, Some(cluster)) => is_of(key, cluster),
+        (Proof::Monitor, _) => asked.route.call == Call::Metrics,
         (Proof::Root | Proof::Session { .. } | Proof::Access { .. }, _) => true,
     }
 }

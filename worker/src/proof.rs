@@ -12,6 +12,8 @@ pub(crate) const PROOF_HEADER: &str = "x-tidegate-proof";
 pub(crate) enum Proof {
     /// The secret `ADMIN_KEY` was shown.
     Root,
+    /// The secret `MONITOR_KEY` was shown, which is good for figures and for nothing else.
+    Monitor,
     /// A secret of an access key was shown when the session began.
     Session { key: KeyId, generation: u32, expires: Timestamp },
     /// Cloudflare Access vouches for somebody.
@@ -23,6 +25,7 @@ impl Proof {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Root => "root".to_owned(),
+            Self::Monitor => "monitor".to_owned(),
             Self::Session { key, generation, expires } => format!("session {} {generation} {key}", expires.0),
             Self::Access { user, administers, expires } => format!("access {} {administers} {user}", expires.0),
         }
@@ -33,6 +36,7 @@ impl Proof {
         let mut words = text.splitn(4, ' ');
         match (words.next()?, words.next(), words.next(), words.next()) {
             ("root", None, None, None) => Some(Self::Root),
+            ("monitor", None, None, None) => Some(Self::Monitor),
             ("session", Some(expires), Some(generation), Some(key)) => Some(Self::Session {
                 key: KeyId::new(key)?,
                 generation: generation.parse().ok()?,
