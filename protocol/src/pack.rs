@@ -104,7 +104,9 @@ impl<S: LogStore> Cluster<S> {
             for (bucket, _) in &pack.buckets {
                 texts.insert(*bucket, self.pieces(*bucket)?);
                 // What else there is of it stands in what is written now.
-                kept.iter_mut().for_each(|other| other.buckets.retain(|(of_other, _)| of_other != bucket));
+                for other in &mut kept {
+                    other.buckets.retain(|(of_other, _)| of_other != bucket);
+                }
             }
             kept.retain(|other| !other.buckets.is_empty());
             bytes += pack.bytes();

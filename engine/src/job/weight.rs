@@ -2,6 +2,8 @@
 //! asks for. It may name thousands of nodes.
 
 use crate::job::spec::JobSpec;
+use crate::unit::id::UserId;
+use crate::unit::id::WorkspaceId;
 
 /// With how many bytes more a job counts for one more.
 const BYTES_OF_ONE: u64 = 256;
@@ -15,8 +17,7 @@ const NODE_BYTES: u64 = 4;
 pub fn of(spec: &JobSpec) -> u64 {
     let JobSpec { id, workspace, user, name, shape, .. } = spec;
     let nodes = shape.nodes();
-    let [workspace, user] =
-        [workspace.as_ref().map(|workspace| workspace.as_str()), user.as_ref().map(|user| user.as_str())];
+    let [workspace, user] = [workspace.as_ref().map(WorkspaceId::as_str), user.as_ref().map(UserId::as_str)];
     let texts = [workspace, user, name.as_deref(), nodes.gpu_type.as_deref()];
     let bytes = texts.into_iter().flatten().map(str::len).sum::<usize>() + id.as_bytes().len();
     of_parts(bytes, shape.roles().len(), nodes.only.len() + nodes.without.len() + nodes.passed_over.len())

@@ -105,16 +105,7 @@ fn apply_change(state: &mut State, event: &Event) {
         | Event::InventorySet { .. }
         | Event::Priced { .. } => apply_to_offer(state, event),
         Event::Billed { .. } => bill::keep_account(state, event),
-        Event::Forgotten { jobs } => {
-            for no in jobs {
-                state.market.accounts.remove(no);
-                if let Phase::Ended { at, .. } = state.jobs[*no].phase {
-                    state.ended.remove(&(at, *no));
-                    state.ended_weight = state.ended_weight.saturating_sub(weight::of(&state.jobs[*no].spec));
-                }
-                state.jobs.remove(*no);
-            }
-        }
+        Event::Forgotten { jobs } => jobs.iter().for_each(|no| forget(state, *no)),
         Event::Held { job, hold, .. } => {
             if let Some(class) = state.jobs[*job].class {
                 state.queue.set_hold(class, hold.clone(), &state.jobs);
@@ -294,6 +285,15 @@ fn apply_to_job(state: &mut State, event: &Event) {
         | Event::Held { .. }
         | Event::Rounded { .. } => {}
     }
+}
+
+fn forget(state: &mut State, no: JobNo) {
+    state.market.accounts.remove(&no);
+    if let Phase::Ended { at, .. } = state.jobs[no].phase {
+        state.ended.remove(&(at, no));
+        state.ended_weight = state.ended_weight.saturating_sub(weight::of(&state.jobs[no].spec));
+    }
+    state.jobs.remove(no);
 }
 
 fn forget_key(state: &mut State, key: &KeyId) {
