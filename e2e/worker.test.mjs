@@ -268,7 +268,8 @@ test("killed in the middle of submissions: every acknowledged one is there once,
 });
 
 test("a state that no row and no part can hold survives a kill and a restore", async () => {
-  const large = await new Server().start();
+  // Each job counts for sixteen.
+  const large = await new Server({ variables: { JOBS_OF_CLUSTER_MAX: 20_000 } }).start();
   try {
     const cluster = await large.cluster("large").found();
     const pods = [{ amount: { gpu: 1000 } }];
