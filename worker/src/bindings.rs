@@ -1,6 +1,6 @@
 //! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secret
-//! `ADMIN_KEY`, `MONITOR_KEY` and `MASTER_SECRET`, the variables `PACE`, `PAST_DAYS`, `JOBS_OF_*_MAX`, `RESTORE_OPERATIONS` and
-//! `ACCESS_*`.
+//! `ADMIN_KEY`, `MONITOR_KEY` and `MASTER_SECRET`, the variables `PACE`, `PAST_DAYS`, `JOBS_OF_*_MAX`, `RESTORE_OPERATIONS`,
+//! `MISSED_AFTER_S` and `ACCESS_*`.
 
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
