@@ -51,7 +51,7 @@ pub const SILENCE_MS_MIN: i64 = 60_000;
 pub const SILENCE_MS_MAX: i64 = 7 * 24 * 3_600_000;
 /// Commands that one plan may apply.
 pub const PLAN_COMMANDS_MAX: usize = 200;
-/// Reports that may come together: an agent tells everything at once.
+/// Reports of jobs and nodes that may come together: an agent tells everything at once.
 pub const REPORTS_MAX: usize = 1_000;
 /// How far ahead a plan may look, in milliseconds: 366 days.
 pub const PLAN_MS_MAX: i64 = 366 * 24 * 3_600_000;
