@@ -168,13 +168,12 @@ impl Stage {
         let state = &self.session.state;
         let no = state.node_no(node).ok_or_else(|| ["there is no node ", node.as_str()].concat())?;
         let Node { group, node_type, gpu_type, amount, .. } = state.nodes[no.at()].clone();
-        let named = state.cluster.dimensions.iter().zip(amount.values());
         Ok(Command::PutNode(PutNode {
             node: node.clone(),
             group: state.groups[group.at()].id.clone(),
             node_type,
             gpu_type,
-            amount: named.map(|(dimension, value)| (dimension.name.clone(), value)).collect(),
+            amount: state.cluster.named(&amount).collect(),
             status,
         }))
     }

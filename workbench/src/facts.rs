@@ -7,7 +7,6 @@ use engine::message::command::PutGroup;
 use engine::message::command::PutNode;
 use engine::quota::settings::QuotaSettings;
 use engine::state::world::State;
-use engine::unit::amount::Amount;
 use engine::unit::amount::Dimension;
 use engine::unit::id::JobId;
 use engine::unit::id::OfferId;
@@ -201,7 +200,7 @@ fn groups(state: &State) -> Vec<PutGroup> {
     let told = state.groups.iter().map(|group| PutGroup {
         group: group.id.clone(),
         resource_type: group.resource_type,
-        pool: group.pool.as_ref().map(|pool| by_name(state, pool)),
+        pool: group.pool.as_ref().map(|pool| state.cluster.by_name(pool)),
         on_silence: None,
     });
     told.collect()
@@ -213,13 +212,8 @@ fn nodes(state: &State) -> Vec<PutNode> {
         group: state.groups[node.group.at()].id.clone(),
         node_type: node.node_type.clone(),
         gpu_type: node.gpu_type.clone(),
-        amount: by_name(state, &node.amount),
+        amount: state.cluster.by_name(&node.amount),
         status: node.status,
     });
     told.collect()
-}
-
-fn by_name(state: &State, amount: &Amount) -> AmountByName {
-    let names = state.cluster.dimensions.iter().enumerate();
-    names.filter(|(at, _)| amount[*at] != 0).map(|(at, known)| (known.name.clone(), amount[at])).collect()
 }

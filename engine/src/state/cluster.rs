@@ -11,6 +11,7 @@ use crate::unit::amount::DimensionKind;
 use crate::unit::id::GroupId;
 use crate::unit::id::GroupNo;
 use crate::unit::id::NodeId;
+use crate::unit::ordered::Map;
 use crate::unit::resource::ResourceType;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
@@ -204,6 +205,17 @@ impl Cluster {
     #[must_use]
     pub fn dimension(&self, name: &str) -> Option<usize> {
         self.dimensions.iter().position(|dimension| dimension.name == name)
+    }
+
+    /// An amount by the names of its dimensions.
+    pub fn named(&self, amount: &Amount) -> impl Iterator<Item = (String, i64)> {
+        self.dimensions.iter().zip(amount.values()).map(|(dimension, value)| (dimension.name.clone(), value))
+    }
+
+    /// The same, without the dimensions in which it is zero.
+    #[must_use]
+    pub fn by_name(&self, amount: &Amount) -> Map<String, i64> {
+        self.named(amount).filter(|(_, value)| *value != 0).collect()
     }
 
     /// The first GPU dimension in which `amount` is not zero.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use engine::job::phase::PodAt;
-use engine::message::command::AmountByName;
 use engine::message::command::Command;
 use engine::message::command::PutNode;
 use engine::state::cluster::Node;
@@ -118,16 +117,11 @@ pub(super) fn cordon(visit: &mut Visit, name: &str, group: Option<&str>, is_cord
         group: state.groups[node.group.at()].id.clone(),
         node_type: node.node_type.clone(),
         gpu_type: node.gpu_type.clone(),
-        amount: by_name(state, &node.amount),
+        amount: state.cluster.by_name(&node.amount),
         status: if is_cordoned { NodeStatus::Cordoned } else { NodeStatus::Ready },
     };
     visit.send(Command::PutNode(put), &[])?;
     Ok(json!({ "NodeId": name }))
-}
-
-fn by_name(state: &State, amount: &Amount) -> AmountByName {
-    let dimensions = state.cluster.dimensions.iter().enumerate().filter(|(at, _)| amount[*at] != 0);
-    dimensions.map(|(at, dimension)| (dimension.name.clone(), amount[at])).collect()
 }
 
 /// A node, of a group if one is named.

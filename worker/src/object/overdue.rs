@@ -22,8 +22,7 @@ pub(super) fn answer(core: &Core, sender: &Sender) -> Result<String, Problem> {
             let shown = overdue.into_iter().map(|overdue| {
                 let sentence = explain::overdue_words(&state, &overdue, now);
                 let explain::Overdue { node, job, run, awaited, since, amount } = overdue;
-                let names = state.cluster.dimensions.iter().zip(amount.values());
-                let amount = names.map(|(dimension, value)| (dimension.name.clone(), value)).collect();
+                let amount = state.cluster.named(&amount).collect();
                 OverdueShown { node, job, run, awaited, since, amount, sentence }
             });
             encode(&shown.collect::<Vec<_>>())

@@ -4,13 +4,11 @@ use crate::job::nodes::NodeChoice;
 use crate::job::shape::Role;
 use crate::market::bid::Bid;
 use crate::market::bid::SpotStrategy;
-use crate::message::command::AmountByName;
 use crate::message::command::NodesByName;
 use crate::message::command::PodGroup;
 use crate::message::command::SpotRequest;
 use crate::message::command::SubmitJob;
 use crate::state::world::State;
-use crate::unit::amount::Amount;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeNo;
@@ -63,12 +61,7 @@ fn nodes(state: &State, choice: &NodeChoice) -> NodesByName {
 
 /// Pods of one kind, as they are written on the wire.
 pub(super) fn pods(state: &State, role: &Role) -> PodGroup {
-    PodGroup { count: role.count, amount: by_name(state, &role.amount) }
-}
-
-fn by_name(state: &State, amount: &Amount) -> AmountByName {
-    let named = state.cluster.dimensions.iter().zip(amount.values()).filter(|(_, value)| *value != 0);
-    named.map(|(dimension, value)| (dimension.name.clone(), value)).collect()
+    PodGroup { count: role.count, amount: state.cluster.by_name(&role.amount) }
 }
 
 /// A name for the next attempt: a cancelled job keeps its own.
