@@ -176,6 +176,5 @@ fn weight_of(command: &SubmitJob) -> u64 {
     let SubmitJob { job, workspace, user, name, pods, nodes, .. } = command;
     let [workspace, user] = [workspace.as_ref().map(WorkspaceId::as_str), user.as_ref().map(UserId::as_str)];
     let texts = [workspace, user, name.as_deref(), nodes.gpu_type.as_deref()];
-    let bytes = texts.into_iter().flatten().map(str::len).sum::<usize>() + job.as_bytes().len();
-    weight::of_parts(bytes, pods.len(), nodes.only.len() + nodes.without.len())
+    weight::of_parts(job, texts, pods.len(), nodes.only.len() + nodes.without.len())
 }

@@ -2,6 +2,7 @@
 //! asks for. It may name thousands of nodes.
 
 use crate::job::spec::JobSpec;
+use crate::unit::id::JobId;
 use crate::unit::id::UserId;
 use crate::unit::id::WorkspaceId;
 
@@ -19,13 +20,13 @@ pub fn of(spec: &JobSpec) -> u64 {
     let nodes = shape.nodes();
     let [workspace, user] = [workspace.as_ref().map(WorkspaceId::as_str), user.as_ref().map(UserId::as_str)];
     let texts = [workspace, user, name.as_deref(), nodes.gpu_type.as_deref()];
-    let bytes = texts.into_iter().flatten().map(str::len).sum::<usize>() + id.as_bytes().len();
-    of_parts(bytes, shape.roles().len(), nodes.only.len() + nodes.without.len() + nodes.passed_over.len())
+    of_parts(id, texts, shape.roles().len(), nodes.only.len() + nodes.without.len() + nodes.passed_over.len())
 }
 
-/// What a job counts for with so many bytes of names, kinds of pods and named nodes.
+/// What a job counts for with these texts, and so many kinds of pods and named nodes.
 #[must_use]
-pub fn of_parts(bytes: usize, kinds: usize, nodes: usize) -> u64 {
+pub fn of_parts(id: &JobId, texts: [Option<&str>; 4], kinds: usize, nodes: usize) -> u64 {
+    let bytes = texts.into_iter().flatten().map(str::len).sum::<usize>() + id.as_bytes().len();
     let bytes = (bytes as u64).saturating_add(kinds as u64 * KIND_BYTES).saturating_add(nodes as u64 * NODE_BYTES);
     1 + bytes / BYTES_OF_ONE
 }

@@ -297,9 +297,23 @@ impl State {
                 self.set_timer(no);
                 self.book_bid(no, Sign::Add);
             }
-            Phase::Ended { at, .. } => {
-                self.ended_weight += weight::of(&job.spec);
-                self.ended.insert((*at, no));
+            Phase::Ended { .. } => self.list_ended(no, Sign::Add),
+        }
+    }
+
+    /// Lists an ended job, or strikes it off the list before it is forgotten.
+    pub fn list_ended(&mut self, no: JobNo, sign: Sign) {
+        let job = &self.jobs[no];
+        let Phase::Ended { at, .. } = job.phase else { return };
+        let weight = weight::of(&job.spec);
+        match sign {
+            Sign::Add => {
+                self.ended.insert((at, no));
+                self.ended_weight += weight;
+            }
+            Sign::Remove => {
+                self.ended.remove(&(at, no));
+                self.ended_weight = self.ended_weight.saturating_sub(weight);
             }
         }
     }

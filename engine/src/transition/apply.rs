@@ -13,7 +13,6 @@ use crate::job::run::RunNo;
 use crate::job::run::RunStep;
 use crate::job::story::Episode;
 use crate::job::story::Story;
-use crate::job::weight;
 use crate::ledger::Sign;
 use crate::message::event::Event;
 use crate::state::cluster::Cluster;
@@ -289,10 +288,7 @@ fn apply_to_job(state: &mut State, event: &Event) {
 
 fn forget(state: &mut State, no: JobNo) {
     state.market.accounts.remove(&no);
-    if let Phase::Ended { at, .. } = state.jobs[no].phase {
-        state.ended.remove(&(at, no));
-        state.ended_weight = state.ended_weight.saturating_sub(weight::of(&state.jobs[no].spec));
-    }
+    state.list_ended(no, Sign::Remove);
     state.jobs.remove(no);
 }
 
@@ -384,6 +380,5 @@ fn end(state: &mut State, no: JobNo, at: Timestamp, outcome: &Outcome) {
         job.tell(at, Episode::Ended(outcome.clone()));
     });
     state.leave_service(no);
-    state.ended_weight += weight::of(&state.jobs[no].spec);
-    state.ended.insert((at, no));
+    state.list_ended(no, Sign::Add);
 }

@@ -202,14 +202,13 @@ fn after_stop(spec: &JobSpec, charge: Charge, evictions: u32) -> AfterStop {
 
 /// The oldest ended jobs above what is kept.
 fn forget(state: &State) -> Option<Event> {
-    let mut left = state.ended_weight;
+    let mut above = state.ended_weight.checked_sub(limit::ENDED_JOBS_KEPT).filter(|above| *above > 0)?;
     let is_above = |no: &JobNo| {
-        let is_above = left > limit::ENDED_JOBS_KEPT;
-        left = left.saturating_sub(weight::of(&state.jobs[*no].spec));
+        let is_above = above > 0;
+        above = above.saturating_sub(weight::of(&state.jobs[*no].spec));
         is_above
     };
-    let jobs: Vec<JobNo> = state.ended.iter().map(|(_, no)| *no).take_while(is_above).collect();
-    (!jobs.is_empty()).then_some(Event::Forgotten { jobs })
+    Some(Event::Forgotten { jobs: state.ended.iter().map(|(_, no)| *no).take_while(is_above).collect() })
 }
 
 #[cfg(test)]
