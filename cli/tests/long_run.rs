@@ -165,9 +165,7 @@ fn the_state_is_the_fold_of_its_events() {
     let start = SMALL.build().unwrap().state;
     let session = run(SMALL, 120, true);
     let mut folded: State = start;
-    for event in &session.log {
-        transition::apply(&mut folded, event);
-    }
+    transition::apply_all(&mut folded, &session.log);
     assert_eq!(Snapshot::of(&folded).to_bytes(), Snapshot::of(&session.state).to_bytes());
 }
 

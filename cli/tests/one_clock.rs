@@ -57,9 +57,8 @@ fn planned(setting: &Setting<'_>, jobs: &Source) -> Told {
     let machines = Machines::read(setting).unwrap();
     let mut state = State::default();
     for setup in &machines.setup {
-        for event in transition::decide(&state, &setup.command, machines.begin).unwrap() {
-            transition::apply(&mut state, &event);
-        }
+        let events = transition::decide(&state, &setup.command, machines.begin).unwrap();
+        transition::apply_all(&mut state, &events);
     }
     state.settle();
     let supply = Supply { node_gpus: machines.node_gpus, quotas: &machines.quotas, offers: None };

@@ -21,7 +21,7 @@ use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
 use engine::transition::Sender;
-use engine::transition::apply;
+use engine::transition::apply_all;
 use engine::transition::authorise;
 use engine::unit::id::CommandId;
 use engine::unit::id::UserId;
@@ -337,9 +337,7 @@ impl<S: LogStore> Cluster<S> {
 
 /// Applies an entry's events and checks where that leads.
 pub fn replay(state: &mut State, entry: &Entry) -> Result<(), Fault> {
-    for event in &entry.events {
-        apply(state, event);
-    }
+    apply_all(state, &entry.events);
     if state.revision == entry.revision {
         return Ok(());
     }

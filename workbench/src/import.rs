@@ -67,9 +67,7 @@ pub fn tables(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
     let mut state = State::default();
     for setup in &machines.setup {
         let events = transition::decide(&state, &setup.command, machines.begin);
-        for event in events.map_err(|rejection| setup.complaint(&rejection))? {
-            transition::apply(&mut state, &event);
-        }
+        transition::apply_all(&mut state, &events.map_err(|rejection| setup.complaint(&rejection))?);
     }
     state.settle();
     let supply = Supply { node_gpus: machines.node_gpus, quotas: &machines.quotas, offers: offers.as_ref() };

@@ -116,9 +116,7 @@ impl Reading {
             self.revision = revision;
             self.entries += 1;
             if self.from.is_none() {
-                for event in &events {
-                    transition::apply(state, event);
-                }
+                transition::apply_all(state, &events);
             } else if matches!(command, Command::Report(_)) {
                 self.reports += 1;
             } else if !matches!(command, Command::Round(_)) {

@@ -77,9 +77,8 @@ impl Played {
     }
 
     fn stage(&mut self, command: &Command) -> Result<(), Rejection> {
-        for event in transition::decide(&self.state, command, self.now)? {
-            transition::apply(&mut self.state, &event);
-        }
+        let events = transition::decide(&self.state, command, self.now)?;
+        transition::apply_all(&mut self.state, &events);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::message::envelope::Receipt;
 use crate::message::event::Event;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
-use crate::transition::apply;
+use crate::transition::apply_all;
 use crate::transition::decide;
 use crate::transition::elapse;
 use crate::transition::is_due;
@@ -122,9 +122,7 @@ fn cancelled_by(state: &State, command: &Command, by: &UserId, at: Timestamp) ->
 }
 
 fn take(state: &mut State, decided: Vec<Event>, events: &mut Vec<Event>) {
-    for event in &decided {
-        apply(state, event);
-    }
+    apply_all(state, &decided);
     if events.is_empty() {
         *events = decided;
     } else {

@@ -7,7 +7,7 @@ use crate::message::event::Event;
 use crate::message::rejection::Rejection;
 use crate::message::snapshot::Snapshot;
 use crate::state::world::State;
-use crate::transition::apply;
+use crate::transition::apply_all;
 use crate::unit::id::CommandId;
 use crate::unit::time::Timestamp;
 
@@ -107,8 +107,6 @@ impl Replica {
 }
 
 fn take(state: &mut State, events: &[Event]) {
-    for event in events {
-        apply(state, event);
-    }
+    apply_all(state, events);
     state.settle();
 }

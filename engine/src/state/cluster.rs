@@ -24,7 +24,7 @@ pub enum Execution {
     /// A job that declares a duration ends by itself after that much work.
     #[default]
     Simulated,
-    /// Whoever runs the jobs reports what they do.
+    /// Agents run the jobs and report what they do.
     Reported,
 }
 
@@ -50,11 +50,20 @@ pub enum OnSilence {
     /// They go on.
     #[default]
     Keep,
-    /// Whoever runs them kills them after so long, and they are lost.
+    /// The agent kills them after so long, and they are lost.
     StopAfter(Millis),
 }
 
 impl OnSilence {
+    /// After how long they are killed; none if they go on.
+    #[must_use]
+    pub fn limit(self) -> Option<Millis> {
+        match self {
+            Self::Keep => None,
+            Self::StopAfter(after) => Some(after),
+        }
+    }
+
     fn is_keep(&self) -> bool {
         *self == Self::Keep
     }
@@ -67,7 +76,7 @@ impl OnSilence {
 pub struct Silence {
     /// When it was last heard.
     pub since: Timestamp,
-    /// After how long whoever is there kills what runs, as they were last told.
+    /// After how long the agent there kills what runs, as it was last told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_after: Option<Millis>,
     /// Whether what ran there is lost.
@@ -195,7 +204,7 @@ impl Default for Cluster {
 }
 
 impl Cluster {
-    /// Whether whoever runs the jobs reports what they do.
+    /// Whether agents run the jobs and report what they do.
     #[must_use]
     pub fn is_reported(&self) -> bool {
         self.execution == Execution::Reported

@@ -28,6 +28,13 @@ use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 use crate::workspace::key::KeyId;
 
+/// Applies all of what has happened, one after the other.
+pub fn apply_all(state: &mut State, events: &[Event]) {
+    for event in events {
+        apply(state, event);
+    }
+}
+
 /// Applies what has happened; the only mutation of a state.
 pub fn apply(state: &mut State, event: &Event) {
     state.revision += 1;

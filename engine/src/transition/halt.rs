@@ -62,7 +62,12 @@ fn passed_over(state: &State, no: JobNo, now: Timestamp) -> Event {
     run::step(no, now, RunStep::PassedOver { nodes })
 }
 
-/// Machines have changed: jobs that wait may go again to nodes on which they did not start.
+/// Machines change by this event: jobs that wait may go again to nodes on which they did not start.
+pub(super) fn machines_changed(state: &State, event: Event, now: Timestamp) -> Vec<Event> {
+    [event].into_iter().chain(passed_over_no_more(state, now)).collect()
+}
+
+/// Jobs that wait may go again to nodes on which they did not start.
 pub(super) fn passed_over_no_more(state: &State, now: Timestamp) -> impl Iterator<Item = Event> + '_ {
     let waiting = state.jobs.iter().filter(|(_, job)| state.cluster.is_reported() && job.is_queued());
     waiting.filter_map(move |(no, job)| run::goes_anywhere(job, no, now))

@@ -116,7 +116,7 @@ mod tests {
     use crate::message::rejection::Rejection;
     use crate::message::snapshot::Snapshot;
     use crate::state::world::State;
-    use crate::transition::apply;
+    use crate::transition::apply_all;
     use crate::unit::id::GroupId;
     use crate::unit::id::UserId;
     use crate::unit::limit;
@@ -145,12 +145,6 @@ mod tests {
         create(state, &command, Timestamp(1_000_000))
     }
 
-    fn done(state: &mut State, events: &[Event]) {
-        for event in events {
-            apply(state, event);
-        }
-    }
-
     #[test]
     fn keys_that_serve_are_limited() {
         let told = asked(&full(), 10_000).unwrap_err().to_string();
@@ -175,7 +169,7 @@ mod tests {
             let command =
                 CreateKey { key: key(1), user: UserId::new("n1").unwrap(), administers, expires: None, serves };
             let events = create(&state, &command, Timestamp(1)).map_err(|rejection| rejection.to_string())?;
-            done(&mut state, &events);
+            apply_all(&mut state, &events);
             Ok::<_, String>(state.keys[&key(1)].serves.len())
         };
         let refused = |words: &str| Err(words.to_owned());
@@ -192,7 +186,7 @@ mod tests {
         let mut state = full();
         for name in [7, 6_000, 500] {
             let revoked = revoke(&state, &RevokeKey { key: key(name) }, Timestamp(900_000)).unwrap();
-            done(&mut state, &revoked);
+            apply_all(&mut state, &revoked);
         }
         let mut old = state.keys[&key(6_000)].clone();
         old.generation = 4;
@@ -203,13 +197,13 @@ mod tests {
             Some(&Event::KeyForgotten { key: key(6_000) }),
             "the oldest of those that serve no more"
         );
-        done(&mut state, &events);
+        apply_all(&mut state, &events);
         assert_eq!(state.keys.len(), limit::KEYS_MAX);
 
         // The name comes again, also after a restore.
         let mut state = Snapshot::of(&state).restore().unwrap();
         let events = asked(&state, 6_000).unwrap();
-        done(&mut state, &events);
+        apply_all(&mut state, &events);
         assert_eq!(state.keys[&key(6_000)].generation, 5);
         assert_eq!(asked(&state, 6_000), Ok(Vec::new()), "asking again changes nothing");
     }

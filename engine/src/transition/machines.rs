@@ -124,5 +124,5 @@ pub(super) fn put_node(state: &State, command: &PutNode, now: Timestamp) -> Resu
     if is_dead_now {
         return Ok(nodes::lost(state, put, no, &format!("{id} was declared dead"), now));
     }
-    Ok([put].into_iter().chain(halt::passed_over_no_more(state, now)).collect())
+    Ok(halt::machines_changed(state, put, now))
 }

@@ -27,6 +27,7 @@ mod turn;
 mod workspace;
 
 pub use apply::apply;
+pub use apply::apply_all;
 pub use authorise::Sender;
 pub use authorise::authorise;
 pub use authorise::may_on_cluster;

@@ -11,7 +11,7 @@ use crate::message::rejection::Rejection;
 use crate::state::cluster::NodeStep;
 use crate::state::jobs::Job;
 use crate::state::world::State;
-use crate::transition::apply;
+use crate::transition::apply_all;
 use crate::transition::halt;
 use crate::transition::names;
 use crate::transition::run;
@@ -29,14 +29,16 @@ pub(super) fn silent(state: &State, command: &NodeSilent, now: Timestamp) -> Res
         names::silence_in_range(*after)?;
     }
     let step = NodeStep::Silent { since: (*since).min(now), stop_after: *stop_after_ms };
-    Ok(if state.nodes[no.at()].silence.is_some() { Vec::new() } else { changed(state, no, step, now) })
+    let is_silent = state.nodes[no.at()].silence.is_some();
+    Ok(if is_silent { Vec::new() } else { halt::machines_changed(state, Event::Node { no, at: now, step }, now) })
 }
 
 /// A node is heard again.
 pub(super) fn heard(state: &State, command: &NodeHeard, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let no = heard_of(state, &command.node)?;
     let is_silent = state.nodes[no.at()].silence.is_some();
-    Ok(if is_silent { changed(state, no, NodeStep::Heard, now) } else { Vec::new() })
+    let event = Event::Node { no, at: now, step: NodeStep::Heard };
+    Ok(if is_silent { halt::machines_changed(state, event, now) } else { Vec::new() })
 }
 
 fn heard_of(state: &State, id: &NodeId) -> Result<NodeNo, Rejection> {
@@ -47,11 +49,6 @@ fn heard_of(state: &State, id: &NodeId) -> Result<NodeNo, Rejection> {
     Err(Rejection::Structure {
         reason: format!("jobs on node {id} are simulated, so that it is neither silent nor heard"),
     })
-}
-
-fn changed(state: &State, no: NodeNo, step: NodeStep, now: Timestamp) -> Vec<Event> {
-    let again = halt::passed_over_no_more(state, now);
-    [Event::Node { no, at: now, step }].into_iter().chain(again).collect()
 }
 
 /// The first node that has been silent for so long that what ran there has been killed.
@@ -67,13 +64,10 @@ pub(super) fn lost(state: &State, event: Event, no: NodeNo, reason: &str, now: T
     let mut ahead = state.clone();
     let mut events = Vec::new();
     let mut happens = |ahead: &mut State, more: Vec<Event>| {
-        for event in &more {
-            apply(ahead, event);
-        }
+        apply_all(ahead, &more);
         events.extend(more);
     };
-    let again: Vec<Event> = halt::passed_over_no_more(state, now).collect();
-    happens(&mut ahead, [event].into_iter().chain(again).collect());
+    happens(&mut ahead, halt::machines_changed(state, event, now));
     let here = |ahead: &State, is_granted: bool| -> Vec<JobNo> {
         let is_meant = |job: &Job| matches!(job.phase, Phase::Starting { .. }) == is_granted;
         let jobs = ahead.jobs.iter().filter(|(_, job)| is_meant(job) && job.nodes().any(|node| node == no));
@@ -112,9 +106,7 @@ fn left(state: &State, no: JobNo, now: Timestamp) -> Vec<Event> {
     let orders = state.jobs[no].run.iter().flat_map(|run| &run.leaving);
     for order in orders.filter(|order| order.pods.iter().all(|pod| state.nodes[pod.node.at()].is_lost())) {
         let more = stop::vacated(&ahead, no, order.order, now);
-        for event in &more {
-            apply(&mut ahead, event);
-        }
+        apply_all(&mut ahead, &more);
         events.extend(more);
     }
     events

@@ -7,7 +7,7 @@ use crate::message::command::Command;
 use crate::message::event::Event;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
-use crate::transition::apply;
+use crate::transition::apply_all;
 use crate::transition::decide;
 use crate::transition::names;
 use crate::unit::limit;
@@ -31,10 +31,7 @@ pub(super) fn apply_plan(state: &State, command: &ApplyPlan, now: Timestamp) -> 
         let in_plan = |rejection| Rejection::InPlan { at: number(at), rejection: Box::new(rejection) };
         let decided = allowed(command).and_then(|()| decide(&ahead, command, now)).map_err(in_plan)?;
         if at + 1 < commands.len() {
-            let ahead = ahead.to_mut();
-            for event in &decided {
-                apply(ahead, event);
-            }
+            apply_all(ahead.to_mut(), &decided);
         }
         events.extend(decided);
     }

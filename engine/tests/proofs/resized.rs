@@ -121,9 +121,7 @@ fn what_runs_of_a_resized_service_stays() {
                     let command = Command::ResizeJob(asked.clone());
                     let Ok(events) = transition::decide(&state, &command, run.now) else { continue };
                     let mut after = state.clone();
-                    for event in &events {
-                        transition::apply(&mut after, event);
-                    }
+                    transition::apply_all(&mut after, &events);
                     let after = Service::of(&after, *no);
                     if let Some(fault) = fault(&before, &after, &asked) {
                         panic!("{fault}\n{}\n{before:?}\n{after:?}\n{events:?}", note(&run, &command));

@@ -133,9 +133,8 @@ fn preemptor(state: &State, random: &mut Random, is_pool: bool, now: Timestamp) 
     let pods = format!(r#""pods":[{{"count":{count},"amount":{{"gpu":{}}}}}]"#, gpus * GPU);
     let submit = format!(r#"{{"submit_job":{{"job":"preemptor","quota":"a","priority":7,{pods}}}}}"#);
     let mut after = state.clone();
-    for event in transition::decide(state, &serde_json::from_str(&submit).unwrap(), now).unwrap() {
-        transition::apply(&mut after, &event);
-    }
+    let events = transition::decide(state, &serde_json::from_str(&submit).unwrap(), now).unwrap();
+    transition::apply_all(&mut after, &events);
     let no = after.jobs.find(&JobId::new("preemptor").unwrap()).unwrap();
     after.jobs[no].spec.clone()
 }

@@ -60,9 +60,7 @@ fn look(state: &mut State, now: Timestamp) -> Vec<Event> {
         if events.is_empty() {
             return all;
         }
-        for event in &events {
-            transition::apply(state, event);
-        }
+        transition::apply_all(state, &events);
         all.extend(events);
     }
 }

@@ -4,7 +4,7 @@
 //! it last heard of whom. Only that one has fallen silent, or is heard again, is a row of the log.
 //!
 //! When what ran in silence is gone is counted from a time that is no earlier than the last answer that its agent had, and
-//! by what that said. Whoever runs a process goes by what it was told when that began; so of a group's setting all that
+//! by what that said. An agent stops a run by what it was told when that began; so of a group's setting all that
 //! was ever said to what lives is remembered ([`Told`]), and the longest counts.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,6 @@ use engine::state::cluster::Node;
 use engine::state::cluster::OnSilence;
 use engine::state::world::State;
 use engine::unit::id::NodeId;
-use engine::unit::id::NodeNo;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use serde::Deserialize;
@@ -62,8 +61,8 @@ pub(super) fn fallen_silent(
         if now - since < missed_after {
             continue;
         }
-        let nodes = known(state, contact).filter(|(_, node, _)| node.silence.is_none());
-        silent.extend(nodes.map(|(_, node, group)| NodeSilent {
+        let nodes = known(state, contact).filter(|(node, _)| node.silence.is_none());
+        silent.extend(nodes.map(|(node, group)| NodeSilent {
             node: node.id.clone(),
             since,
             stop_after_ms: stop_after(contact, group),
@@ -75,35 +74,29 @@ pub(super) fn fallen_silent(
 /// The silent nodes that an agent names, which is heard therefore.
 pub(super) fn heard_again(state: &State, contact: &Contact, request: &SyncRequest) -> Vec<NodeHeard> {
     let is_named = |node: &Node| request.nodes.iter().any(|report| report.node == node.id.as_str());
-    let nodes = known(state, contact).filter(|(_, node, _)| node.silence.is_some() && is_named(node));
-    nodes.map(|(_, node, _)| NodeHeard { node: node.id.clone() }).collect()
+    let nodes = known(state, contact).filter(|(node, _)| node.silence.is_some() && is_named(node));
+    nodes.map(|(node, _)| NodeHeard { node: node.id.clone() }).collect()
 }
 
 /// The nodes of an agent, with their groups.
-fn known<'a>(state: &'a State, contact: &'a Contact) -> impl Iterator<Item = (NodeNo, &'a Node, &'a Group)> {
+fn known<'a>(state: &'a State, contact: &'a Contact) -> impl Iterator<Item = (&'a Node, &'a Group)> {
     let numbers = contact.nodes.iter().filter_map(|node| state.node_no(&NodeId::new(node).ok()?));
-    numbers.map(|no| (no, &state.nodes[no.at()], &state.groups[state.nodes[no.at()].group.at()]))
+    let nodes = numbers.map(|no| &state.nodes[no.at()]);
+    nodes.map(|node| (node, &state.groups[node.group.at()]))
 }
 
 /// After how long everything is killed that lives on a group's nodes, as the agent was told; none if something may go on.
 fn stop_after(contact: &Contact, group: &Group) -> Option<Millis> {
     let told = contact.told.get(group.id.as_str())?;
-    let limits: Option<Vec<Millis>> = told.iter().map(|told| limit(told.on_silence)).collect();
+    let limits: Option<Vec<Millis>> = told.iter().map(|told| told.on_silence.limit()).collect();
     limits?.into_iter().max()
-}
-
-fn limit(on_silence: OnSilence) -> Option<Millis> {
-    match on_silence {
-        OnSilence::Keep => None,
-        OnSilence::StopAfter(after) => Some(after),
-    }
 }
 
 /// Notes what the answer to a request tells of silence, and drops what nothing goes by any more that the agent has.
 pub(super) fn note(state: &State, contact: &mut Contact, request: &SyncRequest) {
     let version = Version { epoch: state.cluster.epoch, revision: state.revision };
     let says: BTreeMap<String, OnSilence> =
-        known(state, contact).map(|(_, _, group)| (group.id.to_string(), group.on_silence)).collect();
+        known(state, contact).map(|(_, group)| (group.id.to_string(), group.on_silence)).collect();
     let needed = oldest(request);
     for (group, on_silence) in says {
         let told = contact.told.entry(group).or_default();

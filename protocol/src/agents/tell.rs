@@ -14,7 +14,6 @@ use agent::run::Version;
 use engine::job::phase::Phase;
 use engine::job::run::RunStep;
 use engine::message::event::Event;
-use engine::state::cluster::OnSilence;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
@@ -105,11 +104,8 @@ fn has_failed(contacts: &Contacts, run: RunId) -> bool {
 /// How long a run goes on of which nobody hears: as long as the first of its groups says.
 fn stop_after_ms(state: &State, job: &Job) -> Option<u64> {
     let groups = books::places(job).iter().map(|at| &state.groups[state.nodes[at.node.at()].group.at()]);
-    let limits = groups.filter_map(|group| match group.on_silence {
-        OnSilence::Keep => None,
-        OnSilence::StopAfter(after) => u64::try_from(after.0).ok(),
-    });
-    limits.min()
+    let limits = groups.filter_map(|group| group.on_silence.limit());
+    limits.filter_map(|after| u64::try_from(after.0).ok()).min()
 }
 
 fn wanted(state: &State, job: &Job, run: RunId, contact: &Contact, script: String) -> Want {

@@ -149,9 +149,7 @@ impl Crowd {
     fn stage(&mut self, command: &Command) -> Result<(), String> {
         let events =
             engine::transition::decide(&self.state, command, self.now).map_err(|rejection| rejection.to_string())?;
-        for event in events {
-            engine::transition::apply(&mut self.state, &event);
-        }
+        engine::transition::apply_all(&mut self.state, &events);
         Ok(())
     }
 
