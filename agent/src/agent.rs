@@ -119,7 +119,7 @@ impl Agent {
         acts
     }
 
-    /// What to do when the machine is given up: everything ends by then, and nothing begins. The service hears of it from
+    /// What to do when the agent leaves its machine: everything ends by then, and nothing begins. The service hears of it from
     /// the next agent, as of runs that ended here without its word.
     #[must_use]
     pub fn leave(listing: &Listing, kill_at: u64) -> Vec<Act> {

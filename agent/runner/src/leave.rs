@@ -1,4 +1,4 @@
-//! How a machine is given up: everything that runs here ends, with its checkpoint, before the agent does.
+//! An agent leaves its machine: everything that runs here is stopped first, with its checkpoint.
 
 use std::io;
 use std::time::Duration;

@@ -33,8 +33,8 @@ pub struct NodeSilent {
     pub node: NodeId,
     /// When it was last heard.
     pub since: Timestamp,
-    /// After how long without an answer whoever is there kills what runs, by the last answer that they may go by; left
-    /// out if they do not. The setting of their group may have changed since.
+    /// After how long without an answer the agent there kills what runs, by the last answer that it may act on; left
+    /// out if it does not. The setting of its group may have changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_after_ms: Option<Millis>,
 }
