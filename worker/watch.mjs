@@ -1,11 +1,27 @@
 // Builds again when a source file is saved.
-import { spawn } from "node:child_process";
-import { existsSync, watch } from "node:fs";
-import { join } from "node:path";
+import { execFileSync, spawn } from "node:child_process";
+import { watch } from "node:fs";
+import { dirname, join } from "node:path";
 
-const SOURCES = ["engine/src", "protocol/src", "worker/src", "worker/shim.js", "frontend/src", "public"];
+/** What the build compiles to Wasm. */
+const BUILT = ["frontend", "charts", "planner-module", "workbench-module", "edge"];
+/** What it takes besides. */
+const OTHERS = ["worker/shim.js", "public", "scenarios"];
 // An editor's save, or a change of branch, is several events.
 const SETTLE_MS = 200;
+
+/** The sources of what is built, and of every crate of the workspace that it uses. */
+export function sources(root) {
+  const text = execFileSync("cargo", ["metadata", "--no-deps", "--offline", "--format-version", "1"], { cwd: root, encoding: "utf8" });
+  const crates = new Map(JSON.parse(text).packages.map((known) => [known.name, known]));
+  const needed = new Set(BUILT);
+  // What is added while this goes on is gone through as well.
+  for (const name of needed) {
+    for (const { name: used, kind } of crates.get(name).dependencies) if (kind === null && crates.has(used)) needed.add(used);
+  }
+  const folders = [...needed].map((name) => join(dirname(crates.get(name).manifest_path), "src"));
+  return [...folders, ...OTHERS.map((path) => join(root, path))];
+}
 
 /** Calls `reload` after each build that succeeded. A save during a build starts one more build, not several. */
 export function rebuildOnSave(root, reload) {
@@ -26,7 +42,7 @@ export function rebuildOnSave(root, reload) {
     isBuilding = false;
   }
 
-  for (const source of SOURCES.map((path) => join(root, path)).filter((path) => existsSync(path))) {
+  for (const source of sources(root)) {
     watch(source, { recursive: true }, () => {
       clearTimeout(timer);
       timer = setTimeout(rebuild, SETTLE_MS);

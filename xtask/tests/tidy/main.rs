@@ -1,6 +1,7 @@
 //! What no compiler checks: the engine's layers, and the habits of the whole tree.
 //!
 //! Every rule has a test in which a planted fault fires.
+mod crates;
 mod layers;
 mod rules;
 mod source;
@@ -16,13 +17,19 @@ const RULES: &str = "docs/rules.md";
 
 #[test]
 fn the_engine_keeps_its_layers() {
-    let faults: Vec<Fault> = Source::tree(&["engine"]).iter().flat_map(layers::check).collect();
+    let faults: Vec<Fault> = Source::tree(&["engine".to_owned()]).iter().flat_map(layers::check).collect();
     report(&faults);
 }
 
 #[test]
+fn crates_keep_their_layers() {
+    let faults = crates::check(&crates::members());
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
 fn the_tree_is_tidy() {
-    let faults: Vec<Fault> = Source::tree(&rules::CRATES).iter().flat_map(rules::check).collect();
+    let faults: Vec<Fault> = Source::tree(&folders()).iter().flat_map(rules::check).collect();
     report(&faults);
 }
 
@@ -40,15 +47,20 @@ fn every_decision_has_a_number_of_its_own() {
 #[test]
 fn code_cites_sections_that_are_there() {
     // The rules for this crate's own tests are written with planted citations.
-    let mut sources = Source::tree_with_tests(&rules::CRATES);
+    let mut sources = Source::tree_with_tests(&folders());
     sources.retain(|source| !source.path.starts_with("xtask/tests/tidy/"));
     report(&specification::citations(&Source::file(RULES), &sources));
 }
 
 #[test]
 fn every_section_is_shown_and_every_scenario_shows_one() {
-    let tests = specification::tests(&Source::tree_with_tests(&rules::CRATES));
+    let tests = specification::tests(&Source::tree_with_tests(&folders()));
     report(&specification::shown(&Source::file(RULES), &names_in("scenarios"), &tests));
+}
+
+/// The folders of all crates.
+fn folders() -> Vec<String> {
+    crates::members().into_iter().map(|member| member.folder).collect()
 }
 
 fn names_in(folder: &str) -> BTreeSet<String> {

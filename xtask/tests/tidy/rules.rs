@@ -1,24 +1,6 @@
 //! Habits of the whole tree.
 use crate::source::{Fault, Source};
 
-pub(crate) const CRATES: [&str; 15] = [
-    "engine",
-    "protocol",
-    "pai",
-    "script",
-    "planner",
-    "planner/module",
-    "worker",
-    "cli",
-    "frontend",
-    "frontend/model",
-    "frontend/charts",
-    "xtask",
-    "xtask/openapi",
-    "agent",
-    "agent/runner",
-];
-
 /// A file that is longer holds more than one thing.
 const LINES_MAX: usize = 400;
 

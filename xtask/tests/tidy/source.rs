@@ -11,12 +11,12 @@ pub(crate) struct Source {
 
 impl Source {
     /// Every Rust file under the `src` of these crates, but files of tests.
-    pub(crate) fn tree(crates: &[&str]) -> Vec<Self> {
+    pub(crate) fn tree(crates: &[String]) -> Vec<Self> {
         Self::files(crates, &["src"], |name| name != "tests" && name != "tests.rs")
     }
 
     /// Every Rust file of these crates, with those of tests.
-    pub(crate) fn tree_with_tests(crates: &[&str]) -> Vec<Self> {
+    pub(crate) fn tree_with_tests(crates: &[String]) -> Vec<Self> {
         Self::files(crates, &["src", "tests"], |_| true)
     }
 
@@ -26,7 +26,7 @@ impl Source {
         Self { path: path.to_owned(), text }
     }
 
-    fn files(crates: &[&str], folders: &[&str], is_wanted: fn(&str) -> bool) -> Vec<Self> {
+    fn files(crates: &[String], folders: &[&str], is_wanted: fn(&str) -> bool) -> Vec<Self> {
         let root = root();
         let mut sources = Vec::new();
         for name in crates {
@@ -34,7 +34,7 @@ impl Source {
             for folder in folders {
                 collect(&root, &root.join(name).join(folder), is_wanted, &mut sources);
             }
-            assert!(sources.len() > before, "{name}/src holds no Rust file: correct the list of crates");
+            assert!(sources.len() > before, "{name}/src holds no Rust file");
         }
         sources.sort_by(|a: &Self, b: &Self| a.path.cmp(&b.path));
         sources
