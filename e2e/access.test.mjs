@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHmac, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 import { Cluster } from "./server.mjs";
 import { listen } from "./socket.mjs";
 

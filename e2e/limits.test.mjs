@@ -1,7 +1,7 @@
 // How many unfinished jobs there may be, on both surfaces, and that others go on when somebody has too many.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 import { Client } from "./acs.mjs";
 import { People } from "./people.mjs";
 import { Cluster } from "./server.mjs";

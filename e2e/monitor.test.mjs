@@ -1,7 +1,7 @@
 // Who monitors has a key that reads figures and nothing else, and the figures say what an operator has to know.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 import { Cluster } from "./server.mjs";
 import { listen } from "./socket.mjs";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompressSync } from "node:zlib";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 import { POLICY, serveFiles } from "./console/files.mjs";
 
 // 200 packages that nothing else needs: fetched when asked for, and no dependency.

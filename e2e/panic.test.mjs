@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 import { accessKey, Cluster } from "./server.mjs";
 import { listen } from "./socket.mjs";
 

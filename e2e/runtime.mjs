@@ -1,6 +1,6 @@
 // What every browser test starts from: a runtime of its own, and a page on which nothing may go wrong unseen.
 import { test as base } from "@playwright/test";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 
 export { expect } from "@playwright/test";
 

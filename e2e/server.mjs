@@ -25,12 +25,9 @@ export class Server {
 
   /** On what it has stored, or `fresh`. */
   async start({ fresh = false } = {}) {
-    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin", ...this.variables];
-    if (this.lab) options.push("--lab");
-    if (fresh) options.push("--fresh");
-    if (this.agent) options.push("--agent", this.agent);
+    const [program, words] = this.call({ fresh });
     // Its own process group, so that a kill takes the runtime's processes with it.
-    this.child = spawn(process.execPath, [PROGRAM, ...options], { detached: true, stdio: ["pipe", "pipe", "inherit"] });
+    this.child = spawn(program, words, { detached: true, stdio: ["pipe", "pipe", "inherit"] });
     this.waiting = [];
     this.said = [];
     const lines = createInterface({ input: this.child.stdout });
@@ -52,6 +49,15 @@ export class Server {
     });
     [, this.url, this.key] = address;
     return this;
+  }
+
+  /** How its program is called. */
+  call({ fresh }) {
+    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin", ...this.variables];
+    if (this.lab) options.push("--lab");
+    if (fresh) options.push("--fresh");
+    if (this.agent) options.push("--agent", this.agent);
+    return [process.execPath, [PROGRAM, ...options]];
   }
 
   /** The scheduled event of a minute. */

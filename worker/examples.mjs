@@ -1,13 +1,23 @@
-// The clusters with which a development server begins.
+// The clusters with which a server begins.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Who uses the SDKs on the second cluster, and administers it. */
 const USER = "you";
 
-async function send({ url, adminKey }, cluster, body) {
-  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
-  return fetch(`${url}/v1/clusters/${cluster}/commands`, { method: "POST", headers, body });
+/** A request of the administrator below `/v1/clusters`. */
+export function ask({ url, adminKey }, method, path, body) {
+  const headers = { authorization: `Bearer ${adminKey}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+  return fetch(`${url}/v1/clusters${path}`, { method, headers, body });
+}
+
+const send = (server, cluster, body) => ask(server, "POST", `/${cluster}/commands`, body);
+
+/** The names of all clusters. */
+export async function clusters(server) {
+  const answer = await ask(server, "GET", "");
+  if (!answer.ok) throw new Error(`the clusters cannot be listed (${answer.status}): ${await answer.text()}`);
+  return answer.json();
 }
 
 /** What a cluster answers whose storage is gone, while KV still shows it. */
@@ -17,22 +27,38 @@ const LOST = "storage_lost";
 const BEGUN = "begun";
 const LOADED = "loaded";
 
+/** Brings back every cluster whose storage is gone, from what was published of it. */
+export async function restoreLost(server) {
+  for (const cluster of await clusters(server)) {
+    if ((await revision(server, cluster)) === LOST) await restore(server, cluster);
+  }
+}
+
 /** Brings a cluster back from what was published of it. Nothing is replaced: its storage is empty. */
-async function restore({ url, adminKey }, cluster) {
-  const headers = { authorization: `Bearer ${adminKey}` };
-  const answer = await fetch(`${url}/v1/clusters/${cluster}/restore`, { method: "POST", headers });
-  const text = await answer.text();
-  if (answer.ok) console.log(`${cluster}: its storage was lost; restored revision ${JSON.parse(text).object.revision} from KV`);
-  else console.error(`${cluster}: its storage was lost and cannot be restored (${answer.status}): ${text}`);
+async function restore(server, cluster) {
+  for (;;) {
+    const answer = await ask(server, "POST", `/${cluster}/restore`);
+    const text = await answer.text();
+    if (!answer.ok) return console.error(`${cluster}: its storage was lost and cannot be restored (${answer.status}): ${text}`);
+    const { outcome, object } = JSON.parse(text);
+    // It takes several steps, each of which is asked for.
+    if (outcome !== "restoring") return console.log(`${cluster}: its storage was lost; restored revision ${object.revision} from KV`);
+  }
+}
+
+/** Loads an example into a cluster that nobody has begun; whether the cluster is the example's. */
+export async function load(server, cluster, file, state) {
+  if (!existsSync(file)) return false;
+  const bodies = readFileSync(file, "utf8").split("\n").filter((line) => line.trim() !== "");
+  return found(server, cluster, bodies, state, "the example");
 }
 
 /**
- * Sends an example's commands to a cluster that nobody has begun. How far that came is kept in `state`: a load that was
- * interrupted goes on, since its commands carry ids, and whatever becomes of the cluster later is left alone. Whether the
- * cluster is the example's.
+ * Sends the commands of `what` to a cluster that nobody has begun. How far that came is kept in `state`: what was interrupted
+ * goes on, since the commands carry ids, and whatever becomes of the cluster later is left alone. Whether the cluster was made
+ * of them.
  */
-export async function load(server, cluster, file, state) {
-  if (!existsSync(file)) return false;
+export async function found(server, cluster, bodies, state, what) {
   const kept = state === undefined ? undefined : join(state, `${cluster}.example`);
   const known = kept !== undefined && existsSync(kept) ? readFileSync(kept, "utf8") : undefined;
   const keep = (word) => kept !== undefined && writeFileSync(kept, word);
@@ -40,25 +66,24 @@ export async function load(server, cluster, file, state) {
   if (there === LOST) await restore(server, cluster);
   if (known === LOADED) return true;
   if (there !== 0 && known === undefined) {
-    if (there !== LOST) console.log(`${cluster}: it is there already, so the example is not loaded`);
+    if (there !== LOST) console.log(`${cluster}: it is there already, so ${what} is not loaded`);
     return false;
   }
   keep(BEGUN);
-  const lines = readFileSync(file, "utf8").split("\n").filter((line) => line.trim() !== "");
-  for (const [index, body] of lines.entries()) {
+  for (const [index, body] of bodies.entries()) {
     const answer = await send(server, cluster, body);
     if (answer.ok) continue;
-    console.error(`${cluster}: the example's line ${index + 1} was refused (${answer.status}): ${await answer.text()}`);
+    console.error(`${cluster}: line ${index + 1} of ${what} was refused (${answer.status}): ${await answer.text()}`);
     return false;
   }
   keep(LOADED);
-  console.log(`loaded the example cluster ${cluster} (${lines.length} commands)`);
+  console.log(`${cluster}: loaded ${what} (${bodies.length} commands)`);
   return true;
 }
 
 /** How many events made a cluster; 0 if nobody has begun it, and otherwise the code of what it answers instead. */
-async function revision({ url, adminKey }, cluster) {
-  const answer = await fetch(`${url}/v1/clusters/${cluster}/hash`, { headers: { authorization: `Bearer ${adminKey}` } });
+async function revision(server, cluster) {
+  const answer = await ask(server, "GET", `/${cluster}/hash`);
   const { revision, code } = await answer.json();
   return answer.status === 404 ? 0 : revision ?? code;
 }

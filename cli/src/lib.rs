@@ -11,3 +11,4 @@ pub mod bench;
 pub mod check;
 pub mod replay;
 pub mod scenario;
+pub mod up;

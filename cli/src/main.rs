@@ -24,12 +24,14 @@ use tidegate::check;
 use tidegate::meter::Process;
 use tidegate::replay;
 use tidegate::scenario;
+use tidegate::up;
+use tidegate::up::Up;
 use trace::calendar;
 use trace::offers::Offers;
 use trace::offers::Reading;
 use trace::sheet::Source;
 
-/// Tidegate's engine without the network: scenarios, replays of real traces, policy checks, figures; and agents.
+/// Tidegate on this computer: the service, agents; and its engine alone: scenarios, replays of real traces, policy checks, figures.
 #[derive(Debug, Parser)]
 #[command(name = "tidegate", about, disable_version_flag = true)]
 struct Arguments {
@@ -99,6 +101,8 @@ enum Task {
     /// Makes this machine one on which a cluster's jobs run.
     #[command(subcommand)]
     Agent(AgentTask),
+    /// Serves a cluster of this computer, with an agent that runs its jobs here, until it is ended; jobs go on without it.
+    Up(Up),
     /// Measures the figures to reach, and prints each beside its target.
     Bench {
         /// What to measure, by name; otherwise everything.
@@ -156,9 +160,12 @@ enum AgentTask {
         /// Runs jobs as root, if the agent is root.
         #[arg(long)]
         allow_root: bool,
-        /// Ends when its standard input does, and stops its jobs first: for whoever starts it as a part of something else.
+        /// Ends when its standard input does: for a program that starts it as a part of itself.
         #[arg(long)]
         attached: bool,
+        /// Stops its jobs before it ends, which write their checkpoints; otherwise they go on.
+        #[arg(long, requires = "attached")]
+        stop_jobs: bool,
     },
 }
 
@@ -171,14 +178,19 @@ fn main() -> ExitCode {
     if let Some(code) = runner::supervise::run_if_asked() {
         return ExitCode::from(code);
     }
+    if let Some(problem) = up::runtime::become_if_asked() {
+        return fail(&problem);
+    }
     let Arguments { task } = Arguments::parse();
     match run(task) {
         Ok(code) => code,
-        Err(problem) => {
-            let _ = writeln!(std::io::stderr(), "tidegate: {problem}");
-            ExitCode::FAILURE
-        }
+        Err(problem) => fail(&problem),
     }
+}
+
+fn fail(problem: &str) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "tidegate: {problem}");
+    ExitCode::FAILURE
 }
 
 fn run(task: Task) -> Result<ExitCode, String> {
@@ -197,10 +209,8 @@ fn run(task: Task) -> Result<ExitCode, String> {
             let offers = offers.map(|offers| Offers::read(&Source::open(&offers)?, reading)).transpose()?;
             replay(&Source::open(&trace)?, &setting, offers.as_ref(), json, &mut out)
         }
-        Task::Agent(task) => {
-            let told = agent(task)?;
-            writeln!(out, "{told}").map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string())
-        }
+        Task::Agent(task) => say(&agent(task)?, &mut out),
+        Task::Up(asked) => say(&up::up(&asked)?, &mut out),
         Task::Check { file, preemption } => {
             let has_faults = check::run(&file, preemption, &mut out)?;
             Ok(if has_faults { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -214,6 +224,10 @@ fn run(task: Task) -> Result<ExitCode, String> {
     }
 }
 
+fn say(text: &str, out: &mut impl Write) -> Result<ExitCode, String> {
+    writeln!(out, "{text}").map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string())
+}
+
 fn agent(task: AgentTask) -> Result<String, String> {
     let place = |state: Option<PathBuf>| state.map_or_else(agents::run::default_state, Ok);
     match task {
@@ -224,10 +238,15 @@ fn agent(task: AgentTask) -> Result<String, String> {
             let asked = Join { service: &service, cluster: &cluster, name: &name, groups: &groups };
             join::join(asked, &token, &place(state)?)
         }
-        AgentTask::Run { state, nodes, allow_root, attached } => {
+        AgentTask::Run { state, nodes, allow_root, attached, stop_jobs } => {
             let state = place(state)?;
-            let asked = Run { state: &state, nodes: &nodes, is_root_allowed: allow_root, is_attached: attached };
-            agents::run::run(asked)
+            agents::run::run(Run {
+                state: &state,
+                nodes: &nodes,
+                is_root_allowed: allow_root,
+                is_attached: attached,
+                stops_jobs: stop_jobs,
+            })
         }
     }
 }

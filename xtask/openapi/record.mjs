@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { Cluster, Server, accessKey } from "../../e2e/server.mjs";
-import { start } from "../../worker/serve.mjs";
+import { start } from "../../worker/runtime.mjs";
 
 const FILE = new URL("examples.json", import.meta.url);
 const FAULTY = new URL("../../e2e/faulty.mjs", import.meta.url);

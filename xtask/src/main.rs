@@ -17,6 +17,7 @@ mod sdks;
 mod silence;
 mod soak;
 mod stored;
+mod up;
 
 use process::Failure;
 use std::process::ExitCode;
@@ -26,6 +27,8 @@ cargo xtask build [--dev]      the console into dist/, the Worker into build/wor
 cargo xtask dev [--port 8787] [--every SECONDS] [--fresh] [--no-agent]
                                build --dev, then serve both on this computer with a running clock, and run the jobs of
                                the cluster workshop as processes here
+cargo xtask up [OPTIONS]       build, then `tidegate up`: a cluster of this computer, whose jobs run here; `up --help`
+                               says more
 cargo xtask docs               the documentation into dist/docs/, with the planners of the last build
 cargo xtask openapi            the documents of both surfaces, from the tables and the types, into public/
 cargo xtask test               the whole gate, as the continuous integration runs it
@@ -64,6 +67,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["build"] => bundle::build(bundle::Profile::Release),
         ["build", "--dev"] => bundle::build(bundle::Profile::Dev),
         ["dev", options @ ..] => dev::serve(&dev::Options::parse(options)?),
+        ["up", words @ ..] => up::serve(words),
         ["docs"] => docs::build(),
         ["openapi"] => openapi::write(),
         ["test"] => gate::run(),

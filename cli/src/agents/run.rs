@@ -33,13 +33,18 @@ pub fn nodes(named: &[String]) -> Result<Vec<(String, u16)>, String> {
     if !named.is_empty() {
         return named.iter().map(|text| node(text)).collect();
     }
-    let name =
-        fs::read_to_string("/proc/sys/kernel/hostname").map_err(|error| format!("the machine's name: {error}"))?;
-    let name = name.trim().to_owned();
+    let name = machine()?;
     let count = gpus::count().ok_or_else(|| {
         format!("no driver tells how many GPUs this machine has; say it with --node {name}=N (0 if it has none)")
     })?;
     Ok(vec![(name, count)])
+}
+
+/// What this machine is called.
+pub fn machine() -> Result<String, String> {
+    let name =
+        fs::read_to_string("/proc/sys/kernel/hostname").map_err(|error| format!("the machine's name: {error}"))?;
+    Ok(name.trim().to_owned())
 }
 
 fn node(text: &str) -> Result<(String, u16), String> {
@@ -49,19 +54,13 @@ fn node(text: &str) -> Result<(String, u16), String> {
     node.ok_or_else(|| format!("--node {text}: write NAME=GPUS with at most {GPUS_MAX} GPUs, such as n1=8"))
 }
 
-/// Jobs run under the agent's own account: nobody means that to be root by accident, and everybody is told of it.
-fn check_account(is_root_allowed: bool) -> Result<(), String> {
+/// The account under which jobs run, the agent's own: nobody means that to be root by accident.
+pub fn account(is_root_allowed: bool) -> Result<u32, String> {
     let account = fs::metadata("/proc/self").map_err(|error| format!("/proc/self: {error}"))?.uid();
     if account == 0 && !is_root_allowed {
-        return Err(
-            "jobs would run as root here; start the agent under another account, or say --allow-root".to_owned()
-        );
+        return Err("jobs would run as root here; start this under another account, or say --allow-root".to_owned());
     }
-    eprintln!(
-        "jobs run under the agent's own account, {account}, which can read its key: let only those submit jobs here whom \
-         you trust with that"
-    );
-    Ok(())
+    Ok(account)
 }
 
 /// How `tidegate agent run` was called.
@@ -73,15 +72,21 @@ pub struct Run<'a> {
     pub nodes: &'a [String],
     /// Whether jobs may run as root.
     pub is_root_allowed: bool,
-    /// Whether it ends, and what it runs with it, when its standard input does.
+    /// Whether it ends when its standard input does.
     pub is_attached: bool,
+    /// Whether what it runs ends with it.
+    pub stops_jobs: bool,
 }
 
 /// Serves until something ends the agent; why that is.
 pub fn run(asked: Run) -> Result<String, String> {
-    let Run { state, nodes: named, is_root_allowed, is_attached } = asked;
+    let Run { state, nodes: named, is_root_allowed, is_attached, stops_jobs } = asked;
     let joined = Joined::read(state)?;
-    check_account(is_root_allowed)?;
+    let account = account(is_root_allowed)?;
+    eprintln!(
+        "jobs run under the agent's own account, {account}, which can read its key: let only those submit jobs here whom \
+         you trust with that"
+    );
     let nodes = nodes(named)?;
     let (name, cluster) = (joined.name.clone(), joined.cluster.clone());
     let session = Arc::new(Session::new(joined)?);
@@ -94,7 +99,7 @@ pub fn run(asked: Run) -> Result<String, String> {
         watch_input(Arc::clone(&is_asked_to_end), state);
     }
     let end = serve::serve(&mut HttpLink(session), &mut runner, &is_asked_to_end);
-    let rest = if is_attached { left(&mut runner)? } else { "what runs goes on".to_owned() };
+    let rest = if stops_jobs { left(&mut runner)? } else { "what runs goes on".to_owned() };
     let why = match end {
         End::Asked => return Ok(format!("the agent {name} of cluster {cluster} has ended; {rest}")),
         End::Superseded => format!(
@@ -107,7 +112,7 @@ pub fn run(asked: Run) -> Result<String, String> {
     Err(format!("{why}; {rest}"))
 }
 
-/// Asks the agent to end when nobody can write to us any more: whoever started it has closed the pipe, or has died.
+/// Asks the agent to end when its standard input does: the program that started it has closed the pipe, or has died.
 fn watch_input(is_asked_to_end: Arc<AtomicBool>, state: &Path) {
     let state = state.to_owned();
     thread::spawn(move || {
@@ -129,10 +134,14 @@ fn left(runner: &mut Local) -> Result<String, String> {
 
 /// Where an agent keeps its state if nothing else is said.
 pub fn default_state() -> Result<PathBuf, String> {
+    folder_of("XDG_STATE_HOME", ".local/state").map(|base| base.join("tidegate/agent"))
+}
+
+/// A user's folder for some purpose: what this variable names, or this folder at home.
+pub fn folder_of(variable: &str, at_home: &str) -> Result<PathBuf, String> {
     let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = of("XDG_STATE_HOME").or_else(|| of("HOME").map(|home| home.join(".local/state")));
-    base.map(|base| base.join("tidegate/agent"))
-        .ok_or_else(|| "HOME is not set; name a directory with --state".to_owned())
+    let base = of(variable).or_else(|| of("HOME").map(|home| home.join(at_home)));
+    base.ok_or_else(|| "HOME is not set; name a directory with --state".to_owned())
 }
 
 #[cfg(test)]
