@@ -128,6 +128,45 @@ test("a job starts as a process, runs, and ends with its exit code", async () =>
   await agent.ended;
 });
 
+test("what a job prints is read while it runs, from where one has read, and to its end", async () => {
+  const agent = started("worker");
+  await submit("talks", `echo one\nuntil [ -e ${file("talks.two")} ]; do sleep 0.1; done\necho zwei: ü\nuntil [ -e ${file("talks.go")} ]; do sleep 0.1; done\necho three`);
+  await reaches("talks", "running");
+  const logOf = async (after) => (await cluster.get(`jobs/talks/log${after === undefined ? "" : `?after=${after}`}`)).body;
+  const first = await until("the first line is there", async () => ((log) => log.bytes > 0 && log)(await logOf()));
+  assert.deepEqual([first.text, first.from, first.bytes, first.is_over], ["one\n", 0, 4, false]);
+  const { body: before } = await cluster.get("hash");
+
+  writeFileSync(file("talks.two"), "");
+  const second = await until("the second line is there", async () => ((log) => log.text && log)(await logOf(first.bytes)));
+  assert.deepEqual([second.text, second.from, second.bytes], ["zwei: ü\n", 4, 13]);
+  assert.equal((await cluster.get("hash")).body.seq, before.seq, "nothing of that is written");
+  assert.equal((await cluster.get("jobs/talks/log?after=x")).status, 400);
+
+  writeFileSync(file("talks.go"), "");
+  await reaches("talks", "ended");
+  const last = await logOf(second.bytes);
+  assert.deepEqual([last.text, last.from, last.bytes, last.is_over], ["three\n", 13, 19, true]);
+  agent.kill("SIGKILL");
+  await agent.ended;
+});
+
+test("what a job prints cannot be had while its agent is away, and that is said", async () => {
+  const agent = started("worker");
+  await submit("alone", `echo here\nuntil [ -e ${file("alone.go")} ]; do sleep 0.1; done`);
+  await reaches("alone", "running");
+  agent.kill("SIGKILL");
+  await agent.ended;
+  const away = await until("its socket has closed", async () => ((answer) => answer.status === 503 && answer)(await cluster.get("jobs/alone/log")));
+  assert.deepEqual(away.body.code, "agent_away");
+  assert.match(away.body.message, /^agent worker does not listen now; what the job prints is shown when it does, or at its end$/);
+  writeFileSync(file("alone.go"), "");
+  const next = started("worker");
+  await reaches("alone", "ended");
+  next.kill("SIGTERM");
+  await next.ended;
+});
+
 test("a cancelled job gets SIGTERM, and its GPUs are free when its process is gone", async () => {
   const agent = started("worker");
   await submit("stays", `trap 'echo told >> ${file("stays.says")}; until [ -e ${file("stays.go")} ]; do sleep 0.1; done; exit 0' TERM\nwhile :; do sleep 0.1; done`);

@@ -16,6 +16,7 @@ pub mod exit;
 pub mod script;
 
 pub mod message;
+pub mod output;
 
 pub mod seen;
 

@@ -10,6 +10,7 @@ pub mod script;
 mod books;
 
 pub mod hear;
+pub mod output;
 pub mod silence;
 pub mod tell;
 
@@ -20,6 +21,8 @@ use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
 use agent::message::Tail;
 use agent::message::Welcome;
+use agent::output::Output;
+use agent::run::RunId;
 use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
 use engine::state::world::State;
@@ -124,12 +127,38 @@ impl<S: LogStore> Cluster<S> {
     /// The job whose run has printed this, if the run is the job's own and its first pod is on the agent's nodes.
     pub fn printed(&mut self, contacts: &Contacts, who: &Identity, tail: &Tail) -> Result<Option<JobId>, Unheard> {
         tail.check().map_err(Refused::Message)?;
-        let contact = contact::current(contacts, who, tail.incarnation)?;
+        self.of_first_pod(contacts, who, tail.incarnation, tail.run)
+    }
+
+    /// The same of a piece of what a run prints.
+    pub fn prints(&mut self, contacts: &Contacts, who: &Identity, output: &Output) -> Result<Option<JobId>, Unheard> {
+        output.check().map_err(Refused::Message)?;
+        self.of_first_pod(contacts, who, output.incarnation, output.run)
+    }
+
+    fn of_first_pod(
+        &mut self,
+        contacts: &Contacts,
+        who: &Identity,
+        incarnation: u64,
+        run: RunId,
+    ) -> Result<Option<JobId>, Unheard> {
+        let contact = contact::current(contacts, who, incarnation)?;
         Ok(self.with_state(|state| {
-            let job = &state.jobs[*books::current(state).get(&tail.run)?];
-            let is_here = books::pods(state, job, contact).iter().any(|pod| pod.rank == 0);
-            is_here.then(|| job.spec.id.clone())
+            let job = &state.jobs[*books::current(state).get(&run)?];
+            books::has_first_pod(state, job, contact).then(|| job.spec.id.clone())
         })?)
+    }
+
+    /// The run of a job that has not ended, and the agent on whose nodes its first pod is.
+    pub fn printer(&mut self, contacts: &Contacts, job: &JobId) -> Result<Option<(RunId, String)>, Fault> {
+        self.with_state(|state| {
+            let job = &state.jobs[state.jobs.find(job)?];
+            let run = job.run_no().filter(|run| run.is_numbered()).map(books::run_id)?;
+            books::current(state).get(&run)?;
+            let agent = contacts.iter().find(|(_, contact)| books::has_first_pod(state, job, contact));
+            agent.map(|(name, _)| (run, name.clone()))
+        })
     }
 
     /// Says of the nodes whose agents have not been heard that they are silent; nothing if that is said of all of them.

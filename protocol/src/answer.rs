@@ -63,7 +63,7 @@ pub enum HealthStatus {
     Ok,
 }
 
-/// The end of what a job has printed in the last of its runs that has ended.
+/// What the run of a job prints that has not ended, or the end of what its last one has printed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -72,10 +72,14 @@ pub struct JobLog {
     pub job: JobId,
     /// The run.
     pub run: RunNo,
-    /// How many bytes it printed in all.
+    /// How many bytes it has printed, as far as is known.
     pub bytes: u64,
-    /// The last 64 KiB of them at most, as text.
+    /// Where the text begins, in bytes.
+    pub from: u64,
+    /// The last 64 KiB at most, as text; with `after`, what follows that byte.
     pub text: String,
+    /// Whether the run has ended. Of one that has not, more comes: ask again after the byte `bytes`.
+    pub is_over: bool,
 }
 
 /// What is shown to open a session.

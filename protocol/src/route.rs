@@ -70,6 +70,8 @@ pub enum AgentCall {
     Script,
     /// To tell the end of what a run has printed.
     Tail,
+    /// To tell what a run prints while somebody watches.
+    Output,
     /// A WebSocket on which it is told to ask.
     Bell,
 }
@@ -170,7 +172,7 @@ impl Route {
 }
 
 /// All of them.
-pub const ROUTES: [Route; 30] = [
+pub const ROUTES: [Route; 31] = [
     get(Call::Health, "/health", Who::Anybody, Place::Front),
     get(Call::Clusters, "/v1/clusters", Who::Known, Place::Front),
     post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known).with(&["anew"]),
@@ -189,7 +191,7 @@ pub const ROUTES: [Route; 30] = [
     get(Call::Rounds, "/v1/clusters/{cluster}/rounds", SEE, Place::Published).with(&["count", "min_revision"]),
     get(Call::RoundAt, "/v1/clusters/{cluster}/rounds/{revision}", SEE, Place::Published).with(&["min_revision"]),
     get(Call::Why, "/v1/clusters/{cluster}/jobs/{job}/why", Who::SeesJob, Place::Object),
-    get(Call::Log, "/v1/clusters/{cluster}/jobs/{job}/log", Who::SeesJob, Place::Object),
+    get(Call::Log, "/v1/clusters/{cluster}/jobs/{job}/log", Who::SeesJob, Place::Object).with(&["after"]),
     get(Call::Overdue, "/v1/clusters/{cluster}/overdue", SEE, Place::Object),
     get(Call::Market(MarketCall::Offers), "/v1/clusters/{cluster}/offers", SEE, Place::Published)
         .with(&["min_revision"]),
@@ -217,6 +219,7 @@ pub const ROUTES: [Route; 30] = [
     get(Call::Agent(AgentCall::Script), "/v1/clusters/{cluster}/agents/{agent}/script", Who::Agent, Place::Object)
         .with(&["digest"]),
     post(Call::Agent(AgentCall::Tail), "/v1/clusters/{cluster}/agents/{agent}/tail", Who::Agent),
+    post(Call::Agent(AgentCall::Output), "/v1/clusters/{cluster}/agents/{agent}/output", Who::Agent),
     get(Call::Agent(AgentCall::Bell), "/v1/clusters/{cluster}/agents/{agent}/bell", Who::Agent, Place::Object),
 ];
 

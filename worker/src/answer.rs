@@ -74,6 +74,8 @@ pub(crate) enum Problem {
     Agent(Refused),
     /// Nothing is kept of what the job has printed.
     NoLog(String),
+    /// What a job prints cannot be had while its agent does not listen.
+    AgentAway(String),
     /// No run on the agent's nodes executes this.
     NoScript,
     /// Only agents may do this.
@@ -181,6 +183,11 @@ impl Problem {
                 404,
                 "no_log",
                 format!("nothing is kept of what job {job} has printed; its end is, once a run has ended"),
+            ),
+            Self::AgentAway(agent) => (
+                503,
+                "agent_away",
+                format!("agent {agent} does not listen now; what the job prints is shown when it does, or at its end"),
             ),
             Self::NoScript => {
                 (404, "no_script", "no run on this agent's nodes has a script with this digest; sync again".to_owned())

@@ -25,6 +25,7 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
 use protocol::agents::contact::Contacts;
+use protocol::agents::output::Relay;
 use protocol::cluster::Cluster;
 use protocol::cluster::Done;
 use protocol::cluster::SLOT_MS;
@@ -62,6 +63,7 @@ mod agents;
 mod calls;
 mod heard;
 mod keys;
+mod output;
 mod overdue;
 mod pai;
 mod past;
@@ -115,6 +117,8 @@ struct Core {
     /// What is kept of agents, once it has been read.
     contacts: RefCell<Option<Contacts>>,
     heard: Heard,
+    /// What runs print that somebody watches.
+    relay: RefCell<Relay>,
 }
 
 /// Who watches through the socket with this tag, if they still may.
@@ -147,6 +151,7 @@ impl DurableObject for ClusterObject {
             forgotten: Cell::new(0),
             contacts: RefCell::new(None),
             heard,
+            relay: RefCell::default(),
         };
         Self { core }
     }
@@ -277,7 +282,7 @@ impl Core {
             return Ok(());
         }
         self.forgotten.set(0);
-        agents::sweep(self)?;
+        output::sweep(self)?;
         self.with(|cluster| cluster.sweep_notes(document::is_needed))
     }
 

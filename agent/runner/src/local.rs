@@ -186,6 +186,11 @@ pub fn wake(state: &Path) {
     store::ring(&state.join("changed"));
 }
 
+/// Reads what a run of this state directory has printed, from an offset on.
+pub fn printed(state: &Path, run: RunId, from: u64, bytes_max: usize) -> io::Result<Chunk> {
+    log::read(&Folder::of(state, run).path, from, bytes_max)
+}
+
 impl Runner for Local {
     fn list(&mut self) -> io::Result<Listing> {
         self.reap();

@@ -1,13 +1,16 @@
-//! The bell: a socket on which the service says that there is something to ask for. Without it the agent asks all the
+//! The bell: a socket on which the service says that there is something to ask for, or that somebody watches a run. Without it the agent asks all the
 //! same, only later; so whatever goes wrong here is no more than a pause.
 
 use std::io;
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
+use agent::output;
+use agent::run::RunId;
 use runner::clock;
 use runner::local;
 use tungstenite::Error;
@@ -17,6 +20,7 @@ use tungstenite::client::IntoClientRequest;
 use tungstenite::client_tls;
 use tungstenite::stream::MaybeTlsStream;
 
+use crate::agents::relay;
 use crate::agents::session::Session;
 
 /// How long it is quiet before we ask whether anybody is there.
@@ -31,6 +35,7 @@ const ANSWER: &str = "pong";
 /// Listens as long as the agent lives, and wakes it when it rings.
 pub fn listen(session: Arc<Session>, state: &Path) {
     let state = state.to_owned();
+    let watched = relay::start(Arc::clone(&session), &state);
     thread::spawn(move || {
         let mut pause = PAUSE_FIRST_MS;
         loop {
@@ -38,7 +43,7 @@ pub fn listen(session: Arc<Session>, state: &Path) {
                 pause = PAUSE_FIRST_MS;
                 // What rang while nobody listened.
                 local::wake(&state);
-                hear(socket, || local::wake(&state));
+                hear(socket, &watched, || local::wake(&state));
             }
             // Agents that lost the service together do not come back together.
             thread::sleep(Duration::from_millis(pause / 2 + clock::now() % (pause / 2 + 1)));
@@ -66,14 +71,18 @@ fn open(session: &Session) -> Option<Socket> {
 }
 
 /// Hears until the socket is of no use any more.
-fn hear(mut socket: Socket, wake: impl Fn()) {
+fn hear(mut socket: Socket, watched: &Sender<RunId>, wake: impl Fn()) {
     let mut is_asked = false;
     loop {
         match socket.read() {
             Ok(Message::Text(text)) if text.as_str() == ANSWER => is_asked = false,
-            Ok(Message::Text(_)) => {
+            Ok(Message::Text(text)) => {
                 is_asked = false;
-                wake();
+                match output::asked_for(text.as_str()) {
+                    // The other end lives as long as this one.
+                    Some(run) => drop(watched.send(run)),
+                    None => wake(),
+                }
             }
             Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => is_asked = false,
             Err(Error::Io(error)) if is_quiet(&error) && !is_asked => {

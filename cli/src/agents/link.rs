@@ -29,7 +29,9 @@ impl HttpLink {
 
 impl Link for HttpLink {
     fn hello(&mut self, hello: &Hello) -> Result<Welcome, LinkError> {
-        self.post("hello", hello)
+        let welcome: Welcome = self.post("hello", hello)?;
+        self.0.welcomed(welcome.incarnation);
+        Ok(welcome)
     }
 
     fn sync(&mut self, request: &SyncRequest) -> Result<SyncAnswer, LinkError> {

@@ -7,4 +7,5 @@ pub mod session;
 pub mod bell;
 pub mod join;
 pub mod link;
+pub mod relay;
 pub mod run;

@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 
 use protocol::answer::Credentials;
 use protocol::answer::OpenedSession;
@@ -18,12 +20,19 @@ pub struct Session {
     client: Client,
     joined: Joined,
     token: Mutex<Option<String>>,
+    /// The number of this process, once it was welcomed.
+    incarnation: AtomicU64,
 }
 
 impl Session {
     /// The session of an agent; nothing is sent yet.
     pub fn new(joined: Joined) -> Result<Self, String> {
-        Ok(Self { client: Client::new(Address::new(&joined.service)?), joined, token: Mutex::new(None) })
+        Ok(Self {
+            client: Client::new(Address::new(&joined.service)?),
+            joined,
+            token: Mutex::new(None),
+            incarnation: AtomicU64::new(0),
+        })
     }
 
     /// Where the service is.
@@ -36,6 +45,17 @@ impl Session {
     #[must_use]
     pub fn path(&self, call: &str) -> String {
         format!("/v1/clusters/{}/agents/{}/{call}", self.joined.cluster, self.joined.name)
+    }
+
+    /// The number that the service has given to this process.
+    #[must_use]
+    pub fn incarnation(&self) -> u64 {
+        self.incarnation.load(Ordering::Acquire)
+    }
+
+    /// Notes that number.
+    pub fn welcomed(&self, incarnation: u64) {
+        self.incarnation.store(incarnation, Ordering::Release);
     }
 
     /// Asks with a token; once more with a new one if it is not taken any more.

@@ -47,6 +47,12 @@ pub(super) fn pods(state: &State, job: &Job, contact: &Contact) -> Vec<Pod> {
     places(job).iter().enumerate().filter_map(pod).collect()
 }
 
+/// Whether a job's first pod, which prints for all of them, is on the nodes of an agent.
+pub(super) fn has_first_pod(state: &State, job: &Job, contact: &Contact) -> bool {
+    let first = places(job).first().map(|at| state.nodes[at.node.at()].id.as_str());
+    first.is_some_and(|node| contact.nodes.contains(node))
+}
+
 /// The agents on whose nodes a job has pods. Where no agent has ever served a node, nothing was started, and what was on
 /// one that is lost is gone.
 pub(super) fn agents_of<'a>(state: &State, job: &Job, contacts: &'a Contacts) -> Vec<(&'a str, &'a Contact)> {

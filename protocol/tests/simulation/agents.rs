@@ -10,6 +10,7 @@ use agent::message::RunState;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
 use agent::message::Tail;
+use agent::output::Output;
 use agent::run::RunId;
 use agent::run::Version;
 use engine::job::phase::Outcome;
@@ -378,6 +379,31 @@ fn the_end_of_a_log_is_that_of_a_run_whose_first_pod_is_here() {
     assert_eq!(printed("of-n2", run_id), Ok(None), "the first pod is elsewhere");
     let other = RunId::parse("0-1").expect("it is a run");
     assert_eq!(printed("of-n1", other), Ok(None), "nobody has such a run");
+}
+
+#[test]
+fn what_a_run_prints_is_asked_of_the_agent_of_its_first_pod() {
+    let mut desk = Desk::new();
+    desk.hello("of-n1", "1").expect("it is welcome");
+    desk.hello("of-n2", "2").expect("it is welcome");
+    desk.sync("of-n2", Vec::new());
+    desk.sync("of-n1", Vec::new());
+    desk.submit("job", 2);
+    desk.submit("waits", 2);
+    let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
+    let printer = |desk: &mut Desk, job: &str| desk.cluster.printer(&desk.contacts, &id(job)).expect("it can be read");
+    assert_eq!(printer(&mut desk, "job"), Some((run_id, "of-n1".to_owned())));
+    assert_eq!(printer(&mut desk, "waits"), None);
+    assert_eq!(printer(&mut desk, "nobody"), None);
+
+    let prints = |desk: &mut Desk, agent: &str, incarnation: u64| {
+        let piece = Output::of(incarnation, run_id, 0, b"step 1\n");
+        desk.cluster.prints(&desk.contacts, &who(agent), &piece).map_err(|unheard| words(&unheard))
+    };
+    let [one, two] = ["of-n1", "of-n2"].map(|agent| desk.contacts[agent].incarnation);
+    assert_eq!(prints(&mut desk, "of-n1", one), Ok(Some(id("job"))));
+    assert_eq!(prints(&mut desk, "of-n2", two), Ok(None), "the first pod is elsewhere");
+    assert!(prints(&mut desk, "of-n1", one - 1).is_err(), "an older process");
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! What agents ask for. What follows from it is judged in [`protocol::agents`]; what is kept of an agent beside the log is a
-//! row of the table `agents`, written in the same step as the log when it has changed. The ends of what jobs have printed
-//! are in the table `tails`; they are lost with the object, as nothing else is that cannot be asked for again.
+//! row of the table `agents`, written in the same step as the log when it has changed.
 
 use agent::message::Hello;
 use agent::message::SyncRequest;
 use agent::message::Tail;
 use agent::message::TailKept;
+use agent::output::Output;
 use agent::script::Script;
 use engine::message;
 use engine::message::envelope::Receipt;
@@ -19,7 +19,6 @@ use protocol::agents::contact::Contacts;
 use protocol::agents::contact::Identity;
 use protocol::agents::script;
 use protocol::agents::tell;
-use protocol::answer::JobLog;
 use protocol::cluster::Cluster;
 use protocol::log::decode;
 use protocol::log::encode;
@@ -40,28 +39,15 @@ use crate::answer::Reply;
 use crate::bindings;
 use crate::object::Core;
 use crate::object::calls;
+use crate::object::output;
 use crate::proof::Proof;
 use crate::query::Query;
 use crate::storage::SqlLog;
-use crate::storage::integer;
 
 #[derive(Deserialize)]
 struct ContactRow {
     name: String,
     contact: String,
-}
-
-#[derive(Deserialize)]
-struct TailRow {
-    job: String,
-    run: String,
-    bytes: u64,
-    text: String,
-}
-
-#[derive(Deserialize)]
-struct JobRow {
-    job: String,
 }
 
 /// Answers an agent.
@@ -96,9 +82,13 @@ pub(super) async fn serve(
             let tail: Tail = message::read(&request.bytes().await?)?;
             let job = with_contacts(core, |cluster, contacts| Ok(cluster.printed(contacts, who, &tail)?))?;
             if let Some(job) = &job {
-                keep_tail(core, job, &tail)?;
+                output::keep_tail(core, job, &tail)?;
             }
             Ok(Response::from_json(&TailKept { is_kept: job.is_some() })?)
+        }
+        AgentCall::Output => {
+            let printed: Output = message::read(&request.bytes().await?)?;
+            Ok(Response::from_json(&output::take(core, who, printed)?)?)
         }
         AgentCall::Bell => {
             let proved = proof.map(Proof::text).unwrap_or_default();
@@ -116,7 +106,7 @@ pub(super) async fn serve(
 /// The tag of sockets on which agents are told to ask.
 pub(super) const BELL: &str = "bell";
 
-fn bell_of(agent: &str) -> String {
+pub(super) fn bell_of(agent: &str) -> String {
     format!("{BELL} {agent}")
 }
 
@@ -173,7 +163,7 @@ pub(super) fn note(core: &Core, job: &JobId, script: &Script) -> Result<NoteChan
 }
 
 /// Works with what is kept of agents. The work cannot await; after a fault it is read anew.
-fn with_contacts<T>(
+pub(super) fn with_contacts<T>(
     core: &Core,
     work: impl FnOnce(&mut Cluster<SqlLog>, &mut Contacts) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
@@ -192,40 +182,7 @@ fn with_contacts<T>(
     Ok(worked)
 }
 
-/// Keeps the end of what a job has printed, in place of that of an earlier run. It stands beside the log and its notes:
-/// there may be much of it, and it is published nowhere.
-fn keep_tail(core: &Core, job: &JobId, tail: &Tail) -> Result<(), Problem> {
-    let values =
-        vec![job.to_string().into(), tail.run.to_string().into(), integer(tail.bytes), tail.text.as_str().into()];
-    sql(core).exec("INSERT OR REPLACE INTO tails VALUES (?, ?, ?, ?)", values)?;
-    Ok(())
-}
-
-/// The end of what a job has printed.
-pub(super) fn log(core: &Core, job: &str) -> Reply {
-    let rows: Vec<TailRow> =
-        sql(core).exec("SELECT job, run, bytes, text FROM tails WHERE job = ?", vec![job.into()])?.to_array()?;
-    let TailRow { job, run, bytes, text } = rows.into_iter().next().ok_or_else(|| Problem::NoLog(job.to_owned()))?;
-    let job = JobId::new(&job).map_err(|error| Problem::Internal(error.to_string()))?;
-    let run = run.parse().map_err(Problem::Internal)?;
-    let revision = core.with(Cluster::mark)?.revision;
-    answer::json_text(encode(&JobLog { job, run, bytes, text })?, Origin::object(revision))
-}
-
-/// Drops what jobs have printed that are forgotten.
-pub(super) fn sweep(core: &Core) -> Result<(), Problem> {
-    let sql = sql(core);
-    let rows: Vec<JobRow> = sql.exec("SELECT job FROM tails", None)?.to_array()?;
-    for JobRow { job } in rows {
-        let is_known = |state: &State| JobId::new(&job).is_ok_and(|job| state.jobs.find(&job).is_some());
-        if !core.with(|cluster| cluster.with_state(is_known))? {
-            sql.exec("DELETE FROM tails WHERE job = ?", vec![job.into()])?;
-        }
-    }
-    Ok(())
-}
-
-fn sql(core: &Core) -> SqlStorage {
+pub(super) fn sql(core: &Core) -> SqlStorage {
     core.state.storage().sql()
 }
 

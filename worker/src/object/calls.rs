@@ -35,6 +35,7 @@ use crate::gate::SUBPROTOCOL;
 use crate::object::Core;
 use crate::object::agents;
 use crate::object::keys;
+use crate::object::output;
 use crate::object::reads;
 use crate::object::restore;
 use crate::proof::PROOF_HEADER;
@@ -94,7 +95,7 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         Call::Flush => flush(core).await,
         Call::Events => events(core, &request, proof.as_ref()),
         Call::Me => Ok(Response::from_json(&keys::me(principal))?),
-        Call::Log => agents::log(core, asked.name()),
+        Call::Log => output::answer(core, asked.name(), &query),
         Call::Agent(call) => agents::serve(core, call, request, &query, &principal, proof.as_ref()).await,
         Call::Keys => Ok(Response::from_json(&keys::list(core, &principal)?)?),
         Call::Snapshot

@@ -116,7 +116,7 @@ impl Page {
             }
             Call::Why => page("explain_job", "jobs", "Why a job waits, or what became of it", json::<JobExplained>()),
             Call::Log => {
-                let summary = "The end of what a job has printed in the last of its runs that has ended";
+                let summary = "What a job prints, or the end of what it has printed in its last run";
                 page("get_job_log", "jobs", summary, json::<JobLog>())
             }
             Call::Overdue => {

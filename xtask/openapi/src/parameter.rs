@@ -30,6 +30,7 @@ pub(crate) fn of_path(name: &str) -> Result<Value, String> {
 pub(crate) fn of_query(call: Call, name: &str) -> Result<Value, String> {
     let (description, schema) = match (name, call) {
         ("min_revision", _) => ("Be at least as new as this.", number(NUMBER_MAX)),
+        ("after", Call::Log) => ("Only what follows so many bytes.", number(NUMBER_MAX)),
         ("after", _) => ("The revision.", number(NUMBER_MAX)),
         ("count", Call::Entries) => {
             ("At most so many, the oldest first; with it the whole past can be read.", number(PORTION_MAX))

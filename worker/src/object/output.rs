@@ -1,0 +1,125 @@
+//! What jobs print. While somebody watches a run its agent relays it, and this memory keeps the newest; at the end the agent
+//! tells what was last, which is kept in the table `tails`. That is lost with the object, as nothing else is that cannot be
+//! asked for again.
+
+use agent::output;
+use agent::output::Output;
+use agent::output::OutputTaken;
+use agent::run::RunId;
+use engine::job::run::RunNo;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use protocol::agents::contact::Identity;
+use protocol::agents::output::Read;
+use protocol::answer::JobLog;
+use protocol::cluster::Cluster;
+use protocol::log::encode;
+use serde::Deserialize;
+
+use crate::answer;
+use crate::answer::Origin;
+use crate::answer::Problem;
+use crate::answer::Reply;
+use crate::bindings;
+use crate::object::Core;
+use crate::object::agents::bell_of;
+use crate::object::agents::sql;
+use crate::object::agents::with_contacts;
+use crate::query::Query;
+use crate::storage::integer;
+
+#[derive(Deserialize)]
+struct TailRow {
+    run: String,
+    bytes: u64,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct JobRow {
+    job: String,
+}
+
+/// Takes a piece of what a run prints.
+pub(super) fn take(core: &Core, who: &Identity, output: Output) -> Result<OutputTaken, Problem> {
+    let is_own = with_contacts(core, |cluster, contacts| Ok(cluster.prints(contacts, who, &output)?))?.is_some();
+    if !is_own {
+        return Ok(OutputTaken { next: output.offset, is_watched: false });
+    }
+    Ok(core.relay.borrow_mut().take(output, bindings::now()))
+}
+
+/// Keeps the end of what a job has printed, in place of that of an earlier run. It stands beside the log and its notes:
+/// there may be much of it, and it is published nowhere.
+pub(super) fn keep_tail(core: &Core, job: &JobId, tail: &agent::message::Tail) -> Result<(), Problem> {
+    let values =
+        vec![job.to_string().into(), tail.run.to_string().into(), integer(tail.bytes), tail.text.as_str().into()];
+    sql(core).exec("INSERT OR REPLACE INTO tails VALUES (?, ?, ?, ?)", values)?;
+    Ok(())
+}
+
+/// What a job prints or has printed: of its run if that has not ended, otherwise the end of its last one.
+pub(super) fn answer(core: &Core, job: &str, query: &Query) -> Reply {
+    let after = query.value("after")?;
+    let id = JobId::new(job).map_err(|_| Problem::NoLog(job.to_owned()))?;
+    let printer = with_contacts(core, |cluster, contacts| Ok(cluster.printer(contacts, &id)?))?;
+    let tail = tail_of(core, &id)?;
+    // The end of a run is told shortly before it is known to have ended.
+    let is_of = |run: &RunId| tail.as_ref().is_some_and(|tail| tail.run == run.to_string());
+    let log = match (printer.filter(|(run, _)| !is_of(run)), tail) {
+        (Some((run, agent)), _) => live(core, id, run, &agent, after)?,
+        (None, Some(tail)) => ended(id, &tail, after)?,
+        (None, None) => return Err(Problem::NoLog(job.to_owned())),
+    };
+    let revision = core.with(Cluster::mark)?.revision;
+    answer::json_text(encode(&log)?, Origin::object(revision))
+}
+
+/// What a run has printed that has not ended. Nothing is there before its agent has been asked.
+fn live(core: &Core, job: JobId, run: RunId, agent: &str, after: Option<u64>) -> Result<JobLog, Problem> {
+    let is_to_be_asked = core.relay.borrow_mut().watch(run, bindings::now());
+    let sockets = core.state.get_websockets_with_tag(&bell_of(agent));
+    if is_to_be_asked {
+        for socket in &sockets {
+            // A socket that cannot be written to will close; its agent then connects again.
+            let _ = socket.send_with_str(output::asked(run));
+        }
+    }
+    let known = core.relay.borrow().read(run, after);
+    if known.is_none() && sockets.is_empty() {
+        return Err(Problem::AgentAway(agent.to_owned()));
+    }
+    let Read { from, end, text } = known.unwrap_or_else(|| Read { end: after.unwrap_or_default(), ..Read::default() });
+    let run = run.to_string().parse().map_err(Problem::Internal)?;
+    Ok(JobLog { job, run, bytes: end, from, text, is_over: false })
+}
+
+fn tail_of(core: &Core, job: &JobId) -> Result<Option<TailRow>, Problem> {
+    let key = vec![job.to_string().into()];
+    let rows: Vec<TailRow> = sql(core).exec("SELECT run, bytes, text FROM tails WHERE job = ?", key)?.to_array()?;
+    Ok(rows.into_iter().next())
+}
+
+/// The end of what a job has printed in its last run that has ended.
+fn ended(job: JobId, tail: &TailRow, after: Option<u64>) -> Result<JobLog, Problem> {
+    let TailRow { run, bytes, text } = tail;
+    let (run, bytes): (RunNo, u64) = (run.parse().map_err(Problem::Internal)?, *bytes);
+    // What was no text is longer as text, so that more is shown again then, and never less.
+    let from = bytes.saturating_sub(text.len() as u64);
+    let read = usize::try_from(after.unwrap_or_default().saturating_sub(from)).unwrap_or(usize::MAX);
+    let begin = text.floor_char_boundary(read.min(text.len()));
+    Ok(JobLog { job, run, bytes, from: from + begin as u64, text: text[begin..].to_owned(), is_over: true })
+}
+
+/// Drops what jobs have printed that are forgotten.
+pub(super) fn sweep(core: &Core) -> Result<(), Problem> {
+    let sql = sql(core);
+    let rows: Vec<JobRow> = sql.exec("SELECT job FROM tails", None)?.to_array()?;
+    for JobRow { job } in rows {
+        let is_known = |state: &State| JobId::new(&job).is_ok_and(|job| state.jobs.find(&job).is_some());
+        if !core.with(|cluster| cluster.with_state(is_known))? {
+            sql.exec("DELETE FROM tails WHERE job = ?", vec![job.into()])?;
+        }
+    }
+    Ok(())
+}
