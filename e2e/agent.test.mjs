@@ -157,7 +157,7 @@ test("what a job prints cannot be had while its agent is away, and that is said"
   await reaches("alone", "running");
   agent.kill("SIGKILL");
   await agent.ended;
-  const away = await until("its socket has closed", async () => ((answer) => answer.status === 503 && answer)(await cluster.get("jobs/alone/log")));
+  const away = await until("its socket has closed", async () => ((answer) => answer.status === 409 && answer)(await cluster.get("jobs/alone/log")));
   assert.deepEqual(away.body.code, "agent_away");
   assert.match(away.body.message, /^agent worker does not listen now; what the job prints is shown when it does, or at its end$/);
   writeFileSync(file("alone.go"), "");

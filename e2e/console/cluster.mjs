@@ -12,16 +12,16 @@ export class Cluster {
     this.name = `test-${randomUUID()}`;
   }
 
-  /** Sends a command without the console. */
-  async send(command, id) {
-    return (await this.answerTo(command, id)).json();
+  /** Sends a command without the console; `more` stands beside it, such as what a job executes. */
+  async send(command, id, more) {
+    return (await this.answerTo(command, id, more)).json();
   }
 
-  async answerTo(command, id = randomUUID()) {
+  async answerTo(command, id = randomUUID(), more = {}) {
     const answer = await fetch(`${this.runtime.url}/v1/clusters/${this.name}/commands`, {
       method: "POST",
       headers: { authorization: `Bearer ${this.runtime.adminKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ format: 1, id, command }),
+      body: JSON.stringify({ format: 1, id, command, ...more }),
     });
     if (!answer.ok) throw new Error(`refused: ${await answer.text()}`);
     return answer;

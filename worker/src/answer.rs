@@ -185,7 +185,7 @@ impl Problem {
                 format!("nothing is kept of what job {job} has printed; its end is, once a run has ended"),
             ),
             Self::AgentAway(agent) => (
-                503,
+                409,
                 "agent_away",
                 format!("agent {agent} does not listen now; what the job prints is shown when it does, or at its end"),
             ),

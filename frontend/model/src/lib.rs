@@ -17,6 +17,7 @@ pub mod gpus;
 pub mod job_draft;
 pub mod job_filter;
 pub mod job_state;
+pub mod log_text;
 pub mod offers;
 pub mod path;
 pub mod policy_draft;

@@ -35,6 +35,12 @@ pub(crate) fn is_online() -> bool {
     web_sys::window().is_none_or(|window| window.navigator().on_line())
 }
 
+/// Whether nobody sees the page, since it is in the background.
+pub(crate) fn is_hidden() -> bool {
+    let document = web_sys::window().and_then(|window| window.document());
+    document.is_some_and(|document| document.hidden())
+}
+
 /// Loads the console anew.
 pub(crate) fn reload() {
     if let Some(window) = web_sys::window() {

@@ -20,6 +20,7 @@ use serde::de::DeserializeOwned;
 
 use crate::api::failure::Failure;
 use crate::api::key;
+use console_model::log_text::LogPart;
 use console_model::path;
 
 /// The whole state, at least as new as `min_revision`.
@@ -56,6 +57,14 @@ pub(crate) async fn bills(cluster: &str, by: &str, min_revision: u64) -> Result<
 pub(crate) async fn earlier_bills(cluster: &str, by: &str, before: u64) -> Result<Statement, Failure> {
     let rest = format!("bills?by={by}&before={before}");
     read(signed(Request::get(&path::api(cluster, &rest))).send().await).await
+}
+
+/// What a job has printed after a byte, and whether its run is over.
+pub(crate) async fn job_log(cluster: &str, job: &str, after: Option<u64>) -> Result<(LogPart, bool), Failure> {
+    let after = after.map(|after| format!("?after={after}")).unwrap_or_default();
+    let request = signed(Request::get(&path::api(cluster, &format!("jobs/{}/log{after}", path::escape(job)))));
+    let Log { run, bytes, from, text, is_over } = read(request.send().await).await?;
+    Ok((LogPart { run, bytes, from, text }, is_over))
 }
 
 /// Who whoever looks is.
@@ -117,6 +126,15 @@ pub(crate) async fn command(cluster: &str, envelope: &Envelope) -> Result<Receip
 struct Me {
     user: UserId,
     administers: bool,
+}
+
+#[derive(Deserialize)]
+struct Log {
+    run: String,
+    bytes: u64,
+    from: u64,
+    text: String,
+    is_over: bool,
 }
 
 #[derive(Deserialize)]

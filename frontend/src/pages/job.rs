@@ -1,5 +1,7 @@
 //! A job: its state, why it waits, what has happened to it.
 
+use std::collections::BTreeMap;
+
 use engine::explain;
 use engine::job::story::Episode;
 use engine::message::command::CancelJob;
@@ -8,12 +10,14 @@ use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::id::NodeNo;
 use engine::unit::time::Timestamp;
 use leptos::prelude::*;
 
 use crate::api::browser::clock;
 use crate::pages::app::parameter;
 use crate::pages::app::title;
+use crate::pages::job_log::JobLog;
 use crate::pages::job_remedy::JobRemedy;
 use crate::pages::job_size::JobSize;
 use crate::session::Session;
@@ -73,7 +77,7 @@ pub(crate) fn JobPage() -> impl IntoView {
     }
     };
     // What is typed there outlives every change of what is told above.
-    view! { {told}<JobSize name=name /> }
+    view! { {told}<JobLog name=name /><JobSize name=name /> }
 }
 
 fn job_view(session: Session, text: JobText) -> impl IntoView {
@@ -228,6 +232,28 @@ fn restarts(job: &Job) -> Vec<Vec<Cell>> {
     job.story.iter().rev().filter_map(row).collect()
 }
 
+/// How many nodes are named; of more, their number.
+const NODES_NAMED: usize = 8;
+
+/// The nodes on which its pods are, with the GPUs that they have there.
+fn runs_on(state: &State, job: &Job) -> Option<String> {
+    let mut held: BTreeMap<NodeNo, u16> = BTreeMap::new();
+    for pod in &job.placed()?.pods {
+        *held.entry(pod.node).or_default() |= pod.gpus;
+    }
+    let on = |(node, gpus): (&NodeNo, &u16)| {
+        let numbers = (0..u16::BITS).filter(|gpu| gpus & (1 << gpu) != 0).map(|gpu| gpu.to_string());
+        let numbers = numbers.collect::<Vec<_>>().join(", ");
+        let name = &state.nodes[node.at()].id;
+        if numbers.is_empty() { name.to_string() } else { format!("{name} (GPU {numbers})") }
+    };
+    let mut named: Vec<String> = held.iter().take(NODES_NAMED).map(on).collect();
+    if held.len() > NODES_NAMED {
+        named.push(format!("{} more", held.len() - NODES_NAMED));
+    }
+    (!named.is_empty()).then(|| named.join("; "))
+}
+
 fn is_loss(episode: &Episode) -> bool {
     matches!(episode, Episode::Evicted { .. } | Episode::Shrunk { .. })
 }
@@ -260,6 +286,7 @@ fn facts(state: &State, job: &Job) -> Vec<(&'static str, String)> {
         ("Evictions", job.progress.evictions.to_string()),
     ];
     let optional = [
+        ("Runs on", runs_on(state, job)),
         ("Workspace", spec.workspace.as_ref().map(ToString::to_string)),
         ("User", spec.user.as_ref().map(ToString::to_string)),
         ("Name", spec.name.as_ref().map(ToString::to_string)),

@@ -8,6 +8,7 @@ pub(crate) mod cluster;
 pub(crate) mod drafts;
 pub(crate) mod header;
 pub(crate) mod job;
+pub(crate) mod job_log;
 pub(crate) mod job_remedy;
 mod job_size;
 pub(crate) mod jobs;
