@@ -1,5 +1,6 @@
 //! The submit form as a value: what has been typed, what is wrong with it, and the command it makes.
 
+use agent::script::Script;
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
 use engine::message::command::AmountByName;
@@ -15,6 +16,7 @@ use engine::unit::priority::Priority;
 
 use crate::amount::value;
 use crate::duration;
+use crate::script_draft::ScriptDraft;
 use crate::spot_draft::SpotDraft;
 
 /// What has been typed.
@@ -46,6 +48,8 @@ pub struct JobDraft {
     pub duration: String,
     /// The bid, if it runs on the spot market.
     pub spot: SpotDraft,
+    /// What it executes, where jobs really run.
+    pub script: ScriptDraft,
 }
 
 impl JobDraft {
@@ -68,6 +72,7 @@ impl JobDraft {
             checkpoint: String::new(),
             duration: String::new(),
             spot: SpotDraft::default(),
+            script: ScriptDraft::default(),
         }
     }
 
@@ -75,6 +80,11 @@ impl JobDraft {
     #[must_use]
     pub fn bids(&self) -> bool {
         !self.spot.offer.is_empty()
+    }
+
+    /// What the job executes; none where jobs are simulated.
+    pub fn script(&self, cluster: &Cluster) -> Result<Option<Script>, Vec<(Field, String)>> {
+        if cluster.is_reported() { self.script.script().map(Some) } else { Ok(None) }
     }
 
     /// The command, or each fault with the field that has it.
@@ -155,6 +165,10 @@ pub enum Field {
     Duration,
     /// The price that is bid.
     Price,
+    /// What it executes.
+    Command,
+    /// The variables of that.
+    Environment,
 }
 
 fn whole(text: &str, things: &str) -> Result<u32, String> {

@@ -23,6 +23,7 @@ pub mod path;
 pub mod policy_draft;
 pub mod preview;
 pub mod scale_draft;
+pub mod script_draft;
 pub mod section;
 pub mod size_draft;
 pub mod spot_draft;

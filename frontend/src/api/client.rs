@@ -1,5 +1,6 @@
 //! The requests.
 
+use agent::script::Script;
 use engine::market::history::History;
 use engine::market::statement::Statement;
 use engine::message::envelope::Deed;
@@ -16,6 +17,7 @@ use gloo::net::http::Request;
 use gloo::net::http::RequestBuilder;
 use gloo::net::http::Response;
 use serde::Deserialize;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::api::failure::Failure;
@@ -113,9 +115,18 @@ pub(crate) async fn load_example(cluster: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A command, and beside it what the job executes that it submits.
+#[derive(Serialize)]
+pub(crate) struct Submission {
+    #[serde(flatten)]
+    pub(crate) envelope: Envelope,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) script: Option<Script>,
+}
+
 /// Sends a command.
-pub(crate) async fn command(cluster: &str, envelope: &Envelope) -> Result<Receipt, Failure> {
-    let request = signed(Request::post(&path::api(cluster, "commands"))).json(envelope);
+pub(crate) async fn command(cluster: &str, sent: &Submission) -> Result<Receipt, Failure> {
+    let request = signed(Request::post(&path::api(cluster, "commands"))).json(sent);
     match request {
         Ok(request) => read(request.send().await).await,
         Err(error) => Err(Failure::Unreadable(error.to_string())),

@@ -12,7 +12,7 @@ use crate::api::browser;
 use crate::pages::app::title;
 use crate::pages::jobs::quota_options;
 use crate::session::Session;
-use crate::session::send::as_curl;
+use crate::session::send::as_curl_with;
 use crate::session::url;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::spot_fields::OfferChoice;
@@ -55,7 +55,14 @@ pub(crate) fn SubmitPage() -> impl IntoView {
     let command = Memo::new(move |_| {
         session.ask(|state| draft.with(|draft| draft.command(&state.cluster))).unwrap_or_else(|| Err(Vec::new()))
     });
-    let faults = Memo::new(move |_| command.with(|command| command.as_ref().err().cloned().unwrap_or_default()));
+    let script = Memo::new(move |_| {
+        session.ask(|state| draft.with(|draft| draft.script(&state.cluster))).unwrap_or_else(|| Err(Vec::new()))
+    });
+    let faults = Memo::new(move |_| {
+        let mut faults = command.with(|command| command.as_ref().err().cloned().unwrap_or_default());
+        faults.extend(script.with(|script| script.as_ref().err().cloned().unwrap_or_default()));
+        faults
+    });
     let denied = Signal::derive(move || session.denied(&Command::SubmitJob(command.get().ok()?)));
     let preview = Memo::new(move |_| match command.get() {
         Ok(submit) => session.ask(|state| preview::of_job(state, &submit, browser::now())).unwrap_or_default(),
@@ -64,6 +71,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
     let units = session.ask_once(|state| {
         state.cluster.dimensions.iter().map(|dimension| label(&dimension.name, unit(dimension))).collect::<Vec<_>>()
     });
+    let is_reported = session.ask_once(|state| state.cluster.is_reported()).unwrap_or_default();
     let offers = Memo::new(move |_| {
         let choice = |offer: &SpotOffer| OfferChoice {
             name: offer.id.as_str().to_owned(),
@@ -75,23 +83,24 @@ pub(crate) fn SubmitPage() -> impl IntoView {
     let label = Signal::derive(move || preview.with(|preview| preview.cost.button("Submit job")));
     let navigate = use_navigate();
     let submit = Callback::new(move |()| {
-        let Ok(submit) = command.get_untracked() else { return };
+        let (Ok(submit), Ok(script)) = (command.get_untracked(), script.get_untracked()) else { return };
         let address = path::job(&session.name(), submit.job.as_str());
         let navigate = navigate.clone();
         spawn_local(async move {
-            if session.send(Command::SubmitJob(submit)).await.is_ok() {
+            if session.send_with(Command::SubmitJob(submit), script).await.is_ok() {
                 navigate(&address, NavigateOptions::default());
             }
         });
     });
     let curl = Callback::new(move |()| {
-        command.get_untracked().ok().map(|submit| as_curl(&session.name(), &Command::SubmitJob(submit)))
+        let (submit, script) = (command.get_untracked().ok()?, script.get_untracked().ok()?);
+        Some(as_curl_with(&session.name(), &Command::SubmitJob(submit), script))
     });
     view! {
         <div class="page-head"><h1>"Submit a job"</h1></div>
         <div class="columns">
             <section class="card" aria-label="Form">
-                <SubmitForm draft=draft faults=faults label=label denied=denied offers=offers quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() submit=submit curl=curl />
+                <SubmitForm draft=draft faults=faults label=label denied=denied offers=offers quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() is_reported=is_reported submit=submit curl=curl />
             </section>
             <div class="card sticky"><Consequences preview=preview href=Callback::new(move |job: String| path::job(&session.name(), &job)) /></div>
         </div>

@@ -24,6 +24,9 @@ pub(crate) fn TextField(
     /// For short values.
     #[prop(optional)]
     is_short: bool,
+    /// How many lines are shown of a text that may have several.
+    #[prop(optional)]
+    lines: u8,
 ) -> impl IntoView {
     let (hint_id, fault_id) = (format!("{id}-hint"), format!("{id}-fault"));
     let described = (!hint.is_empty()).then(|| hint_id.clone());
@@ -31,19 +34,17 @@ pub(crate) fn TextField(
         let fault_id = fault_id.clone();
         move || if fault.get().is_some() { Some(fault_id.clone()) } else { described.clone() }
     };
+    let is_invalid = move || fault.get().is_some().then_some("true");
+    let typed = move |event| change.run(event_target_value(&event));
+    let control = if lines == 0 {
+        view! { <input type="text" id=id autocomplete="off" spellcheck="false" prop:value=value aria-invalid=is_invalid aria-describedby=described_by on:input=typed /> }.into_any()
+    } else {
+        view! { <textarea id=id rows=lines autocomplete="off" spellcheck="false" prop:value=value aria-invalid=is_invalid aria-describedby=described_by on:input=typed></textarea> }.into_any()
+    };
     view! {
         <div class="field" class:is-short=is_short>
             <label for=id>{label}</label>
-            <input
-                type="text"
-                id=id
-                autocomplete="off"
-                spellcheck="false"
-                prop:value=value
-                aria-invalid=move || fault.get().is_some().then_some("true")
-                aria-describedby=described_by
-                on:input=move |event| change.run(event_target_value(&event))
-            />
+            {control}
             {(!hint.is_empty()).then(|| view! { <span class="hint" id=hint_id>{hint}</span> })}
             {move || fault.get().map(|fault| view! { <span class="fault" id=fault_id.clone()>{fault}</span> })}
         </div>

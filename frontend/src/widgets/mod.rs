@@ -33,6 +33,7 @@ pub(crate) mod queue_list;
 pub(crate) mod quota_bar;
 pub(crate) mod quota_tree;
 pub(crate) mod scale_form;
+pub(crate) mod script_fields;
 pub(crate) mod scroller;
 pub(crate) mod search_box;
 pub(crate) mod shortcuts;

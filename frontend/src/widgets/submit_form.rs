@@ -8,6 +8,7 @@ use crate::widgets::choice::Choice;
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
+use crate::widgets::script_fields::ScriptFields;
 use crate::widgets::spot_fields::OfferChoice;
 use crate::widgets::spot_fields::SourceChoice;
 use crate::widgets::spot_fields::SpotFields;
@@ -33,6 +34,8 @@ pub(crate) fn SubmitForm(
     offers: Memo<Vec<OfferChoice>>,
     /// The label of each dimension of a pod.
     units: Vec<String>,
+    /// Whether jobs really run here, and so execute something.
+    is_reported: bool,
     /// Submits it.
     submit: Callback<()>,
     /// The same for a terminal.
@@ -106,6 +109,7 @@ pub(crate) fn SubmitForm(
                 <p class="hint" hidden=move || !draft.with(JobDraft::bids)>"Each pod takes one instance."</p>
             </div>
             <div hidden=move || draft.with(JobDraft::bids)><Choice id="idle" label="Idle resources" options=Signal::stored(idle) value=read(|draft| idle_as_str(draft.idle).to_owned()) change=write(|draft, text| draft.idle = idle_policy(&text)) /></div>
+            <Show when=move || is_reported><ScriptFields draft=draft command_fault=fault(Field::Command) environment_fault=fault(Field::Environment) /></Show>
             <div class="form-row">
                 <TextField id="duration" label="Duration" value=read(|draft| draft.duration.clone()) change=write(|draft, text| draft.duration = text) fault=fault(Field::Duration) hint="optional, such as 2h 30m" is_short=true />
                 <TextField id="checkpoint" label="Checkpoint every" value=read(|draft| draft.checkpoint.clone()) change=write(|draft, text| draft.checkpoint = text) fault=fault(Field::Checkpoint) hint="optional, such as 30m" is_short=true />
