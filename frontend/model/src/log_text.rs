@@ -46,7 +46,12 @@ impl LogText {
     /// Takes a part. That of another run takes the place of everything, and what is missing between two parts is said.
     pub fn take(&mut self, part: &LogPart) {
         if part.run != self.run {
+            let was_read = self.next.is_some();
             *self = Self { run: part.run.clone(), ..Self::default() };
+            if was_read {
+                // It was asked for after a byte of the other run: all of it is asked for next.
+                return;
+            }
         }
         let missing = part.from.saturating_sub(self.next.unwrap_or_default());
         if missing > 0 && !part.text.is_empty() {
@@ -96,6 +101,8 @@ mod tests {
     fn another_run_begins_anew() {
         let mut log = LogText::default();
         log.take(&part("0-7", 0, "step 1\n"));
+        log.take(&part("0-9", 7, "on\n"));
+        assert_eq!((log.text(), log.next()), ("", None), "it was asked for after a byte of the first run");
         log.take(&part("0-9", 0, "goes on\n"));
         assert_eq!(log.text(), "goes on\n");
     }

@@ -60,7 +60,7 @@ impl Reading {
                 if self.log.with_untracked(|log| log.is_news(&part)) {
                     self.log.update(|log| log.take(&part));
                 }
-                (None, is_over)
+                (None, is_over && self.log.with_untracked(|log| log.next().is_some()))
             }
             // It has printed nothing.
             Err(Failure::Absent(_)) => (None, true),
