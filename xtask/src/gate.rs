@@ -10,27 +10,68 @@ use std::time::{Duration, Instant};
 
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-type Step = (&'static str, fn() -> Result<(), Failure>);
+/// A step of the gate. It may take the name of one of its tests; without, all of them run.
+struct Step {
+    /// What it is called on the command line.
+    word: &'static str,
+    name: &'static str,
+    run: fn(Option<&str>) -> Result<(), Failure>,
+    takes_name: bool,
+}
+
+const fn step(word: &'static str, name: &'static str, run: fn(Option<&str>) -> Result<(), Failure>) -> Step {
+    Step { word, name, run, takes_name: false }
+}
+
+impl Step {
+    const fn with_names(self) -> Self {
+        Self { takes_name: true, ..self }
+    }
+}
 
 /// Cheapest first, so that a slip of the pen is told within seconds.
 const STEPS: [Step; 9] = [
-    ("format", format),
-    ("lints", lints),
-    ("native tests", native_tests),
-    ("build for Wasm", build),
-    ("documentation", docs::build),
-    ("node tests", node_tests),
-    ("generated clients", clients::test),
-    ("SDK tests", sdks::test),
-    ("browser tests", browser_tests),
+    step("format", "format", |_| format()),
+    step("lints", "lints", |_| lints()),
+    step("native", "native tests", native_tests).with_names(),
+    step("wasm", "build for Wasm", |_| build()),
+    step("docs", "documentation", |_| docs::build()),
+    step("node", "node tests", node_tests).with_names(),
+    step("clients", "generated clients", |_| clients::test()),
+    step("sdk", "SDK tests", |_| sdks::test()),
+    step("browser", "browser tests", browser_tests).with_names(),
 ];
 
-pub(crate) fn run() -> Result<(), Failure> {
+/// The whole gate, or the step of this name, or one test of it.
+pub(crate) fn run(words: &[&str]) -> Result<(), Failure> {
+    match words {
+        [] => all(),
+        [word] => (of(word)?.run)(None),
+        [word, name] => {
+            let step = of(word)?;
+            if step.takes_name {
+                return (step.run)(Some(name));
+            }
+            Err(Failure::new(format!("{word} has no tests with names"), "leave the name out"))
+        }
+        [..] => Err(Failure::new("that is more than one test", "use `cargo xtask test [STEP [NAME]]`")),
+    }
+}
+
+fn of(word: &str) -> Result<&'static Step, Failure> {
+    let known = || STEPS.each_ref().map(|step| step.word).join(", ");
+    STEPS
+        .iter()
+        .find(|step| step.word == word)
+        .ok_or_else(|| Failure::new(format!("no step is called {word}"), format!("use one of {}", known())))
+}
+
+fn all() -> Result<(), Failure> {
     let mut done: Vec<(&str, Duration)> = Vec::new();
-    for (index, (name, step)) in STEPS.iter().enumerate() {
+    for (index, Step { name, run, .. }) in STEPS.iter().enumerate() {
         println!("\n=== {}/{} {name}", index + 1, STEPS.len());
         let start = Instant::now();
-        let result = step();
+        let result = run(None);
         done.push((name, start.elapsed()));
         if let Err(failure) = result {
             print_durations(&done);
@@ -67,11 +108,13 @@ fn lints() -> Result<(), Failure> {
 /// xtask apart from the others: together they would agree on other features of their dependencies, and the
 /// bindings generator, which this very program has just been built with, would be compiled again. Nor is the engine
 /// tested with the schemas that only the documents need.
-fn native_tests() -> Result<(), Failure> {
-    let remedy = "correct the failing test named above; `cargo test NAME` runs it alone";
-    show("cargo", &["test", "--locked"], remedy)?;
-    show("cargo", &["test", "--locked", "--package", "xtask"], remedy)?;
-    show("cargo", &["test", "--locked", "--package", openapi::PACKAGE], remedy)
+fn native_tests(name: Option<&str>) -> Result<(), Failure> {
+    let remedy = "correct the failing test named above; `cargo xtask test native NAME` runs it alone";
+    for package in [&[][..], &["--package", "xtask"], &["--package", openapi::PACKAGE]] {
+        let words: Vec<&str> = ["test", "--locked"].into_iter().chain(package.iter().copied()).chain(name).collect();
+        show("cargo", &words, remedy)?;
+    }
+    Ok(())
 }
 
 fn build() -> Result<(), Failure> {
@@ -81,16 +124,17 @@ fn build() -> Result<(), Failure> {
     show("cargo", &modules, "correct what the compiler says above")
 }
 
-fn node_tests() -> Result<(), Failure> {
+/// A name is that of a file, without its end.
+fn node_tests(name: Option<&str>) -> Result<(), Failure> {
     let mut tests: Vec<String> = std::fs::read_dir(root().join("e2e"))
         .map_err(|error| Failure::file(&root().join("e2e"), &error))?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".test.mjs"))
-        .map(|name| format!("e2e/{name}"))
+        .filter(|file| file.strip_suffix(".test.mjs").is_some_and(|file| name.is_none_or(|name| name == file)))
+        .map(|file| format!("e2e/{file}"))
         .collect();
     if tests.is_empty() {
-        println!("there are none");
-        return Ok(());
+        let file = name.unwrap_or("NAME");
+        return Err(Failure::new(format!("there is no e2e/{file}.test.mjs"), "name a file of e2e/ without its end"));
     }
     tests.sort();
     let mut arguments = vec!["--test"];
@@ -107,10 +151,12 @@ pub(crate) fn fuzz() -> Result<(), Failure> {
     Err(Failure::new("a made-up request failed", "see the request above; `curl` shows it alone"))
 }
 
-fn browser_tests() -> Result<(), Failure> {
+/// A name is a part of a file's name.
+fn browser_tests(name: Option<&str>) -> Result<(), Failure> {
     let browser = browser()?;
-    println!("  $ npx playwright test  (in {browser})");
+    println!("  $ npx playwright test {}  (in {browser})", name.unwrap_or_default());
     let status = command("npx", &["--no-install", "playwright", "test", "--config", "e2e/playwright.config.mjs"])
+        .args(name)
         .env("CHROMIUM", &browser)
         .status();
     if status.is_ok_and(|status| status.success()) {

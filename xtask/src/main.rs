@@ -31,7 +31,9 @@ cargo xtask up [OPTIONS]       build, then `tidegate up`: a cluster of this comp
                                says more
 cargo xtask docs               the documentation into dist/docs/, with the planners of the last build
 cargo xtask openapi            the documents of both surfaces, from the tables and the types, into public/
-cargo xtask test               the whole gate, as the continuous integration runs it
+cargo xtask test [STEP [NAME]]
+                               the whole gate, as the continuous integration runs it; or one of its steps: format, lints,
+                               native, wasm, docs, node, clients, sdk, browser; or one test of native, node or browser
 cargo xtask fuzz               5,000 requests that are made up from the document of the native surface
 cargo xtask pages [--lighthouse]
                                what readers of pages with planners wait for, and Lighthouse's scores
@@ -70,7 +72,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["up", words @ ..] => up::serve(words),
         ["docs"] => docs::build(),
         ["openapi"] => openapi::write(),
-        ["test"] => gate::run(),
+        ["test", words @ ..] => gate::run(words),
         ["fuzz"] => gate::fuzz(),
         ["store-fixture"] => stored::keep(),
         ["clients", options @ ..] => sdks::load(options),
