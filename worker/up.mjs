@@ -128,7 +128,7 @@ async function main() {
   }
 
   if (isBackup) await restoreLost(server);
-  const isOurs = await found(server, cluster, beginning(nodes), state, "this computer");
+  const isOurs = await found(server, cluster, beginning(nodes), state, "its first node, quota and workspace");
   if (hasAgent && !isStopping) {
     if (isOurs) agent = await startAgent(server, asked);
     else console.error(`${cluster} is not this computer's cluster, so no agent is started`);
