@@ -30,6 +30,9 @@ impl State {
             }
             return;
         }
+        if self.jobs.get(no).is_none_or(|job| job.placed().is_none()) {
+            return;
+        }
         // Nothing of what is booked is in the jobs themselves, so they are set aside rather than copied.
         let jobs = std::mem::take(&mut self.jobs);
         if let Some(job) = jobs.get(no) {

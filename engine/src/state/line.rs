@@ -70,7 +70,10 @@ impl Line {
                 self.0 = Members::Several(Box::new(order.into()));
             }
             Members::Several(members) => {
-                let place = members.partition_point(|other| in_order(jobs, *other, no) == Ordering::Less);
+                let is_before = |other: &JobNo| in_order(jobs, *other, no) == Ordering::Less;
+                // Most who come have waited least.
+                let is_last = members.back().is_some_and(is_before);
+                let place = if is_last { members.len() } else { members.partition_point(is_before) };
                 members.insert(place, no);
             }
         }
@@ -82,7 +85,10 @@ impl Line {
             Members::One(only) if *only == no => self.0 = Members::None,
             Members::None | Members::One(_) => {}
             Members::Several(members) => {
-                if let Ok(place) = members.binary_search_by(|other| in_order(jobs, *other, no)) {
+                // Most who go have waited longest.
+                let is_first = members.front() == Some(&no);
+                let place = if is_first { Ok(0) } else { members.binary_search_by(|other| in_order(jobs, *other, no)) };
+                if let Ok(place) = place {
                     members.remove(place);
                 }
                 if let (1, Some(last)) = (members.len(), members.front().copied()) {

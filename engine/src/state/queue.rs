@@ -363,11 +363,12 @@ impl Queue {
     pub fn settle(&mut self, jobs: &Jobs) {
         self.open.everybody = false;
         // Whoever left the queue may be back in it, and still be the reason.
-        for class in std::mem::take(&mut self.open.classes) {
+        for class in &self.open.classes {
             let told = &self.classes[class.at()];
             if let Some(hold) = told.hold.as_ref().filter(|_| told.names_anybody) {
-                Self::note_waits(&mut self.waits_for, class, hold, jobs);
+                Self::note_waits(&mut self.waits_for, *class, hold, jobs);
             }
         }
+        self.open.classes.clear();
     }
 }
