@@ -5,55 +5,31 @@
 //! changes what is decided, only what it costs.
 
 use crate::job::hold::Lasting;
-use crate::job::spec::IdlePolicy;
 use crate::ledger;
 use crate::ledger::DomainUse;
 use crate::schedule::trial::Trial;
-use crate::state::queue::Family;
+use crate::state::waiting::Half;
+use crate::state::waiting::Waiting;
 use crate::unit::amount::Amount;
 use crate::unit::amount::Guarantee;
 use crate::unit::id::ClassNo;
-use crate::unit::id::FamilyNo;
 use crate::unit::id::QuotaNo;
-use crate::unit::ordered::Set;
 use crate::unit::slots::Slots;
 
-/// The two halves of a judgement, which a round makes one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Half {
-    /// The sources that a job has a right to.
-    ByRight,
-    /// What others leave idle.
-    Idle,
-}
-
-impl Half {
-    /// Whether jobs of this kind are judged in it at all.
-    #[must_use]
-    pub fn concerns(self, idle: IdlePolicy) -> bool {
-        match self {
-            Self::ByRight => idle != IdlePolicy::Only,
-            Self::Idle => idle != IdlePolicy::Off,
-        }
-    }
-}
-
 /// Adds the classes of a quota whose reasons may not hold any more in one half of the judgement.
-pub fn add_unsettled(
-    trial: &Trial<'_>,
-    quota: QuotaNo,
-    families: &Set<FamilyNo>,
-    half: Half,
-    unsettled: &mut Vec<ClassNo>,
-) {
+pub fn add_unsettled(trial: &Trial<'_>, quota: QuotaNo, waiting: &Waiting, half: Half, unsettled: &mut Vec<ClassNo>) {
     let queue = &trial.state.queue;
     let mut books = None;
-    for no in families {
+    let mut are_short = |asked: &Amount| books.get_or_insert_with(|| Books::of(trial, quota, half)).are_short(asked);
+    if waiting.is_settled(half, &mut are_short) {
+        return;
+    }
+    for no in &waiting.families {
         let family = &queue.families[no.at()];
         if !half.concerns(family.key.idle) {
             continue;
         }
-        let mut is_short = || books.get_or_insert_with(|| Books::of(trial, quota, half)).are_short_for(family);
+        let mut is_short = || are_short(&family.shape.gang_amount());
         match family.lasting() {
             Some(lasting) if lasts(lasting, &mut is_short) => {}
             Some(_) => unsettled.extend(queue.members(family)),
@@ -70,7 +46,7 @@ pub fn add_unsettled(
 pub fn holds_still(trial: &Trial<'_>, no: ClassNo, half: Half) -> bool {
     let (class, family) = (&trial.state.queue.classes[no.at()], trial.state.queue.family(no));
     let lasting = family.lasting().unwrap_or_else(|| class.lasting());
-    lasts(lasting, || Books::of(trial, class.key.quota, half).are_short_for(family))
+    lasts(lasting, || Books::of(trial, class.key.quota, half).are_short(&family.shape.gang_amount()))
 }
 
 /// The books are looked at only where they matter.
@@ -112,12 +88,11 @@ impl<'t> Books<'t> {
         }
     }
 
-    /// Whether the way is plainly closed still.
-    fn are_short_for(&self, family: &Family) -> bool {
-        let asked = family.shape.gang_amount();
+    /// Whether the way is plainly closed still for who asks for this.
+    fn are_short(&self, asked: &Amount) -> bool {
         match self {
-            Self::ByRight { min, used } => min.first_exceeded(used, &asked).is_some(),
-            Self::Idle(book) => book.is_some_and(|book| ledger::fits_in_idle(book, &asked).is_err()),
+            Self::ByRight { min, used } => min.first_exceeded(used, asked).is_some(),
+            Self::Idle(book) => book.is_some_and(|book| ledger::fits_in_idle(book, asked).is_err()),
         }
     }
 }

@@ -21,11 +21,11 @@ use crate::schedule::open_round::PutOff;
 use crate::schedule::precedence::Ahead;
 use crate::schedule::precedence::Precedence;
 use crate::schedule::recheck;
-use crate::schedule::recheck::Half;
 use crate::schedule::trial::Trial;
+use crate::state::waiting::Half;
+use crate::state::waiting::Waiting;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
-use crate::unit::id::FamilyNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Set;
 use crate::unit::sort;
@@ -111,7 +111,7 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
 /// Whose judgement may differ from the last.
 pub(super) struct Scope<'s> {
     /// Whole queues with their families, by number.
-    quotas: Vec<(QuotaNo, &'s Set<FamilyNo>)>,
+    quotas: Vec<(QuotaNo, &'s Waiting)>,
     /// Single classes of other queues, by number.
     classes: Vec<ClassNo>,
     /// Whether it is everybody, whatever is named.
@@ -159,12 +159,12 @@ impl<'s> Scope<'s> {
         let concerns = |class: &ClassNo| half.concerns(queue.classes[class.at()].key.idle);
         let mut unsettled = Vec::new();
         let everybody = self.is_complete.then_some(&queue.of_quota).into_iter().flatten();
-        let named = self.quotas.iter().map(|(quota, families)| (quota, *families));
-        for (quota, families) in everybody.chain(named) {
+        let named = self.quotas.iter().map(|(quota, waiting)| (quota, *waiting));
+        for (quota, waiting) in everybody.chain(named) {
             if is_strict(trial.state, *quota) {
                 unsettled.extend(queue.classes_of(*quota).filter(concerns));
             } else {
-                recheck::add_unsettled(trial, *quota, families, half, &mut unsettled);
+                recheck::add_unsettled(trial, *quota, waiting, half, &mut unsettled);
             }
         }
         let single = self.classes.iter().copied().filter(concerns);

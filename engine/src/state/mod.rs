@@ -11,4 +11,5 @@ mod parts;
 pub mod queue;
 pub mod roster;
 pub mod timer;
+pub mod waiting;
 pub mod world;

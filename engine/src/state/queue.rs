@@ -17,6 +17,9 @@ use crate::job::spec::JobSpec;
 use crate::quota::tree::Quota;
 use crate::state::jobs::Jobs;
 use crate::state::line::Line;
+use crate::state::waiting::Family;
+use crate::state::waiting::Standing;
+use crate::state::waiting::Waiting;
 use crate::unit::id::ClassNo;
 use crate::unit::id::FamilyNo;
 use crate::unit::id::JobNo;
@@ -82,48 +85,6 @@ impl Class {
     }
 }
 
-/// Classes that get the same answer from the same books.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Family {
-    /// What the sources see of its classes; the rest of the key is blank.
-    pub key: ClassKey,
-    /// The pods of its jobs.
-    pub shape: Arc<Shape>,
-    /// Its classes by number, those without waiting jobs included. They differ in priority and module alone, so there
-    /// are few.
-    classes: Vec<ClassNo>,
-    /// How many of these have waiting jobs.
-    waiting: u32,
-    /// How many of these wait for plain reasons.
-    plain: u32,
-    /// How many of these wait in vain.
-    hopeless: u32,
-}
-
-impl Family {
-    /// How long the reasons of its classes last, if all are alike and have been told.
-    #[must_use]
-    pub fn lasting(&self) -> Option<Lasting> {
-        let count = self.waiting;
-        if self.plain == count {
-            Some(Lasting::Plain)
-        } else if self.hopeless == count {
-            Some(Lasting::ForEver)
-        } else {
-            None
-        }
-    }
-
-    /// The count to which a class with this hold belongs.
-    fn count(&mut self, hold: &Hold) -> Option<&mut u32> {
-        match hold.lasting() {
-            Lasting::ForEver => Some(&mut self.hopeless),
-            Lasting::Plain => Some(&mut self.plain),
-            Lasting::Open => None,
-        }
-    }
-}
-
 /// Whose answers may have changed. What a class was told is kept until one of these says otherwise; after a release
 /// [`crate::schedule::recheck`] looks whether it plainly holds still.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -156,7 +117,7 @@ pub struct Queue {
     /// By family number, kept like the classes.
     pub families: Vec<Family>,
     /// Families with waiting jobs, by quota.
-    pub of_quota: Map<QuotaNo, Set<FamilyNo>>,
+    pub of_quota: Map<QuotaNo, Waiting>,
     /// Whose answers are not kept.
     pub open: Open,
     /// Whether anybody has started or gone since the last scheduled round began: what that left over, and why others
@@ -212,7 +173,7 @@ impl Queue {
 
     /// The classes of a quota with waiting jobs.
     pub fn classes_of(&self, quota: QuotaNo) -> impl Iterator<Item = ClassNo> + '_ {
-        let families = self.of_quota.get(&quota).into_iter().flatten();
+        let families = self.of_quota.get(&quota).into_iter().flat_map(|waiting| &waiting.families);
         families.flat_map(|family| self.members(&self.families[family.at()]))
     }
 
@@ -224,15 +185,16 @@ impl Queue {
     /// Adds a waiting job to its class.
     pub fn enter(&mut self, class: ClassNo, no: JobNo, jobs: &Jobs) {
         let entered = &mut self.classes[class.at()];
-        let (quota, family, is_first) = (entered.key.quota, entered.family, entered.waiting.is_empty());
+        let (family, is_first) = (entered.family, entered.waiting.is_empty());
         let before = patient_until(entered, jobs);
         entered.waiting.insert(no, jobs);
         let until = patient_until(entered, jobs);
         self.set_patience(class, before, until);
         self.open.classes.insert(class);
         if is_first {
+            let before = self.families[family.at()].standing();
             self.families[family.at()].waiting += 1;
-            self.of_quota.or_default(quota).insert(family);
+            self.list(family, before);
         }
     }
 
@@ -248,18 +210,25 @@ impl Queue {
         self.open.classes.insert(class);
         self.open.classes.extend(self.waits_for.remove(&no).into_iter().flatten());
         if left.waiting.is_empty() {
-            let (quota, family) = (left.key.quota, left.family);
+            let family = left.family;
+            let before = self.families[family.at()].standing();
             self.forget_hold(class);
-            let waiting = &mut self.families[family.at()].waiting;
-            *waiting -= 1;
-            if *waiting == 0
-                && let Some(families) = self.of_quota.get_mut(&quota)
-            {
-                families.remove(&family);
-                if families.is_empty() {
-                    self.of_quota.remove(&quota);
-                }
-            }
+            self.families[family.at()].waiting -= 1;
+            self.list(family, before);
+        }
+    }
+
+    /// Keeps what is asked for in the quota of a family that has changed.
+    fn list(&mut self, no: FamilyNo, before: Standing) {
+        let family = &self.families[no.at()];
+        if before == family.standing() {
+            return;
+        }
+        let quota = family.key.quota;
+        let waiting = self.of_quota.or_default(quota);
+        waiting.list(no, &self.families, before);
+        if waiting.families.is_empty() {
+            self.of_quota.remove(&quota);
         }
     }
 
@@ -292,15 +261,18 @@ impl Queue {
 
     /// Notes why a class waits.
     pub fn set_hold(&mut self, class: ClassNo, hold: Arc<Hold>, jobs: &Jobs) {
+        let family = self.classes[class.at()].family;
+        let before = self.families[family.at()].standing();
         self.forget_hold(class);
         self.open.expiring.extend(hold.ends().map(|at| (at, class)));
         let names_anybody = Self::note_waits(&mut self.waits_for, class, &hold, jobs);
         let class = &mut self.classes[class.at()];
         class.names_anybody = names_anybody;
-        if let Some(count) = self.families[class.family.at()].count(&hold) {
+        if let Some(count) = self.families[family.at()].count(&hold) {
             *count += 1;
         }
         class.hold = Some(hold);
+        self.list(family, before);
     }
 
     /// Notes for whom a class waits; whether there is anybody.
@@ -346,8 +318,9 @@ impl Queue {
             let joined = &mut self.families[family.at()];
             joined.classes.push(ClassNo::from_index(at));
             if until.is_some() {
+                let before = joined.standing();
                 joined.waiting += 1;
-                self.of_quota.or_default(key.quota).insert(family);
+                self.list(family, before);
             }
         }
         self.open.everybody = true;
