@@ -159,7 +159,7 @@ impl<'s> OpenRound<'s> {
             return Ok(false);
         }
         let mut told = std::mem::take(&mut self.told);
-        let mut heads = Heads::of(self.state, self.trial.now, classes);
+        let mut heads = Heads::of(self.state, self.trial.now, &classes);
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::ByRight)) {
             if self.trial.is_served(head.job) {
                 heads.pass(head);

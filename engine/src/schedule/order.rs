@@ -121,9 +121,13 @@ impl<'s> InQuota<'s> {
 ///
 /// A class takes its place in its quota's queue only when its level is reached, the level being the effective priority
 /// of its first job: after a release many classes could start and few do, and the others need not be put in order.
+///
+/// A class that is alone takes no place: many rounds are about one.
 pub struct Heads<'s> {
     state: &'s State,
     now: Timestamp,
+    /// The next job of the class that is alone.
+    alone: Option<Head>,
     /// Classes whose turn has not come, by their level.
     later: [Vec<ClassNo>; LEVELS],
     /// No level above this one has any of them.
@@ -141,10 +145,11 @@ pub struct Heads<'s> {
 impl<'s> Heads<'s> {
     /// The waiting jobs of these classes.
     #[must_use]
-    pub fn of(state: &'s State, now: Timestamp, classes: impl IntoIterator<Item = ClassNo>) -> Self {
+    pub fn of(state: &'s State, now: Timestamp, classes: &[ClassNo]) -> Self {
         let mut heads = Self {
             state,
             now,
+            alone: None,
             later: std::array::from_fn(|_| Vec::new()),
             highest: EVERYBODY,
             settled: Vec::new(),
@@ -153,18 +158,23 @@ impl<'s> Heads<'s> {
             across: Across::default(),
             reached: None,
         };
-        let mut count = 0;
-        for no in classes {
-            heads.later[usize::from(heads.level(no))].push(no);
-            count += 1;
+        if let [class] = classes {
+            heads.alone = heads.nth(*class, 0, 0);
+            return heads;
         }
-        heads.queues.reserve_exact(state.queue.of_quota.len().min(count));
+        for no in classes {
+            heads.later[usize::from(heads.level(*no))].push(*no);
+        }
+        heads.queues.reserve_exact(state.queue.of_quota.len().min(classes.len()));
         heads
     }
 
     /// The next job whose class is not settled by now. The caller then says what becomes of it: [`Self::pass`],
     /// [`Self::close`] or [`Self::close_quota`].
     pub fn head(&mut self, is_settled: impl Fn(ClassNo) -> bool) -> Option<Head> {
+        if let Some(alone) = self.alone.take() {
+            return Some(alone).filter(|head| !is_settled(head.class));
+        }
         loop {
             self.reach_level(&is_settled);
             let (rank, queue) = self.across.pop()?;
@@ -184,8 +194,13 @@ impl<'s> Heads<'s> {
 
     /// The next one of the class moves up.
     pub fn pass(&mut self, head: Head) {
-        if let Some(next) = self.member(head.class, head.place + 1, head.queue) {
-            self.queues[head.queue as usize].push(next);
+        let next = self.nth(head.class, head.place + 1, head.queue);
+        if self.queues.is_empty() {
+            self.alone = next;
+            return;
+        }
+        if let Some(next) = next {
+            self.queues[head.queue as usize].push((rank(self.state, self.now, next.job), next));
         }
         self.offer(head.queue);
     }
@@ -198,7 +213,8 @@ impl<'s> Heads<'s> {
     /// Nobody else of this class's quota is looked at; the other classes with somebody waiting, in the order of who
     /// comes first. Their numbers say nothing: a restored state has others.
     pub fn close_quota(&mut self, head: Head) -> Vec<ClassNo> {
-        std::mem::take(&mut self.queues[head.queue as usize]).in_order().map(|head| head.class).collect()
+        let queue = self.queues.get_mut(head.queue as usize).map(std::mem::take).unwrap_or_default();
+        queue.in_order().map(|head| head.class).collect()
     }
 
     /// What was settled when the level was reached may not be any more, since somebody has given way: whoever's turn
@@ -206,7 +222,8 @@ impl<'s> Heads<'s> {
     pub fn look_again(&mut self) {
         for no in std::mem::take(&mut self.settled) {
             let queue = self.queue(no);
-            if let Some(member) = self.member(no, 0, queue).filter(|(rank, _)| Some(rank) > self.reached.as_ref()) {
+            let member = self.first(no, EVERYBODY, queue);
+            if let Some(member) = member.filter(|(rank, _)| Some(rank) > self.reached.as_ref()) {
                 self.queues[queue as usize].push(member);
                 self.offer(queue);
             }
@@ -268,20 +285,18 @@ impl<'s> Heads<'s> {
         })
     }
 
-    /// A job of a class with its rank, by its place in the line.
-    fn member(&self, no: ClassNo, place: u32, queue: u32) -> Option<Member<'s>> {
-        let class = &self.state.queue.classes[no.at()];
-        let job = class.waiting.get(place as usize)?;
-        Some((rank(self.state, self.now, job), Head { job, class: no, place, queue }))
+    /// A job of a class by its place in the line.
+    fn nth(&self, class: ClassNo, place: u32, queue: u32) -> Option<Head> {
+        let job = self.state.queue.classes[class.at()].waiting.get(place as usize)?;
+        Some(Head { job, class, place, queue })
     }
 
-    /// The first job of a class of a level.
+    /// The first job of a class of a level, with its rank.
     fn first(&self, no: ClassNo, level: u8, queue: u32) -> Option<Member<'s>> {
-        if level == EVERYBODY {
-            return self.member(no, 0, queue);
-        }
-        let job = self.state.queue.classes[no.at()].waiting.first()?;
-        Some(((Reverse(i64::from(level)), turn(self.state, job)), Head { job, class: no, place: 0, queue }))
+        let head = self.nth(no, 0, queue)?;
+        let is_known = level != EVERYBODY;
+        let known = || (Reverse(i64::from(level)), turn(self.state, head.job));
+        Some((if is_known { known() } else { rank(self.state, self.now, head.job) }, head))
     }
 
     /// Puts the quota's next job among the others.
@@ -293,7 +308,7 @@ impl<'s> Heads<'s> {
 
     /// The place of the quota's next job.
     fn place(&self, queue: u32) -> Option<Place<'s>> {
-        let ((level, turn), head) = self.queues[queue as usize].next?;
+        let ((level, turn), head) = self.queues.get(queue as usize)?.next?;
         let key = &self.state.queue.classes[head.class.at()].key;
         // A queue that goes by time alone has one level for all.
         let is_level = is_by_priority(self.strategy(key));
@@ -313,7 +328,8 @@ fn is_by_priority(strategy: QueueStrategy) -> bool {
 /// The queue of a quota in the order in which it is judged; jobs in backoff are left out.
 #[must_use]
 pub fn positions(state: &State, quota: QuotaNo, now: Timestamp) -> Vec<JobNo> {
-    let mut heads = Heads::of(state, now, state.queue.classes_of(quota));
+    let classes: Vec<ClassNo> = state.queue.classes_of(quota).collect();
+    let mut heads = Heads::of(state, now, &classes);
     let mut order = Vec::new();
     while let Some(head) = heads.head(|_| false) {
         order.push(head.job);

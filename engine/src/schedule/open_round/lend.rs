@@ -90,7 +90,7 @@ impl OpenRound<'_> {
         if self.fronts.is_empty() && may_be_owed(self) {
             return Err(Anew::Everybody);
         }
-        let mut heads = Heads::of(self.state, self.trial.now, classes);
+        let mut heads = Heads::of(self.state, self.trial.now, &classes);
         let mut told: Sparse<(usize, Arc<Hold>)> = Sparse::default();
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::Idle)) {
             if self.trial.is_served(head.job) {
