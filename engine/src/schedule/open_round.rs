@@ -16,13 +16,11 @@ use crate::schedule::decision::Offer;
 use crate::schedule::grow::Growth;
 use crate::schedule::judge;
 use crate::schedule::judge::Refused;
-use crate::schedule::lending;
 use crate::schedule::order::Head;
 use crate::schedule::order::Heads;
 use crate::schedule::precedence::Ahead;
 use crate::schedule::precedence::Precedence;
 use crate::schedule::recheck;
-use crate::schedule::round::Scope;
 use crate::schedule::round::is_strict;
 use crate::schedule::trial::Trial;
 use crate::state::waiting::Half;
@@ -35,7 +33,6 @@ use crate::unit::ordered::Map;
 use crate::unit::ordered::Set;
 use crate::unit::sort;
 use crate::unit::sparse::Sparse;
-use crate::unit::time::Timestamp;
 
 /// A job gets nothing by right.
 #[derive(Clone)]
@@ -110,17 +107,17 @@ pub(super) struct OpenRound<'s> {
 }
 
 impl<'s> OpenRound<'s> {
-    /// A round in which nothing has been decided yet.
+    /// A round in which nothing has been decided yet but that loans end.
     pub(super) fn begin(
-        state: &'s State,
-        now: Timestamp,
+        trial: Trial<'s>,
+        ended_loans: Vec<Decision>,
         firm: &'s Set<JobNo>,
         foreseen: Option<&'s PutOff>,
         precedence: &'s Precedence,
     ) -> Self {
         Self {
-            state,
-            trial: Trial::new(state, now),
+            state: trial.state,
+            trial,
             reservations: Reservations::of(precedence),
             growth: Growth::default(),
             firm,
@@ -128,7 +125,7 @@ impl<'s> OpenRound<'s> {
             precedence,
             put_off: Vec::new(),
             is_left_over: false,
-            decisions: Vec::new(),
+            decisions: ended_loans,
             told: Sparse::default(),
             refused: Sparse::default(),
             holds: Sparse::default(),
@@ -138,17 +135,16 @@ impl<'s> OpenRound<'s> {
         }
     }
 
-    /// Ends loans that nothing covers any more.
-    pub(super) fn end_uncovered_loans(&mut self) {
-        self.decisions.extend(lending::end_uncovered(&mut self.trial));
+    /// The books as they are by now.
+    pub(super) fn trial(&self) -> &Trial<'s> {
+        &self.trial
     }
 
     /// Gives everybody what it has a right to, and says whether that leaves anything over for those refused before.
     ///
     /// # Errors
     /// Somebody who was refused would take, in the next round, what others have got.
-    pub(super) fn serve_by_right(&mut self, scope: &Scope<'_>) -> Result<bool, Ahead> {
-        let classes = scope.unsettled(&self.trial, Half::ByRight);
+    pub(super) fn serve_by_right(&mut self, classes: &[ClassNo]) -> Result<bool, Ahead> {
         self.is_left_over = false;
         self.reservations = Reservations::of(self.precedence);
         self.fronts.clear();
@@ -159,7 +155,7 @@ impl<'s> OpenRound<'s> {
             return Ok(false);
         }
         let mut told = std::mem::take(&mut self.told);
-        let mut heads = Heads::of(self.state, self.trial.now, &classes);
+        let mut heads = Heads::of(self.state, self.trial.now, classes);
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::ByRight)) {
             if self.trial.is_served(head.job) {
                 heads.pass(head);

@@ -16,6 +16,7 @@
 
 use crate::quota::settings::QueueStrategy;
 use crate::schedule::decision::Decision;
+use crate::schedule::lending;
 use crate::schedule::open_round::OpenRound;
 use crate::schedule::open_round::PutOff;
 use crate::schedule::precedence::Ahead;
@@ -59,8 +60,15 @@ fn conclude<'s>(state: &'s State, now: Timestamp, mut scope: Scope<'s>) -> Vec<D
     let (mut firm, mut precedence) = (Set::new(), Precedence::default());
     let mut foreseen = None;
     loop {
-        let mut round = OpenRound::begin(state, now, &firm, foreseen.as_ref(), &precedence);
-        let anew = match hold(&mut round, &scope) {
+        let mut trial = Trial::new(state, now);
+        let ended_loans = lending::end_uncovered(&mut trial);
+        let by_right = scope.unsettled(&trial, Half::ByRight);
+        let is_nobody_asked = || by_right.is_empty() && scope.unsettled(&trial, Half::Idle).is_empty();
+        if ended_loans.is_empty() && state.growing.is_empty() && is_nobody_asked() {
+            return Vec::new();
+        }
+        let mut round = OpenRound::begin(trial, ended_loans, &firm, foreseen.as_ref(), &precedence);
+        let anew = match hold(&mut round, &scope, by_right) {
             Ok(()) => return round.conclude(),
             Err(anew) => anew,
         };
@@ -87,12 +95,11 @@ pub(super) enum Anew {
     Everybody,
 }
 
-/// Goes through the steps of a round; ends early if it has to be held anew.
-fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
+/// Goes through the steps of a round after the second; ends early if it has to be held anew.
+fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>, mut by_right: Vec<ClassNo>) -> Result<(), Anew> {
     let mut has_left_over = false;
-    round.end_uncovered_loans();
     loop {
-        let is_left_over = round.serve_by_right(scope).map_err(Anew::Ahead)?;
+        let is_left_over = round.serve_by_right(&by_right).map_err(Anew::Ahead)?;
         has_left_over |= is_left_over;
         round.grow_within_quotas().map_err(Anew::Ahead)?;
         round.lend_to_who_was_put_off().map_err(Anew::Insist)?;
@@ -100,6 +107,7 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>) -> Result<(), Anew> {
         if !is_left_over && !round.is_unblocked() {
             break;
         }
+        by_right = scope.unsettled(round.trial(), Half::ByRight);
     }
     round.keep_for_who_awaits();
     let may_be_owed = |round: &OpenRound<'_>| !scope.is_complete && (has_left_over || round.is_stale());

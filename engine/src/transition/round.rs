@@ -29,14 +29,14 @@ use crate::unit::time::Timestamp;
 
 pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let missed = missed_slots(state, command)?;
-    let mut minutes = Minutes::of(state, now);
-    if command.slot.is_some() {
-        minutes.events.push(Event::Rounded { at: now, slot: command.slot, missed });
-    }
     let is_thorough = command.slot.is_some() && state.is_stale(now);
     let reach = if is_thorough { Reach::Everybody } else { Reach::Changed };
     let decisions = schedule::round::round(state, now, reach);
-    minutes.events.reserve(decisions.len());
+    let mut minutes = Minutes::of(state, now);
+    minutes.events.reserve(decisions.len() + usize::from(command.slot.is_some()));
+    if command.slot.is_some() {
+        minutes.events.push(Event::Rounded { at: now, slot: command.slot, missed });
+    }
     for decision in decisions {
         minutes.record(decision);
     }
