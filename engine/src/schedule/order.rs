@@ -165,7 +165,7 @@ impl<'s> Heads<'s> {
         for no in classes {
             heads.later[usize::from(heads.level(*no))].push(*no);
         }
-        heads.queues.reserve_exact(state.queue.of_quota.len().min(classes.len()));
+        heads.queues.reserve_exact(state.queue.quotas.len().min(classes.len()));
         heads
     }
 

@@ -9,7 +9,6 @@ use crate::ledger;
 use crate::ledger::DomainUse;
 use crate::schedule::trial::Trial;
 use crate::state::waiting::Half;
-use crate::state::waiting::Waiting;
 use crate::unit::amount::Amount;
 use crate::unit::amount::Guarantee;
 use crate::unit::id::ClassNo;
@@ -17,8 +16,9 @@ use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
 
 /// Adds the classes of a quota whose reasons may not hold any more in one half of the judgement.
-pub fn add_unsettled(trial: &Trial<'_>, quota: QuotaNo, waiting: &Waiting, half: Half, unsettled: &mut Vec<ClassNo>) {
+pub fn add_unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half, unsettled: &mut Vec<ClassNo>) {
     let queue = &trial.state.queue;
+    let Some(waiting) = queue.waiting_in(quota) else { return };
     let mut books = None;
     let mut are_short = |asked: &Amount| books.get_or_insert_with(|| Books::of(trial, quota, half)).are_short(asked);
     if waiting.is_settled(half, &mut are_short) {

@@ -24,7 +24,6 @@ use crate::schedule::precedence::Precedence;
 use crate::schedule::recheck;
 use crate::schedule::trial::Trial;
 use crate::state::waiting::Half;
-use crate::state::waiting::Waiting;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
 use crate::unit::id::QuotaNo;
@@ -56,7 +55,7 @@ pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
 
 /// The round of whoever is in its scope. Most rounds are the round of nobody, and do not come through this code.
 #[inline(never)]
-fn conclude<'s>(state: &'s State, now: Timestamp, mut scope: Scope<'s>) -> Vec<Decision> {
+fn conclude(state: &State, now: Timestamp, mut scope: Scope) -> Vec<Decision> {
     let (mut firm, mut precedence) = (Set::new(), Precedence::default());
     let mut foreseen = None;
     loop {
@@ -96,7 +95,7 @@ pub(super) enum Anew {
 }
 
 /// Goes through the steps of a round after the second; ends early if it has to be held anew.
-fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>, mut by_right: Vec<ClassNo>) -> Result<(), Anew> {
+fn hold(round: &mut OpenRound<'_>, scope: &Scope, mut by_right: Vec<ClassNo>) -> Result<(), Anew> {
     let mut has_left_over = false;
     loop {
         let is_left_over = round.serve_by_right(&by_right).map_err(Anew::Ahead)?;
@@ -117,23 +116,23 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope<'_>, mut by_right: Vec<ClassNo>
 }
 
 /// Whose judgement may differ from the last.
-pub(super) struct Scope<'s> {
-    /// Whole queues with their families, by number.
-    quotas: Vec<(QuotaNo, &'s Waiting)>,
+pub(super) struct Scope {
+    /// Whole queues, by number.
+    quotas: Vec<QuotaNo>,
     /// Single classes of other queues, by number.
     classes: Vec<ClassNo>,
     /// Whether it is everybody, whatever is named.
     is_complete: bool,
 }
 
-impl<'s> Scope<'s> {
+impl Scope {
     /// Everybody, after a release.
     fn complete() -> Self {
         Self { quotas: Vec::new(), classes: Vec::new(), is_complete: true }
     }
 
     /// The classes whose answers are not kept, and whole quotas where the head speaks for the rest.
-    fn changed(state: &'s State, now: Timestamp) -> Self {
+    fn changed(state: &State, now: Timestamp) -> Self {
         let queue = &state.queue;
         let (mut quotas, mut classes) = (Vec::new(), Vec::new());
         for no in queue.open.classes.iter().copied().chain(queue.open.expired(now)) {
@@ -148,7 +147,7 @@ impl<'s> Scope<'s> {
         quotas.dedup();
         sort::by_key(&mut classes, |class| *class);
         classes.dedup();
-        let quotas = quotas.into_iter().filter_map(|quota| Some((quota, queue.of_quota.get(&quota)?))).collect();
+        quotas.retain(|quota| queue.quotas.contains(quota));
         Self { quotas, classes, is_complete: false }
     }
 
@@ -166,13 +165,12 @@ impl<'s> Scope<'s> {
         let queue = &trial.state.queue;
         let concerns = |class: &ClassNo| half.concerns(queue.classes[class.at()].key.idle);
         let mut unsettled = Vec::new();
-        let everybody = self.is_complete.then_some(&queue.of_quota).into_iter().flatten();
-        let named = self.quotas.iter().map(|(quota, waiting)| (quota, *waiting));
-        for (quota, waiting) in everybody.chain(named) {
-            if is_strict(trial.state, *quota) {
-                unsettled.extend(queue.classes_of(*quota).filter(concerns));
+        let everybody = self.is_complete.then_some(&queue.quotas).into_iter().flatten().copied();
+        for quota in everybody.chain(self.quotas.iter().copied()) {
+            if is_strict(trial.state, quota) {
+                unsettled.extend(queue.classes_of(quota).filter(concerns));
             } else {
-                recheck::add_unsettled(trial, *quota, waiting, half, &mut unsettled);
+                recheck::add_unsettled(trial, quota, half, &mut unsettled);
             }
         }
         let single = self.classes.iter().copied().filter(concerns);

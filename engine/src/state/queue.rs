@@ -116,8 +116,10 @@ pub struct Queue {
     pub classes: Vec<Class>,
     /// By family number, kept like the classes.
     pub families: Vec<Family>,
-    /// Families with waiting jobs, by quota.
-    pub of_quota: Map<QuotaNo, Waiting>,
+    /// Quotas with waiting jobs.
+    pub quotas: Set<QuotaNo>,
+    /// Who waits, by quota number, as far as anybody ever has.
+    waiting: Vec<Waiting>,
     /// Whose answers are not kept.
     pub open: Open,
     /// Whether anybody has started or gone since the last scheduled round began: what that left over, and why others
@@ -173,7 +175,7 @@ impl Queue {
 
     /// The classes of a quota with waiting jobs.
     pub fn classes_of(&self, quota: QuotaNo) -> impl Iterator<Item = ClassNo> + '_ {
-        let families = self.of_quota.get(&quota).into_iter().flat_map(|waiting| &waiting.families);
+        let families = self.waiting.get(quota.at()).into_iter().flat_map(|waiting| &waiting.families);
         families.flat_map(|family| self.members(&self.families[family.at()]))
     }
 
@@ -225,11 +227,23 @@ impl Queue {
             return;
         }
         let quota = family.key.quota;
-        let waiting = self.of_quota.or_default(quota);
-        waiting.list(no, &self.families, before);
-        if waiting.families.is_empty() {
-            self.of_quota.remove(&quota);
+        if self.waiting.len() <= quota.at() {
+            self.waiting.resize_with(quota.at() + 1, Waiting::default);
         }
+        let waiting = &mut self.waiting[quota.at()];
+        let was_empty = waiting.families.is_empty();
+        waiting.list(no, &self.families, before);
+        if was_empty {
+            self.quotas.insert(quota);
+        } else if waiting.families.is_empty() {
+            self.quotas.remove(&quota);
+        }
+    }
+
+    /// Who waits in a quota; nothing if nobody does.
+    #[must_use]
+    pub fn waiting_in(&self, quota: QuotaNo) -> Option<&Waiting> {
+        self.waiting.get(quota.at()).filter(|waiting| !waiting.families.is_empty())
     }
 
     fn set_patience(&mut self, class: ClassNo, before: Option<Timestamp>, until: Option<Timestamp>) {
@@ -305,7 +319,8 @@ impl Queue {
         self.waits_for.clear();
         let families = std::mem::take(&mut self.families);
         self.family_numbers.clear();
-        self.of_quota.clear();
+        self.quotas.clear();
+        self.waiting.clear();
         self.patience.clear();
         for at in 0..self.classes.len() {
             let (key, shape) = (self.classes[at].key, &families[self.classes[at].family.at()].shape);

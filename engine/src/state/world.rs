@@ -198,7 +198,7 @@ impl State {
     /// Whether anybody waits whom a round could serve: in the queue, or with a bid.
     #[must_use]
     pub fn is_waited_for(&self) -> bool {
-        !self.queue.of_quota.is_empty() || self.market.desks.iter().any(|desk| !desk.waiting.is_empty())
+        !self.queue.quotas.is_empty() || self.market.desks.iter().any(|desk| !desk.waiting.is_empty())
     }
 
     /// When somebody first takes a reservation over that a scheduled round has not seen; everybody is judged anew then,

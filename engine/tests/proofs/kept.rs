@@ -73,7 +73,7 @@ fn kept_answers_hide_nobody_who_could_start() {
         for at in 0..setup + COMMANDS {
             let (now, command, outcome) = run.step();
             let look = |state: &State, now: Timestamp, is_after_command: bool| {
-                let is_anybody_waiting = !state.queue.of_quota.is_empty() || !state.growing.is_empty();
+                let is_anybody_waiting = !state.queue.quotas.is_empty() || !state.growing.is_empty();
                 if state.queue.is_stale || !is_anybody_waiting {
                     return false;
                 }

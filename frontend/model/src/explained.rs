@@ -48,7 +48,7 @@ const PLACES_MAX: usize = 1_000;
 /// Each waiting job's place in the queue of its quota, from 1. Who waits for an eviction's backoff has none yet.
 #[must_use]
 pub fn places(state: &State, now: Timestamp) -> Map<JobNo, usize> {
-    let queues = state.queue.of_quota.keys().map(|quota| order::positions(state, *quota, now));
+    let queues = state.queue.quotas.iter().map(|quota| order::positions(state, *quota, now));
     queues.flat_map(|queue| queue.into_iter().take(PLACES_MAX).zip(1..)).collect()
 }
 

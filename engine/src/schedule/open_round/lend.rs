@@ -76,11 +76,7 @@ impl OpenRound<'_> {
     /// # Errors
     /// Somebody would be lent something that may be owed to others. Heads of strict queues may keep everybody out, so
     /// where there are such, this is not known before.
-    pub(in crate::schedule) fn lend(
-        &mut self,
-        scope: &Scope<'_>,
-        may_be_owed: impl Fn(&Self) -> bool,
-    ) -> Result<(), Anew> {
+    pub(in crate::schedule) fn lend(&mut self, scope: &Scope, may_be_owed: impl Fn(&Self) -> bool) -> Result<(), Anew> {
         let classes = scope.unsettled(&self.trial, Half::Idle);
         // What families were told by right is not asked for any more, and what is in it is used for what they are told now.
         self.told = Sparse::default();
