@@ -52,6 +52,9 @@ pub enum Occasion {
 /// What a round concludes for the spot market.
 #[must_use]
 pub fn settle(state: &State, now: Timestamp, occasion: Occasion) -> Vec<Decision> {
+    if state.market.offers.is_empty() {
+        return Vec::new();
+    }
     let offers: Set<OfferNo> = match occasion {
         Occasion::AtOnce => state.market.fresh.clone(),
         Occasion::Scheduled => state.market.changed.iter().copied().chain(state.market.due(now)).collect(),

@@ -79,10 +79,8 @@ impl<'t> Books<'t> {
                 Self::ByRight { min: &trial.state.quotas[quota.at()].min, used }
             }
             Half::Idle => {
-                let domains = &trial.state.domains;
-                let own = domains.of_quota(quota);
-                let is_same_type = |no: &usize| domains.list[*no].resource_type == domains.list[own.at()].resource_type;
-                let is_only = (0..domains.list.len()).filter(is_same_type).count() == 1;
+                let own = trial.state.domains.of_quota(quota);
+                let is_only = trial.state.domains.list[own.at()].is_only;
                 Self::Idle(is_only.then(|| trial.domains.get(own.at())))
             }
         }

@@ -24,6 +24,8 @@ pub struct Domain {
     pub resource_type: ResourceType,
     /// Whether any split fits.
     pub is_pool: bool,
+    /// Whether there is no other one of its kind of machines.
+    pub is_only: bool,
     /// What its machines have in all, cordoned ones included.
     pub amount: Amount,
     /// Its groups.
@@ -81,6 +83,8 @@ impl Domains {
         let mut members = members.to_vec();
         sort::by_key(&mut members, |no| *no);
         let first = &groups[members[0].at()];
+        let first_of_kind = self.list.iter_mut().find(|other| other.resource_type == first.resource_type);
+        let is_only = first_of_kind.map(|other| other.is_only = false).is_none();
         let amount = members
             .iter()
             .filter_map(|member| groups[member.at()].pool)
@@ -92,6 +96,7 @@ impl Domains {
             home: members[0],
             resource_type: first.resource_type,
             is_pool: first.pool.is_some(),
+            is_only,
             amount,
             groups: members,
             roots: Vec::new(),

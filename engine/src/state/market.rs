@@ -121,9 +121,10 @@ impl Market {
 
     /// Notes that a round has looked at everything.
     pub fn settle(&mut self) {
-        for no in std::mem::take(&mut self.fresh) {
+        for no in &self.fresh {
             self.desks[no.at()].unheard.clear();
         }
+        self.fresh.clear();
     }
 
     /// Takes the names and an empty desk of a new offer, or of one that was removed, into account.
