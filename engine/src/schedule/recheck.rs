@@ -7,6 +7,7 @@
 use crate::job::hold::Lasting;
 use crate::ledger;
 use crate::ledger::DomainUse;
+use crate::ledger::QuotaUse;
 use crate::schedule::trial::Trial;
 use crate::state::waiting::Half;
 use crate::unit::amount::Amount;
@@ -61,11 +62,7 @@ fn lasts(lasting: Lasting, is_short: impl FnOnce() -> bool) -> bool {
 /// The books that plain reasons are held against.
 enum Books<'t> {
     /// The quota's own. An ancestor's would not do, since what stands in the way there may be owed.
-    ByRight {
-        min: &'t Guarantee,
-        /// What a child claims above its guarantee may be owed, and does not count.
-        used: Amount,
-    },
+    ByRight(&'t Guarantee, &'t QuotaUse),
     /// The job's own domain, if it is the one that is named because it is the only one.
     Idle(Option<&'t DomainUse>),
 }
@@ -73,11 +70,7 @@ enum Books<'t> {
 impl<'t> Books<'t> {
     fn of(trial: &'t Trial<'_>, quota: QuotaNo, half: Half) -> Self {
         match half {
-            Half::ByRight => {
-                let own = trial.quotas.get(quota.at());
-                let used = own.own_jobs.plus(&own.children_min);
-                Self::ByRight { min: &trial.state.quotas[quota.at()].min, used }
-            }
+            Half::ByRight => Self::ByRight(&trial.state.quotas[quota.at()].min, trial.quotas.get(quota.at())),
             Half::Idle => {
                 let own = trial.state.domains.of_quota(quota);
                 let is_only = trial.state.domains.list[own.at()].is_only;
@@ -89,7 +82,12 @@ impl<'t> Books<'t> {
     /// Whether the way is plainly closed still for who asks for this.
     fn are_short(&self, asked: &Amount) -> bool {
         match self {
-            Self::ByRight { min, used } => min.first_exceeded(used, asked).is_some(),
+            Self::ByRight(min, book) => {
+                // What a child claims above its guarantee may be owed, and does not count.
+                let used = |at: usize| book.own_jobs[at].saturating_add(book.children_min[at]);
+                let is_short = |at: usize| used(at).saturating_add(asked[at]) > min.amount[at];
+                asked.dimensions().any(|at| min.states(at) && is_short(at))
+            }
             Self::Idle(book) => book.is_some_and(|book| ledger::fits_in_idle(book, asked).is_err()),
         }
     }
