@@ -9,6 +9,7 @@ use engine::job::story::Cause;
 use engine::message::event::Event;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
+use engine::unit::sparse::Sparse;
 use engine::unit::time::Timestamp;
 use serde::Serialize;
 
@@ -64,7 +65,7 @@ pub struct Figures {
     pub peak_memory_bytes: Option<u64>,
     pub remarks: Vec<String>,
     #[serde(skip)]
-    submissions: BTreeMap<JobNo, (Timestamp, bool)>,
+    submissions: Sparse<(Timestamp, bool)>,
     #[serde(skip)]
     used: i64,
     #[serde(skip)]
@@ -127,7 +128,7 @@ impl Figures {
         }
         if let Event::JobSubmitted { no, at, .. } = event {
             self.submitted += 1;
-            self.submissions.insert(*no, (*at, false));
+            *self.submissions.slot(no.at()) = Some((*at, false));
         } else if let Event::Started { job, at, .. } = event {
             self.start(state, *job, *at);
         } else if let Event::Evicted { cause, lost_gpu_ms, saved_gpu_ms, .. } = event {
@@ -145,7 +146,7 @@ impl Figures {
     }
 
     fn start(&mut self, state: &State, job: JobNo, at: Timestamp) {
-        let Some((submitted, has_started)) = self.submissions.get_mut(&job) else { return };
+        let Some((submitted, has_started)) = self.submissions.slot(job.at()) else { return };
         if *has_started {
             self.restarted += 1;
             return;
