@@ -228,6 +228,7 @@ impl<S: LogStore> Cluster<S> {
         memory.shed()?;
         if has_notes || has_news(&receipt.events) {
             memory.last_news = seq;
+            memory.news_since = memory.news_since.or(Some(at));
         }
         Ok(Done { receipt, record: Some(record) })
     }
@@ -284,6 +285,11 @@ impl<S: LogStore> Cluster<S> {
     /// How many bytes the newest snapshot in the log has.
     pub fn snapshot_bytes(&mut self) -> Result<u64, Fault> {
         Ok(self.memory()?.snapshot_bytes)
+    }
+
+    /// Since when something is not published that is more than rounds in which nothing happened.
+    pub fn unpublished_since(&mut self) -> Result<Option<Timestamp>, Fault> {
+        Ok(self.memory()?.unpublished_since())
     }
 
     /// The head that is known to be published.

@@ -15,6 +15,7 @@
 #![warn(missing_docs)]
 
 pub mod answer;
+pub mod clock;
 pub mod digest;
 pub mod fault;
 pub mod founding;
@@ -38,6 +39,7 @@ mod spelling;
 
 pub mod gap;
 pub mod garbage;
+pub mod health;
 pub mod history;
 pub mod market;
 pub mod past;

@@ -144,6 +144,11 @@ impl Counted {
     }
 }
 
+/// What all unfinished jobs count for.
+pub(crate) fn weight_of_all(state: &State) -> u64 {
+    state.jobs.iter().filter(|(_, job)| !job.is_ended()).map(|(_, job)| weight::of(&job.spec)).sum()
+}
+
 /// The jobs that a command brings, by whose they are.
 fn add(state: &State, command: &Command, more: &mut BTreeMap<Whose, u64>) {
     if let Command::SubmitJob(command) = command {

@@ -45,6 +45,8 @@ pub(crate) struct Memory {
     pub(crate) head_at: Option<Timestamp>,
     /// The last entry that is more than a round in which nothing happened.
     pub(crate) last_news: u64,
+    /// When the first entry was decided that is more than that and is not published.
+    pub(crate) news_since: Option<Timestamp>,
     /// Whether this is known to be a new cluster, and no lost one; asked as long as there is no entry.
     pub(crate) is_new: bool,
     /// How many jobs there are of whom.
@@ -76,7 +78,10 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
         }
         (seq, at) = (last, decided);
     }
-    let (snapshot_seq, mut last_news, mut entry_bytes) = (seq, seq, 0);
+    let published: Option<Head> =
+        store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
+    let shown = published.as_ref().map_or(0, |head| head.seq);
+    let (snapshot_seq, mut last_news, mut entry_bytes, mut news_since) = (seq, seq, 0, None);
     loop {
         let records = store.records(seq, seq + FOLDED_AT_ONCE)?;
         if records.is_empty() {
@@ -95,10 +100,10 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
             (seq, at) = (record.seq, record.at);
             if has_news(&entry.events) {
                 last_news = seq;
+                news_since = news_since.or((seq > shown).then_some(at));
             }
         }
     }
-    let published = store.meta(Meta::Published)?.map(|text| decode("the published head", &text)).transpose()?;
     let sealed = store.meta(Meta::Sealed)?.map(|text| decode("the sealed publication", &text)).transpose()?;
     let has_stale_notes = !store.stale_buckets()?.is_empty();
     Ok(Memory {
@@ -114,6 +119,7 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
         has_stale_notes,
         head_at: None,
         last_news,
+        news_since,
         is_new: false,
         counted: Counted::default(),
     })
@@ -123,6 +129,13 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
 const CLASSES_SPARE: usize = 2_000;
 
 impl Memory {
+    /// Since when something is not published that is more than rounds in which nothing happened.
+    pub(crate) fn unpublished_since(&self) -> Option<Timestamp> {
+        // What is sealed may be in a snapshot already, of which the log's rows tell nothing.
+        let sealed = self.sealed.as_ref().map(|sealed| sealed.head.published_at);
+        self.news_since.into_iter().chain(sealed).min()
+    }
+
     /// Forgets classes of jobs of which none waits any more, once there are many: each other way to ask for pods makes
     /// one, so whoever submits and cancels would fill the memory with them.
     pub(crate) fn shed(&mut self) -> Result<(), Fault> {

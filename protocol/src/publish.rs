@@ -169,6 +169,8 @@ impl<S: LogStore> Cluster<S> {
         memory.sealed = None;
         memory.published = Some(head.clone());
         memory.head_at = Some(now);
+        // What came meanwhile came after the publication was composed.
+        memory.news_since = (memory.last_news > head.seq).then_some(head.published_at);
         Ok(())
     }
 

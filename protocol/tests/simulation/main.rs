@@ -8,6 +8,7 @@ mod air;
 mod damage;
 mod disk;
 mod figures;
+mod health;
 mod idle;
 mod limits;
 mod lost;
