@@ -41,6 +41,7 @@ pub mod gap;
 pub mod garbage;
 pub mod health;
 pub mod history;
+pub mod incident;
 pub mod market;
 pub mod past;
 pub mod ready;

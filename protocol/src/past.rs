@@ -20,6 +20,10 @@ use crate::kv::KvStore;
 use crate::kv::object;
 use crate::log::decode;
 
+mod search;
+
+pub use search::Search;
+
 /// How many pages may be read on the way to a moment. Only a history from before there were milestones takes so many.
 const HOPS_MAX: usize = 500;
 
@@ -202,53 +206,6 @@ pub async fn newest_with(
     Ok(Kept::Yes((entries, is_whole)))
 }
 
-/// A search for the newest entries of a kind before a revision. It is shown entries, the newest first, until it is over.
-pub struct Search<F> {
-    before: u64,
-    is_wanted: F,
-    count: usize,
-    found: Vec<Entry>,
-    is_over: bool,
-}
-
-impl<F: Fn(&Entry) -> bool> Search<F> {
-    /// For so many entries, or a few more: who goes on from what was found names a revision, so all that is wanted of
-    /// the last one is found. Entries without events have the revision of the one before them.
-    pub fn new(count: usize, before: u64, is_wanted: F) -> Self {
-        Self { before, is_wanted, count, found: Vec::new(), is_over: count == 0 }
-    }
-
-    /// The last revision whose entries it may find.
-    #[must_use]
-    pub fn newest(&self) -> u64 {
-        self.before.saturating_sub(1)
-    }
-
-    /// Looks at the next entry.
-    pub fn look_at(&mut self, entry: Entry) {
-        if self.is_over {
-            return;
-        }
-        let is_first_of_revision = !entry.events.is_empty();
-        if entry.revision < self.before && (self.is_wanted)(&entry) {
-            self.found.push(entry);
-        }
-        self.is_over = self.found.len() >= self.count && is_first_of_revision;
-    }
-
-    /// Whether it needs to see no more.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    /// What was found, the newest first.
-    #[must_use]
-    pub fn found(self) -> Vec<Entry> {
-        self.found
-    }
-}
-
 /// Shows a search the entries up to a number, at most those of `pages_max` pages before the ones that it begins with.
 pub async fn find(
     kv: &impl KvStore,
@@ -269,13 +226,13 @@ pub async fn find(
             Err(fault) if at >= n_newest => {
                 let gap = Gap::of_segment(fault, segment)?;
                 // Who goes on from what was found is told then.
-                return Ok(if search.found.is_empty() { Kept::Since(segment.revision, gap) } else { Kept::Yes(()) });
+                return Ok(if search.has_nothing() { Kept::Since(segment.revision, gap) } else { Kept::Yes(()) });
             }
             read => read?.into_iter().rev(),
         };
-        entries.filter(|(seq, _)| *seq <= last).for_each(|(_, entry)| search.look_at(entry));
+        entries.filter(|(seq, _)| *seq <= last).for_each(|(seq, entry)| search.look_at(seq, entry));
     }
-    match gap.filter(|_| search.found.is_empty()) {
+    match gap.filter(|_| search.has_nothing()) {
         Some((since, gap)) => Ok(Kept::Since(since, gap)),
         None => Ok(Kept::Yes(())),
     }

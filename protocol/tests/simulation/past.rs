@@ -28,6 +28,7 @@ use crate::memory::publish;
 use crate::memory::submission;
 use crate::random::Random;
 use crate::world::envelope;
+use crate::world::founding;
 use crate::world::name;
 use crate::world::sender;
 
@@ -172,6 +173,37 @@ fn a_search_in_parts_finds_each_entry_once() {
         }
         assert_eq!(found, sent, "{count} at once");
     }
+}
+
+#[test]
+fn a_search_that_breaks_off_says_where_to_go_on() {
+    let profile = Profile { snapshot_every: 10, entries_kept: 4, object_bytes_max: 200, ..Profile::default() };
+    let (mut cluster, air): (Cluster<Disk>, Air) = (founded(profile), Air::new(1));
+    cluster.submit(&submission(0), &sender(), START).expect("it is accepted");
+    for number in 0..300 {
+        let command = json!({ "set_priority": { "job": "job-0", "priority": 1 + number / 3 % 2 } });
+        cluster.submit(&envelope(&format!("turn-{number}"), &command), &sender(), START).expect("it is accepted");
+        if number % 10 == 0 {
+            publish(&mut cluster, &air, START);
+        }
+    }
+    publish(&mut cluster, &air, START);
+    let head = cluster.published().expect("reading works").expect("there is a head");
+    let (mut found, mut before, mut parts): (Vec<String>, u64, u32) = (Vec::new(), u64::MAX, 0);
+    loop {
+        let mut search = Search::new(5, before, |entry| entry.envelope.id.as_str().starts_with("founding-"));
+        assert_eq!(search.next(), None, "nothing was looked at");
+        at_hand(air::run(past::find(&air, &head, u64::MAX, 1, &mut search)).expect("reading works"));
+        let next = search.next();
+        found.extend(search.found().iter().map(|entry| entry.envelope.id.to_string()));
+        parts += 1;
+        let Some(next) = next else { break };
+        assert!(next < before, "it goes on");
+        before = next;
+    }
+    assert!(parts > 5, "{parts} parts");
+    let due: Vec<String> = (0..founding().len()).rev().map(|number| format!("founding-{number}")).collect();
+    assert_eq!(found, due, "everything before was looked at");
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) async fn find(core: &Core, mut search: Search<impl Fn(&Entry) -> bool
         let Some(oldest) = records.first() else { break };
         last = oldest.seq - 1;
         for record in records.iter().rev() {
-            search.look_at(decoded(record)?);
+            search.look_at(record.seq, decoded(record)?);
         }
     }
     // Where the log has none of them any more, all are older than what it has.
