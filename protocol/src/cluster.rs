@@ -36,6 +36,7 @@ use crate::fault::Failure;
 use crate::fault::Fault;
 use crate::log::Answered;
 use crate::log::LogStore;
+use crate::log::Meta;
 use crate::log::Record;
 use crate::log::Write;
 use crate::log::decode;
@@ -245,6 +246,10 @@ impl<S: LogStore> Cluster<S> {
         let record = Record::of(seq, &entry)?;
         let answered = Answered { at, body: record.body.clone(), receipt: encode(receipt)? };
         let mut writes = vec![Write::Append(record.clone()), Write::Remember(record.id.clone(), answered)];
+        if seq == 1 {
+            // The name may be that of a cluster that was deleted.
+            writes.push(Write::SetMeta(Meta::Deleted, None));
+        }
         writes.extend(beside);
         self.store.commit(&writes)?;
         Ok(record)

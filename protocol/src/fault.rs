@@ -31,6 +31,8 @@ pub enum Fault {
     Unfounded,
     /// The cluster is being restored; until then nothing else is done with it.
     Restoring(Progress),
+    /// The cluster was deleted.
+    Deleted,
     /// What is stored contradicts itself.
     Damaged {
         /// Where.
@@ -60,6 +62,7 @@ impl fmt::Display for Fault {
             Self::Missing { key } => write!(f, "KV does not show {key}; repeat it in a minute"),
             Self::Unfounded => f.write_str("nobody has looked whether KV shows this cluster"),
             Self::Restoring(progress) => write!(f, "{progress}; send the same again when that is over"),
+            Self::Deleted => f.write_str("the cluster was deleted"),
             Self::Damaged { place, reason } => write!(f, "{place} is damaged: {reason}"),
         }
     }

@@ -33,7 +33,9 @@ impl Gap {
         let reason = match fault {
             Fault::Missing { .. } => "is gone".to_owned(),
             Fault::Damaged { place: _, reason } => format!("is damaged: {reason}"),
-            Fault::Log { .. } | Fault::Kv { .. } | Fault::Unfounded | Fault::Restoring(_) => return Err(fault),
+            Fault::Log { .. } | Fault::Kv { .. } | Fault::Unfounded | Fault::Restoring(_) | Fault::Deleted => {
+                return Err(fault);
+            }
         };
         Ok(Self { first, last, key: key.to_owned(), reason })
     }

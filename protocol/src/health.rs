@@ -208,7 +208,7 @@ fn unreadable(fault: Fault) -> Reason {
                           restore?force=true), under another name if in doubt (restore?from=NAME)";
             reason("log_damaged", Condition::Lost, None, fault.to_string()).so(remedy)
         }
-        Fault::Log { .. } | Fault::Kv { .. } | Fault::Missing { .. } | Fault::Unfounded => {
+        Fault::Log { .. } | Fault::Kv { .. } | Fault::Missing { .. } | Fault::Unfounded | Fault::Deleted => {
             let remedy = "look at the status of the platform; what is committed is safe, and it goes on by itself";
             reason("log_unreadable", Condition::Lost, None, fault.to_string()).so(remedy)
         }

@@ -13,6 +13,18 @@ pub trait KvStore {
     fn put(&self, key: &str, value: &str) -> impl Future<Output = Result<(), Fault>>;
     /// Removes a key, if it is there.
     fn delete(&self, key: &str) -> impl Future<Output = Result<(), Fault>>;
+    /// Keys that begin so, at most so many, from a cursor on. A list may be old: it may miss what has just been put, and
+    /// have what has just been deleted.
+    fn list(&self, start: &str, cursor: Option<&str>, count: usize) -> impl Future<Output = Result<Listed, Fault>>;
+}
+
+/// Some of the keys that there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The keys.
+    pub keys: Vec<String>,
+    /// From where on there are more.
+    pub cursor: Option<String>,
 }
 
 /// An object that is named by its content.

@@ -37,6 +37,7 @@ pub mod pack;
 pub mod publish;
 mod spelling;
 
+pub mod deletion;
 pub mod gap;
 pub mod garbage;
 pub mod health;

@@ -97,6 +97,8 @@ pub enum Meta {
     Restoring,
     /// What was missing of the past when the cluster was restored.
     Missing,
+    /// What stays of the cluster once it is deleted.
+    Deleted,
 }
 
 impl Meta {
@@ -108,6 +110,7 @@ impl Meta {
             Self::Sealed => "sealed",
             Self::Restoring => "restoring",
             Self::Missing => "missing",
+            Self::Deleted => "deleted",
         }
     }
 }

@@ -53,8 +53,11 @@ pub(crate) struct Memory {
     pub(crate) counted: Counted,
 }
 
-/// The memory of a log, unless it is being restored.
+/// The memory of a log, unless the cluster is being restored or was deleted.
 pub(crate) fn load(store: &impl LogStore) -> Result<Memory, Fault> {
+    if store.meta(Meta::Deleted)?.is_some() {
+        return Err(Fault::Deleted);
+    }
     match store.meta(Meta::Restoring)? {
         Some(text) => Err(Fault::Restoring(decode::<Restoring>("the restore", &text)?.progress())),
         None => fold(store),

@@ -7,6 +7,7 @@
 //! | `c/{cluster}/snapshot/{seq}.{part}-{sha256}` | a part of the snapshot's bytes | never |
 //! | `c/{cluster}/page/{last}-{sha256}` | [`crate::document::Page`] | never |
 //! | `c/{cluster}/notes/{time}-{sha256}` | a pack of notes ([`crate::pack`]) | never |
+//! | `deleted/{cluster}` | the [`crate::deletion::Tombstone`] of a cluster | when the name is taken and deleted again |
 //! | `c/{cluster}/notes/{bucket}` | the notes of a bucket, as earlier versions have put them | not any more |
 //!
 //! Everything but the head and those old notes ends with the digest of its content, so that storing it twice is storing it
@@ -44,8 +45,15 @@ impl ClusterName {
     }
 
     /// How all of its keys begin.
-    pub(crate) fn start(&self) -> String {
+    #[must_use]
+    pub fn start(&self) -> String {
         format!("c/{self}/")
+    }
+
+    /// The key of what stays of a deleted cluster. It is none of the cluster's own.
+    #[must_use]
+    pub fn tombstone(&self) -> String {
+        format!("deleted/{self}")
     }
 
     /// The key of the head.

@@ -221,6 +221,7 @@ impl From<Fault> for Problem {
         match fault {
             Fault::Log { .. } | Fault::Kv { .. } | Fault::Missing { .. } | Fault::Unfounded => Self::Unavailable(text),
             Fault::Restoring(_) => Self::Restoring(text),
+            Fault::Deleted => Self::Unavailable(text),
             Fault::Damaged { .. } => Self::Internal(text),
         }
     }
@@ -232,7 +233,7 @@ pub(crate) fn of_restore(fault: Fault) -> Problem {
     match fault {
         Fault::Damaged { .. } => Problem::Damaged(text),
         Fault::Missing { .. } => Problem::Incomplete(text),
-        Fault::Log { .. } | Fault::Kv { .. } | Fault::Unfounded | Fault::Restoring(_) => fault.into(),
+        Fault::Log { .. } | Fault::Kv { .. } | Fault::Unfounded | Fault::Restoring(_) | Fault::Deleted => fault.into(),
     }
 }
 

@@ -8,6 +8,7 @@ use pai::key::Master;
 use protocol::agents::silence::MISSED_AFTER;
 use protocol::fault::Fault;
 use protocol::kv::KvStore;
+use protocol::kv::Listed;
 use protocol::limits::Limits;
 use protocol::name::is_fixed;
 use protocol::profile::Pace;
@@ -148,5 +149,14 @@ impl KvStore for Kv {
     async fn delete(&self, key: &str) -> Result<(), Fault> {
         let fault = |error: worker::KvError| Fault::Kv { key: key.to_owned(), reason: error.to_string() };
         self.0.delete(key).await.map_err(fault)
+    }
+
+    async fn list(&self, start: &str, cursor: Option<&str>, count: usize) -> Result<Listed, Fault> {
+        let fault = |error: worker::KvError| Fault::Kv { key: start.to_owned(), reason: error.to_string() };
+        let list = self.0.list().prefix(start.to_owned()).limit(count as u64);
+        let list = if let Some(cursor) = cursor { list.cursor(cursor.to_owned()) } else { list };
+        let listed = list.execute().await.map_err(fault)?;
+        let keys = listed.keys.into_iter().map(|key| key.name).collect();
+        Ok(Listed { keys, cursor: listed.cursor.filter(|_| !listed.list_complete) })
     }
 }

@@ -14,6 +14,7 @@ use protocol::document::Head;
 use protocol::document::Page;
 use protocol::fault::Fault;
 use protocol::kv::KvStore;
+use protocol::kv::Listed;
 
 use crate::random::Random;
 
@@ -155,13 +156,15 @@ impl Inner {
             self.check_named(&head);
             self.heads.push(head);
         } else {
-            assert!(values.iter().all(|known| known == value), "{key} has changed");
+            let may_change = key.starts_with("deleted/");
+            assert!(may_change || values.iter().all(|known| known == value), "{key} has changed");
             values.push(value.to_owned());
         }
         if self.random.percent(self.weather.fail_after) { fault("planned, after") } else { Ok(()) }
     }
 
     fn delete(&mut self, key: &str) -> Result<(), Fault> {
+        self.left = self.left.checked_sub(1).expect("the invocation has as many calls as the platform allows");
         if self.random.percent(self.weather.fail_before) {
             return Err(Fault::Kv { key: key.to_owned(), reason: "planned, before".to_owned() });
         }
@@ -206,6 +209,22 @@ impl Inner {
     }
 }
 
+impl Inner {
+    /// A list shows a key late now and then.
+    fn list(&mut self, start: &str, cursor: Option<&str>, count: usize) -> Result<Listed, Fault> {
+        self.left = self.left.checked_sub(1).expect("the invocation has as many calls as the platform allows");
+        if self.random.percent(self.weather.fail_read) {
+            return Err(Fault::Kv { key: start.to_owned(), reason: "planned".to_owned() });
+        }
+        let after = |key: &&String| key.starts_with(start) && cursor.is_none_or(|cursor| key.as_str() > cursor);
+        let all: Vec<String> = self.values.keys().filter(after).cloned().collect();
+        let cursor = if all.len() > count { all.get(count - 1).cloned() } else { None };
+        let stale = self.weather.stale_read;
+        let keys = all.into_iter().take(count).filter(|_| !self.random.percent(stale)).collect();
+        Ok(Listed { keys, cursor })
+    }
+}
+
 impl KvStore for Air {
     async fn get(&self, key: &str) -> Result<Option<String>, Fault> {
         Pause::default().await;
@@ -220,6 +239,11 @@ impl KvStore for Air {
     async fn delete(&self, key: &str) -> Result<(), Fault> {
         Pause::default().await;
         self.0.borrow_mut().delete(key)
+    }
+
+    async fn list(&self, start: &str, cursor: Option<&str>, count: usize) -> Result<Listed, Fault> {
+        Pause::default().await;
+        self.0.borrow_mut().list(start, cursor, count)
     }
 }
 

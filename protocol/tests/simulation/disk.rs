@@ -257,7 +257,7 @@ impl Tables {
             }
             "meta" => {
                 let name: String = next(at);
-                let key = [Meta::Published, Meta::Sealed, Meta::Restoring, Meta::Missing]
+                let key = [Meta::Published, Meta::Sealed, Meta::Restoring, Meta::Missing, Meta::Deleted]
                     .into_iter()
                     .find(|key| key.as_str() == name);
                 self.meta.insert(key.unwrap_or_else(|| panic!("an unknown value {name}")), next(at));

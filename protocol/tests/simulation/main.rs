@@ -6,6 +6,7 @@
 mod agents;
 mod air;
 mod damage;
+mod deletion;
 mod disk;
 mod figures;
 mod health;

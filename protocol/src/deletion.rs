@@ -1,0 +1,301 @@
+//! Deleting a cluster: first what it costs, then all of it, in steps, and a tombstone that stays.
+//!
+//! 1. [`Cluster::deletion_cost`] says what ends and what goes, with a word that stands for exactly that.
+//! 2. [`Cluster::delete`] takes that word. In one commit the log is dropped and a [`Tombstone`] put in its place: from then
+//!    on every command, round and read of the cluster is refused, and agents are told that nothing is wanted any more.
+//! 3. [`steps::go_on`] empties KV, head first, a few objects an invocation. Lists of KV may be old, and a publication may
+//!    have been under way, so it goes over all keys again until it finds none.
+//!
+//! The tombstone keeps whoever sends commands to the name from founding it anew by accident. A copy of it is in KV, for
+//! a storage that is lost afterwards. Who says the revision at which the cluster was deleted may have the name again.
+
+use agent::message::FORMAT;
+use agent::message::Hello;
+use agent::message::RunReport;
+use agent::message::RunState;
+use agent::message::StopOrder;
+use agent::message::SyncAnswer;
+use agent::message::SyncRequest;
+use agent::message::Welcome;
+use agent::run::Version;
+use engine::job::phase::Phase;
+use engine::message::command::Command;
+use engine::message::command::UpdateCluster;
+use engine::state::jobs::Job;
+use engine::unit::id::UserId;
+use engine::unit::time::Millis;
+use engine::unit::time::Timestamp;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cluster::Cluster;
+use crate::cluster::Done;
+use crate::cluster::RESTORED_PREFIX;
+use crate::digest::sha256;
+use crate::fault::Failure;
+use crate::fault::Fault;
+use crate::kv::KvStore;
+use crate::log::LogStore;
+use crate::log::Meta;
+use crate::log::Write;
+use crate::log::decode;
+use crate::log::encode;
+use crate::memory::fold;
+use crate::name::ClusterName;
+
+pub mod steps;
+
+/// How long what really runs may take to end once its cluster is deleted.
+const STOP_WITHIN: Millis = Millis(30_000);
+/// When agents ask again that have been told.
+const ASK_AGAIN: Millis = Millis::MINUTE;
+/// How many characters the word has that confirms a deletion.
+const WORD_CHARS: usize = 16;
+
+/// What deleting a cluster costs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DeletionCost {
+    /// The cluster.
+    pub cluster: String,
+    /// Its revision.
+    pub revision: u64,
+    /// Jobs that hold something, which end.
+    pub running: u64,
+    /// Jobs that wait, which never start.
+    pub queued: u64,
+    /// Quotas that go.
+    pub quotas: u64,
+    /// Workspaces that go.
+    pub workspaces: u64,
+    /// Access keys that open nothing any more.
+    pub keys: u64,
+    /// Entries of the log, of which nothing can be read any more.
+    pub entries: u64,
+    /// Objects of KV that are deleted, as far as one list shows them.
+    pub objects: u64,
+    /// Whether there are more.
+    pub has_more_objects: bool,
+    /// Repeat the request with this as `confirm`. It stands for these jobs: when others run or wait, there is another one.
+    pub confirm: String,
+    /// The same as a sentence.
+    pub message: String,
+}
+
+/// How far a deletion is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Deletion {
+    /// The cluster.
+    pub cluster: String,
+    /// When it was deleted.
+    pub at: Timestamp,
+    /// Who has deleted it.
+    pub by: UserId,
+    /// Its last revision; with `?anew=REVISION` its name can be taken again.
+    pub revision: u64,
+    /// How many objects of KV have been deleted, at least: a step that fails is not counted.
+    pub objects: u64,
+    /// Whether nothing of it is left. Until then it goes on by itself.
+    pub is_done: bool,
+}
+
+/// What is answered to whoever asks what a deletion costs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum DeletionAnswer {
+    /// This.
+    Cost(Box<DeletionCost>),
+    /// It is deleted already.
+    Deleted(Deletion),
+}
+
+/// What stays of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tombstone {
+    /// When it was deleted.
+    pub at: Timestamp,
+    /// Who has deleted it.
+    pub by: UserId,
+    /// Its last revision.
+    pub revision: u64,
+    /// The epoch of what agents are told from now on: later than every other.
+    pub epoch: u64,
+    /// How many objects of KV have been deleted, at least: a step that fails is not counted.
+    pub objects: u64,
+    /// How many of them since KV was gone over from the beginning.
+    pub found: u64,
+    /// Where the next step goes on; none at the beginning.
+    pub cursor: Option<String>,
+    /// Not before this time.
+    pub next: Timestamp,
+    /// Whether nothing is left.
+    pub is_done: bool,
+}
+
+/// Why a cluster is not deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undeleted {
+    /// The word does not stand for what it costs now.
+    OtherCost(Box<DeletionCost>),
+    /// There is nothing to delete.
+    Nothing,
+}
+
+impl Tombstone {
+    /// What is told of it.
+    #[must_use]
+    pub fn told(&self, cluster: &ClusterName) -> Deletion {
+        let Self { at, by, revision, objects, is_done, .. } = self.clone();
+        Deletion { cluster: cluster.to_string(), at, by, revision, objects, is_done }
+    }
+
+    /// As a sentence, with what to do.
+    #[must_use]
+    pub fn sentence(&self, cluster: &ClusterName) -> String {
+        let Self { at, revision, is_done, .. } = self;
+        let deleted = format!("cluster {cluster} was deleted at {} (revision {revision})", at.0);
+        if *is_done {
+            format!("{deleted}; for a new one of this name send create_cluster with ?anew={revision}")
+        } else {
+            format!("{deleted}; what KV has of it is still being removed, and then its name can be taken again")
+        }
+    }
+
+    /// The answer to an agent that says hello: it will be told what to stop.
+    #[must_use]
+    pub fn welcome(&self, _: &Hello) -> Welcome {
+        Welcome { format: FORMAT, incarnation: 1 }
+    }
+
+    /// The answer to an agent: whatever lives ends, and what has ended is forgotten.
+    #[must_use]
+    pub fn farewell(&self, request: &SyncRequest) -> SyncAnswer {
+        let has_ended = |report: &RunReport| matches!(report.state, RunState::Ended(_));
+        let (ended, alive): (Vec<&RunReport>, Vec<&RunReport>) = request.runs.iter().partition(|run| has_ended(run));
+        let kill_in_ms = STOP_WITHIN.0.unsigned_abs();
+        let stop = alive.into_iter().map(|report| StopOrder { run: report.run, job: report.job.clone(), kill_in_ms });
+        SyncAnswer {
+            format: FORMAT,
+            incarnation: request.incarnation,
+            version: Version { epoch: self.epoch, revision: self.revision },
+            interval_ms: ASK_AGAIN.0.unsigned_abs(),
+            want: Vec::new(),
+            stop: stop.collect(),
+            forget: ended.into_iter().map(|report| report.run).collect(),
+        }
+    }
+}
+
+impl<S: LogStore> Cluster<S> {
+    /// What deleting the cluster costs; nothing where there is none. `objects` are those that a list of KV shows, and
+    /// whether there are more.
+    pub fn deletion_cost(&mut self, objects: (u64, bool)) -> Result<Option<DeletionCost>, Fault> {
+        let cluster = self.name.to_string();
+        let memory = self.memory()?;
+        let (state, entries) = (&memory.state, memory.seq);
+        if entries == 0 {
+            return Ok(None);
+        }
+        let is_queued = |job: &Job| matches!(job.phase, Phase::Queued { .. });
+        let unfinished: Vec<&Job> = state.jobs.iter().map(|(_, job)| job).filter(|job| !job.is_ended()).collect();
+        let queued = unfinished.iter().filter(|job| is_queued(job)).count() as u64;
+        let running = unfinished.len() as u64 - queued;
+        let mut stakes: Vec<String> =
+            unfinished.iter().map(|job| format!("{} {}", job.spec.id, is_queued(job))).collect();
+        stakes.sort();
+        let confirm = sha256(format!("{cluster}\n{}", stakes.join("\n")).as_bytes())[..WORD_CHARS].to_owned();
+        let (quotas, workspaces) = (state.live_quotas().count() as u64, state.workspaces.len() as u64);
+        let keys = state.keys.values().filter(|key| !key.is_revoked).count() as u64;
+        let (objects, has_more_objects) = objects;
+        let more = if has_more_objects { " or more" } else { "" };
+        let message = format!(
+            "deleting cluster {cluster} ends {running} jobs that run and drops {queued} that wait; {quotas} quotas, \
+             {workspaces} workspaces, {keys} access keys, {entries} entries of history and {objects}{more} objects of KV \
+             go, and nothing brings them back. Clusters that were restored from it lose their past from before that. To \
+             do it, repeat this with confirm={confirm}"
+        );
+        let revision = state.revision;
+        Ok(Some(DeletionCost {
+            cluster,
+            revision,
+            running,
+            queued,
+            quotas,
+            workspaces,
+            keys,
+            entries,
+            objects,
+            has_more_objects,
+            confirm,
+            message,
+        }))
+    }
+
+    /// Deletes the cluster, if the word stands for what that costs now.
+    pub fn delete(
+        &mut self,
+        confirm: &str,
+        by: &UserId,
+        objects: (u64, bool),
+        now: Timestamp,
+    ) -> Result<Result<Tombstone, Undeleted>, Fault> {
+        let Some(cost) = self.deletion_cost(objects)? else { return Ok(Err(Undeleted::Nothing)) };
+        if cost.confirm != confirm {
+            return Ok(Err(Undeleted::OtherCost(Box::new(cost))));
+        }
+        let seconds = u64::try_from(now.0 / 1_000).unwrap_or(0);
+        let epoch = self.memory()?.state.cluster.epoch.saturating_add(1).max(seconds);
+        let tombstone = Tombstone {
+            at: now,
+            by: by.clone(),
+            revision: cost.revision,
+            epoch,
+            objects: 0,
+            found: 0,
+            cursor: None,
+            next: now,
+            is_done: false,
+        };
+        self.forget();
+        self.store.commit(&[Write::Clear, tombstone.write()?])?;
+        Ok(Ok(tombstone))
+    }
+
+    /// What stays of the cluster, if it was deleted. Costs nothing where the cluster is in use.
+    pub fn tombstone(&self) -> Result<Option<Tombstone>, Fault> {
+        if self.memory.is_some() {
+            return Ok(None);
+        }
+        self.store.meta(Meta::Deleted)?.map(|text| decode("the tombstone", &text)).transpose()
+    }
+
+    /// Opens a deleted cluster for its first command, which drops the tombstone: until then memory alone knows of it, and
+    /// whoever does not go through with it has to [forget](Cluster::forget) that.
+    pub fn take_again(&mut self) -> Result<(), Fault> {
+        self.memory = Some(fold(&self.store)?);
+        Ok(())
+    }
+
+    /// Begins an epoch later than that of the cluster that had the name: its agents may still have runs of it.
+    pub fn begin_again(&mut self, now: Timestamp) -> Result<Done, Failure> {
+        let name = format!("{RESTORED_PREFIX}{}", self.memory()?.seq);
+        let update = UpdateCluster { execution: None, start_within_ms: None, is_restored: true };
+        self.handle_own(&name, None, Command::UpdateCluster(update), now)
+    }
+}
+
+impl Tombstone {
+    fn write(&self) -> Result<Write, Fault> {
+        Ok(Write::SetMeta(Meta::Deleted, Some(encode(self)?)))
+    }
+}
+
+/// The tombstone that KV has, for a storage that knows of none.
+pub async fn shown(kv: &impl KvStore, cluster: &ClusterName) -> Result<Option<Tombstone>, Fault> {
+    kv.get(&cluster.tombstone()).await?.map(|text| decode("the tombstone", &text)).transpose()
+}
