@@ -38,8 +38,11 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The secret that all others come from.
-pub struct Master(Vec<u8>);
+/// The secret that all others come from, and for a while the one before it: what was made of that serves as well.
+pub struct Master {
+    bytes: Vec<u8>,
+    before: Option<Box<Self>>,
+}
 
 impl fmt::Debug for Master {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,7 +54,18 @@ impl Master {
     /// The master secret, if it is long enough.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
-        (bytes.len() >= MASTER_BYTES_MIN).then(|| Self(bytes.to_owned()))
+        (bytes.len() >= MASTER_BYTES_MIN).then(|| Self { bytes: bytes.to_owned(), before: None })
+    }
+
+    /// With the one before it. What is made from now on is made of the new one alone.
+    #[must_use]
+    pub fn after(self, before: Option<Self>) -> Self {
+        Self { before: before.map(Box::new), ..self }
+    }
+
+    /// Those that serve, the newest first.
+    pub(crate) fn each(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.before.as_deref())
     }
 
     /// The secret of a generation of a key.
@@ -69,12 +83,12 @@ impl Master {
     /// The code that proves what a session's token says.
     #[must_use]
     pub(crate) fn session_code(&self, text: &str) -> Secret {
-        Secret(hex(&hmac_sha256(&self.0, format!("session\n{text}").as_bytes())))
+        Secret(hex(&hmac_sha256(&self.bytes, format!("session\n{text}").as_bytes())))
     }
 
     /// Neither a purpose nor a key's name has a line break in it, so no two of these are the same.
     fn derived(&self, purpose: &str, key: &KeyId, generation: u32) -> String {
-        let mac = hmac_sha256(&self.0, format!("{purpose}\n{}\n{generation}", key.as_str()).as_bytes());
+        let mac = hmac_sha256(&self.bytes, format!("{purpose}\n{}\n{generation}", key.as_str()).as_bytes());
         hex(&mac)
     }
 }
@@ -91,11 +105,21 @@ pub struct Accepted {
 /// What a key's requests may be signed with, the newest first; nothing once it is revoked or has expired.
 #[must_use]
 pub fn accepted(master: &Master, id: &KeyId, key: &AccessKey, now: Timestamp) -> Vec<Accepted> {
-    let accepted = |generation| Accepted {
-        secret: master.secret(id, generation),
-        security_token: key.expires.map(|_| master.security_token(id, generation)),
-    };
-    key.generations(now).map(accepted).collect()
+    by_generation(master, id, key, now).map(|(_, accepted)| accepted).collect()
+}
+
+/// The same, each with its generation.
+pub(crate) fn by_generation(
+    master: &Master,
+    id: &KeyId,
+    key: &AccessKey,
+    now: Timestamp,
+) -> impl Iterator<Item = (u32, Accepted)> {
+    let generations = key.generations(now).flat_map(|generation| master.each().map(move |one| (generation, one)));
+    generations.map(|(generation, one)| {
+        let security_token = key.expires.map(|_| one.security_token(id, generation));
+        (generation, Accepted { secret: one.secret(id, generation), security_token })
+    })
 }
 
 /// The HMAC of a message.
@@ -171,6 +195,21 @@ mod tests {
         assert_eq!(of(&second, 99)[1..], first);
         assert_eq!(of(&second, 100), of(&second, 99)[..1]);
         assert!(of(&AccessKey { is_revoked: true, ..second }, 99).is_empty());
+    }
+
+    #[test]
+    fn what_was_made_before_serves_until_the_master_before_is_gone() {
+        let (id, next) = (KeyId::new("key-1").unwrap(), || Master::new(&[9; 32]).unwrap());
+        let both = next().after(Some(master()));
+        let serving = accepted(&both, &id, &key(None), Timestamp(0));
+        assert_eq!(
+            serving.iter().map(|one| &one.secret).collect::<Vec<_>>(),
+            [&next().secret(&id, 1), &master().secret(&id, 1)]
+        );
+        assert_eq!(both.secret(&id, 1), next().secret(&id, 1), "what is shown is new");
+        let temporary = accepted(&both, &id, &key(Some(Timestamp(9))), Timestamp(0));
+        assert_eq!(temporary[1].security_token, Some(master().security_token(&id, 1)));
+        assert_eq!(accepted(&next(), &id, &key(None), Timestamp(0)), serving[..1]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 
 use crate::key::Master;
 use crate::key::Secret;
-use crate::key::accepted;
+use crate::key::by_generation;
 
 /// How long a session lasts.
 pub const SESSION: Millis = Millis(12 * 3_600_000);
@@ -34,7 +34,7 @@ impl Session {
     /// opens none: it is for programs, which sign.
     #[must_use]
     pub fn open(master: &Master, id: &KeyId, key: &AccessKey, shown: &Secret, now: Timestamp) -> Option<Self> {
-        let mut serving = key.generations(now).zip(accepted(master, id, key, now));
+        let mut serving = by_generation(master, id, key, now);
         let is_shown = |secret: &Secret| bool::from(secret.reveal().as_bytes().ct_eq(shown.reveal().as_bytes()));
         let (generation, _) = serving.find(|(_, one)| one.security_token.is_none() && is_shown(&one.secret))?;
         Some(Self { key: id.clone(), generation, expires: now + SESSION })
@@ -51,7 +51,8 @@ impl Session {
     #[must_use]
     pub fn read(master: &Master, token: &str, now: Timestamp) -> Option<Self> {
         let (text, code) = token.rsplit_once('.')?;
-        if !bool::from(master.session_code(text).reveal().as_bytes().ct_eq(code.as_bytes())) {
+        let is_proved = |one: &Master| bool::from(one.session_code(text).reveal().as_bytes().ct_eq(code.as_bytes()));
+        if !master.each().any(is_proved) {
             return None;
         }
         let mut parts = text.strip_prefix(MARK)?.rsplitn(3, '.');
@@ -110,6 +111,19 @@ mod tests {
         let read = |at: Timestamp| Session::read(&master(), token.reveal(), at);
         assert_eq!(read(Timestamp(6)), Some(session.clone()));
         assert_eq!(read(session.expires), None);
+    }
+
+    #[test]
+    fn sessions_go_on_when_the_master_secret_is_changed() {
+        let next = || Master::new(&[9; 32]).unwrap();
+        let both = next().after(Some(master()));
+        let old = open(&key(None), &master().secret(&id(), 1), 5).unwrap().token(&master());
+        assert!(Session::read(&both, old.reveal(), Timestamp(6)).is_some());
+        assert!(Session::read(&next(), old.reveal(), Timestamp(6)).is_none());
+        for secret in [master().secret(&id(), 1), next().secret(&id(), 1)] {
+            let opened = Session::open(&both, &id(), &key(None), &secret, Timestamp(5)).unwrap();
+            assert!(Session::read(&next(), opened.token(&both).reveal(), Timestamp(6)).is_some(), "its token is new");
+        }
     }
 
     #[test]

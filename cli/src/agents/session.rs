@@ -114,7 +114,7 @@ fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, LinkError> {
         (409, "superseded") => LinkError::Superseded,
         (409, "say_hello") => LinkError::Unknown,
         (404, "no_script") => LinkError::Silent(message),
-        (400 | 401 | 403 | 404 | 409 | 413 | 422, code) if !code.is_empty() => LinkError::Refused(message),
+        (400 | 401 | 403 | 404 | 409 | 410 | 413 | 422, code) if !code.is_empty() => LinkError::Refused(message),
         (_, _) => LinkError::Silent(message),
     })
 }
@@ -143,6 +143,7 @@ mod tests {
         assert_eq!(told(409, &refusal("say_hello")), "hello");
         assert_eq!(told(409, &refusal("bad_node")), "refused: words");
         assert_eq!(told(403, &refusal("other_agent")), "refused: words");
+        assert_eq!(told(410, &refusal("deleted")), "refused: words");
         for (status, text) in [(404, "<html>"), (429, &*refusal("too_many")), (503, &refusal("unavailable")), (302, "")]
         {
             assert_eq!(told(status, text), "silent", "{status}");
