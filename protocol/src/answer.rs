@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use crate::cluster::Position;
 use crate::gap::Gap;
+use crate::health::ROUNDS_LATE;
 
 /// What is nothing is written as null here, and never left out.
 #[cfg(feature = "schema")]
@@ -45,22 +46,46 @@ pub struct Refusal {
     pub rejection: Option<Rejection>,
 }
 
-/// That the Worker runs.
+/// How the service does as a whole, by what the clock has found in the last minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
 #[serde(deny_unknown_fields)]
 pub struct Health {
     /// How it does.
     pub status: HealthStatus,
+    /// How many clusters are degraded.
+    pub degraded: u64,
+    /// How many clusters refuse commands.
+    pub lost: u64,
+    /// The minute that the clock has reached last; none if it never came, or if that cannot be read.
+    pub last_tick: Option<Timestamp>,
 }
 
-/// How the Worker does.
+/// How the service does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HealthStatus {
-    /// It runs.
+    /// Nothing is known to be wrong.
     Ok,
+    /// It answers, and something is wrong with a cluster, with the clock or with the list of clusters.
+    Degraded,
+}
+
+impl Health {
+    /// By the counts of clusters that do not do well, and the clock, which is late after some minutes.
+    #[must_use]
+    pub fn of(degraded: u64, lost: u64, last_tick: Option<Timestamp>, now: Timestamp) -> Self {
+        let is_late = last_tick.is_some_and(|at| now - at > ROUNDS_LATE);
+        let status = if degraded + lost > 0 || is_late { HealthStatus::Degraded } else { HealthStatus::Ok };
+        Self { status, degraded, lost, last_tick }
+    }
+
+    /// Where the list of clusters cannot be read.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self { status: HealthStatus::Degraded, degraded: 0, lost: 0, last_tick: None }
+    }
 }
 
 /// What the run of a job prints that has not ended, or the end of what its last one has printed.
@@ -105,6 +130,15 @@ pub struct OpenedSession {
     pub administers: bool,
     /// When it ends.
     pub expires: Timestamp,
+}
+
+/// What came of signing out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SignedOut {
+    /// Whether a session was ended; who came with another credential had none.
+    pub ended: bool,
 }
 
 /// Who a sender is.

@@ -13,6 +13,8 @@ pub enum Call {
     Health,
     /// The names of all clusters.
     Clusters,
+    /// How a cluster does, and why.
+    Condition,
     /// To decide an envelope's command.
     Command,
     /// The state.
@@ -45,6 +47,16 @@ pub enum Call {
     Audit,
     /// Figures for Prometheus.
     Metrics,
+    /// What happened beside the log: refusals, sign-ins, restores.
+    Incidents,
+    /// The same beside the logs of all clusters.
+    ServiceIncidents,
+    /// What deleting the cluster costs, or how far that is.
+    Deletion,
+    /// To delete the cluster.
+    Delete,
+    /// To end the session with which this is asked.
+    SignOut,
     /// Sequence, revision and digest of the object's state.
     Hash,
     /// A WebSocket on which every new entry is pushed.
@@ -172,7 +184,7 @@ impl Route {
 }
 
 /// All of them.
-pub const ROUTES: [Route; 31] = [
+pub const ROUTES: [Route; 37] = [
     get(Call::Health, "/health", Who::Anybody, Place::Front),
     get(Call::Clusters, "/v1/clusters", Who::Known, Place::Front),
     post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known).with(&["anew"]),
@@ -204,15 +216,21 @@ pub const ROUTES: [Route; 31] = [
         "min_revision",
     ]),
     post(Call::Session, "/v1/clusters/{cluster}/sessions", Who::Anybody),
+    post(Call::SignOut, "/v1/clusters/{cluster}/sessions/end", Who::Known),
     get(Call::Me, "/v1/clusters/{cluster}/me", Who::Known, Place::Object),
     get(Call::Keys, "/v1/clusters/{cluster}/keys", Who::Known, Place::Object),
     get(Call::Audit, "/v1/clusters/{cluster}/audit", SEE, Place::Object).with(&["count", "before"]),
+    get(Call::Incidents, "/v1/clusters/{cluster}/incidents", Who::Known, Place::Object).with(&["count", "before"]),
+    get(Call::ServiceIncidents, "/v1/incidents", Who::Known, Place::Front).with(&["count", "before"]),
     get(Call::Metrics, "/v1/clusters/{cluster}/metrics", SEE, Place::Object),
+    get(Call::Condition, "/v1/clusters/{cluster}/health", SEE_LOG, Place::Object),
     get(Call::Hash, "/v1/clusters/{cluster}/hash", SEE_LOG, Place::Object),
     // Browsers cannot set a header on a WebSocket, so the credential may come as a subprotocol.
     get(Call::Events, "/v1/clusters/{cluster}/events", SEE, Place::Object),
     post(Call::Restore, "/v1/clusters/{cluster}/restore", RUN).with(&["from", "head", "force"]),
     post(Call::Flush, "/v1/clusters/{cluster}/flush", RUN),
+    get(Call::Deletion, "/v1/clusters/{cluster}/deletion", RUN, Place::Object),
+    post(Call::Delete, "/v1/clusters/{cluster}/delete", RUN).with(&["confirm"]),
     post(Call::Slot, "/v1/clusters/{cluster}/slots/{slot}", Who::Clock),
     post(Call::Agent(AgentCall::Hello), "/v1/clusters/{cluster}/agents/{agent}/hello", Who::Agent),
     post(Call::Agent(AgentCall::Sync), "/v1/clusters/{cluster}/agents/{agent}/sync", Who::Agent),

@@ -23,6 +23,9 @@ pub(crate) const REVISION_HEADER: &str = "x-tidegate-revision";
 /// Browsers take an answer for what it says it is.
 const NO_GUESSING: (&str, &str) = ("x-content-type-options", "nosniff");
 
+/// The status of what somebody may not do.
+const DENIED: u16 = 403;
+
 /// The status with which a request becomes a socket.
 const SWITCHED: u16 = 101;
 
@@ -70,6 +73,10 @@ pub(crate) enum Problem {
     Incomplete(String),
     /// The storage has lost the cluster that KV shows.
     StorageLost(Lost),
+    /// The cluster was deleted; with what to do.
+    Deleted(String),
+    /// What a deletion costs has not been confirmed, and what it is.
+    Unconfirmed(String),
     /// An agent says what cannot be taken.
     Agent(Refused),
     /// Nothing is kept of what the job has printed.
@@ -118,6 +125,16 @@ fn of_rejection(rejection: &Rejection) -> (u16, &'static str) {
 }
 
 impl Problem {
+    /// What kind of refusal it is, for programs.
+    pub(crate) fn code(&self) -> &'static str {
+        self.describe().1
+    }
+
+    /// Whether somebody may not do what they asked for.
+    pub(crate) fn is_denial(&self) -> bool {
+        self.describe().0 == DENIED
+    }
+
     fn describe(&self) -> (u16, &'static str, String) {
         match self {
             Self::Rejected(rejection) => {
@@ -175,6 +192,8 @@ impl Problem {
                 );
                 (409, "storage_lost", message)
             }
+            Self::Deleted(what) => (410, "deleted", what.clone()),
+            Self::Unconfirmed(cost) => (409, "unconfirmed", cost.clone()),
             Self::Agent(refused) => {
                 let status = if matches!(refused, Refused::Message(_)) { 400 } else { 409 };
                 (status, refused.code(), refused.to_string())
@@ -221,7 +240,7 @@ impl From<Fault> for Problem {
         match fault {
             Fault::Log { .. } | Fault::Kv { .. } | Fault::Missing { .. } | Fault::Unfounded => Self::Unavailable(text),
             Fault::Restoring(_) => Self::Restoring(text),
-            Fault::Deleted => Self::Unavailable(text),
+            Fault::Deleted => Self::Deleted(text),
             Fault::Damaged { .. } => Self::Internal(text),
         }
     }

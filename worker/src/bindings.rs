@@ -1,11 +1,12 @@
-//! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secret
-//! `ADMIN_KEY`, `MONITOR_KEY` and `MASTER_SECRET`, the variables `PACE`, `PAST_DAYS`, `JOBS_OF_*_MAX`, `RESTORE_OPERATIONS`,
-//! `MISSED_AFTER_S` and `ACCESS_*`.
+//! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secrets
+//! `ADMIN_KEY`, `MONITOR_KEY`, `MASTER_SECRET` and `MASTER_SECRET_BEFORE`, the variables `PACE`, `PAST_DAYS`,
+//! `JOBS_OF_*_MAX`, `RESTORE_OPERATIONS`, `CLOCK_CALLS`, `MISSED_AFTER_S`, `SESSION_IDLE_S`, `KV_LATE_S` and `ACCESS_*`.
 
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use pai::key::Master;
 use protocol::agents::silence::MISSED_AFTER;
+use protocol::deletion::steps::KV_LATE;
 use protocol::fault::Fault;
 use protocol::kv::KvStore;
 use protocol::kv::Listed;
@@ -47,10 +48,10 @@ pub(crate) fn monitor_key(env: &Env) -> String {
     if key.len() >= ADMIN_KEY_BYTES_MIN { key } else { String::new() }
 }
 
-/// The secret that all secrets of access keys are derived from.
+/// The secret that all secrets of access keys are derived from. While it is changed, `MASTER_SECRET_BEFORE` serves too.
 pub(crate) fn master(env: &Env) -> Result<Master, Problem> {
-    let text = env.secret("MASTER_SECRET").map(|secret| secret.to_string()).unwrap_or_default();
-    Master::new(text.as_bytes()).ok_or(Problem::NoMaster)
+    let named = |name: &str| Master::new(env.secret(name).map(|secret| secret.to_string()).ok()?.as_bytes());
+    Ok(named("MASTER_SECRET").ok_or(Problem::NoMaster)?.after(named("MASTER_SECRET_BEFORE")))
 }
 
 /// A variable; empty if it is not set.
@@ -95,10 +96,34 @@ pub(crate) fn restore_budget(env: &Env) -> Budget {
     Budget { operations, bytes: RESTORE_BYTES }
 }
 
+/// Calls that an invocation may make: of objects, of KV and of other services.
+const CALLS: [usize; 2] = [50, 1_000];
+
+/// How many calls the clock's invocations make at most; `CLOCK_CALLS` says it otherwise.
+pub(crate) fn calls_max(env: &Env) -> usize {
+    let [few, many] = CALLS;
+    let usual = if profile(env).pace == Pace::EachRound { few } else { many };
+    variable(env, "CLOCK_CALLS").parse().unwrap_or(usual)
+}
+
 /// After how long without a word an agent is missed.
 pub(crate) fn missed_after(env: &Env) -> Millis {
     let seconds = variable(env, "MISSED_AFTER_S").parse().ok().filter(|seconds| *seconds > 0);
     seconds.map_or(MISSED_AFTER, |seconds: i64| Millis(seconds.saturating_mul(1_000)))
+}
+
+/// After how long a session ends that nobody uses, in `SESSION_IDLE_S` or else this.
+const SESSION_IDLE: Millis = Millis(2 * Millis::HOUR.0);
+
+/// After how long a session ends that nobody uses.
+pub(crate) fn session_idle(env: &Env) -> Millis {
+    let seconds = variable(env, "SESSION_IDLE_S").parse().ok().filter(|seconds| *seconds > 0);
+    seconds.map_or(SESSION_IDLE, |seconds: i64| Millis(seconds.saturating_mul(1_000)))
+}
+
+/// How long KV may show what is old, in `KV_LATE_S` or else as long as the platform says.
+pub(crate) fn kv_late(env: &Env) -> Millis {
+    variable(env, "KV_LATE_S").parse().map_or(KV_LATE, |seconds: i64| Millis(seconds.saturating_mul(1_000)))
 }
 
 /// How many objects of KV a minute deletes at most: fewer on the plan with few calls, and elsewhere more than a head each

@@ -8,8 +8,6 @@ use engine::host::veil::Veil;
 use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
 use engine::unit::time::Timestamp;
-use protocol::answer::Health;
-use protocol::answer::HealthStatus;
 use protocol::document::Head;
 use protocol::fault::Fault;
 use protocol::history;
@@ -64,14 +62,19 @@ pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
     let asked = Asked::read(&request.method(), &request.path())?;
     match (asked.route.who, &asked.cluster) {
         (Who::Clock, _) => return Err(Problem::NoRoute),
-        (Who::Anybody, None) => return Ok(Response::from_json(&Health { status: HealthStatus::Ok })?),
+        (Who::Anybody, None) => return Ok(Response::from_json(&registry::health(env).await)?),
         // Whoever asks for a session is not known yet.
         (Who::Anybody, Some(cluster)) => return hand_on(request, env, cluster, None).await,
         (Who::Known | Who::SeesJob | Who::May(_) | Who::Agent, _) => {}
     }
     let proof = gate::prove(&request, &asked, env).await?;
-    let Some(cluster) = &asked.cluster else { return clusters(env, &proof).await };
     let sees_all = matches!(proof, Proof::Root | Proof::Access { administers: true, .. });
+    let Some(cluster) = &asked.cluster else {
+        if asked.route.call != Call::ServiceIncidents {
+            return clusters(env, &proof).await;
+        }
+        return if sees_all { registry::incidents(env, &request).await } else { Err(Problem::Unauthorised) };
+    };
     if sees_all && asked.route.place == Place::Published {
         match published(env, cluster, &asked, &Query::of(&request, asked.route)?).await {
             Ok(Some(response)) => return Ok(response),
@@ -208,6 +211,7 @@ async fn text(
             Some(encode(&entry.ok_or(Problem::Gone)?)?)
         }
         Call::Health
+        | Call::Condition
         | Call::Clusters
         | Call::Command
         | Call::Session
@@ -224,6 +228,11 @@ async fn text(
         | Call::Flush
         | Call::Agent(_)
         | Call::Log
+        | Call::Incidents
+        | Call::ServiceIncidents
+        | Call::Deletion
+        | Call::Delete
+        | Call::SignOut
         | Call::Slot => None,
     })
 }

@@ -4,7 +4,7 @@
 //! | credential | proves |
 //! |---|---|
 //! | `ADMIN_KEY` as a bearer token | an administrator of every cluster: for a beginning, and for recovery |
-//! | `MONITOR_KEY` as a bearer token | somebody who may read the metrics of every cluster, and nothing else |
+//! | `MONITOR_KEY` as a bearer token | somebody who may read the metrics and the health of every cluster, and nothing else |
 //! | a session's token as a bearer token | the owner of an access key, as long as the key's secret serves |
 //! | a token of Cloudflare Access | somebody whom the team vouches for |
 //!
@@ -18,6 +18,7 @@ use pai::access_token::AccessToken;
 use pai::access_token::Expected;
 use pai::session::Session;
 use protocol::digest::sha256;
+use protocol::incident::Kind;
 use protocol::name::ClusterName;
 use protocol::rate;
 use protocol::rate::Buckets;
@@ -25,10 +26,12 @@ use protocol::rate::FAILURES;
 use protocol::route::Call;
 use worker::Env;
 use worker::Request;
+use worker::console_error;
 
 use crate::answer::Problem;
 use crate::bindings;
 use crate::proof::Proof;
+use crate::registry;
 use crate::routes::Asked;
 use crate::team;
 
@@ -50,7 +53,12 @@ pub(crate) async fn prove(request: &Request, asked: &Asked, env: &Env) -> Result
         if asked.route.call == Call::Events { socket_tokens(request)? } else { bearer(request)?.into_iter().collect() };
     let network = network(request)?;
     for token in &offered {
-        if let Some(proof) = token_proof(token, network.as_deref(), env)?.filter(|proof| concerns(proof, asked)) {
+        let proof = token_proof(token, network.as_deref(), env)?;
+        if proof.is_none() && !Session::is_token(token) {
+            let noted = registry::note(env, Kind::WrongKey, network.as_deref().unwrap_or_default(), "").await;
+            noted.unwrap_or_else(|problem| console_error!("a wrong key is not noted: {problem:?}"));
+        }
+        if let Some(proof) = proof.filter(|proof| concerns(proof, asked)) {
             return Ok(proof);
         }
     }
@@ -96,7 +104,7 @@ fn guess(network: Option<&str>, proof: impl FnOnce() -> Option<Proof>) -> Result
 fn concerns(proof: &Proof, asked: &Asked) -> bool {
     match (proof, &asked.cluster) {
         (Proof::Session { key, .. }, Some(cluster)) => is_of(key, cluster),
-        (Proof::Monitor, _) => asked.route.call == Call::Metrics,
+        (Proof::Monitor, _) => matches!(asked.route.call, Call::Metrics | Call::Condition),
         (Proof::Root | Proof::Session { .. } | Proof::Access { .. }, _) => true,
     }
 }
@@ -137,9 +145,9 @@ fn bearer(request: &Request) -> Result<Option<String>, Problem> {
 fn socket_tokens(request: &Request) -> Result<Vec<String>, Problem> {
     let mut tokens: Vec<String> = bearer(request)?.into_iter().collect();
     let protocols = request.headers().get("sec-websocket-protocol")?.unwrap_or_default();
-    tokens.extend(
-        protocols.split(',').map(str::trim).map(|word| word.strip_prefix("bearer.").unwrap_or(word).to_owned()),
-    );
+    // The name that is chosen is offered beside the token, and guesses nothing.
+    let words = protocols.split(',').map(str::trim).filter(|word| *word != SUBPROTOCOL && !word.is_empty());
+    tokens.extend(words.map(|word| word.strip_prefix("bearer.").unwrap_or(word).to_owned()));
     Ok(tokens)
 }
 

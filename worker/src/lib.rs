@@ -15,6 +15,7 @@ mod body;
 mod clock;
 mod front;
 mod gate;
+mod incidents;
 mod market;
 mod metrics;
 mod nonces;

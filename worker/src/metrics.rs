@@ -8,6 +8,7 @@ use engine::unit::amount::Amount;
 use engine::unit::amount::DimensionKind;
 use engine::unit::quantity::bare;
 use engine::unit::time::Timestamp;
+use protocol::health::Condition;
 
 /// The content type of the format.
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -19,23 +20,39 @@ pub(crate) struct Publishing {
     pub(crate) seq: u64,
     /// The last entry that is published, and when that was.
     pub(crate) published: Option<(u64, Timestamp)>,
+    /// Since when news are not published.
+    pub(crate) unpublished_since: Option<Timestamp>,
     /// How many publications have failed since one did not.
-    pub(crate) failures: u32,
+    pub(crate) failures: u64,
     /// Who watches.
     pub(crate) sockets: usize,
     /// What has happened since the instance began.
     pub(crate) rounds: u64,
     pub(crate) refusals: u64,
+    pub(crate) sign_ins: u64,
+    pub(crate) sign_ins_refused: u64,
+    /// How the cluster does.
+    pub(crate) condition: Condition,
     /// Bytes of the newest snapshot.
     pub(crate) snapshot_bytes: u64,
     /// The memory that the instance has taken.
     pub(crate) memory_bytes: u64,
+    /// What the object stores.
+    pub(crate) stored_bytes: u64,
 }
 
 /// All figures.
 pub(crate) fn text(state: &State, publishing: Publishing, now: Timestamp) -> String {
-    let Publishing { seq, published, failures, sockets, rounds, refusals, snapshot_bytes, memory_bytes } = publishing;
+    let Publishing { seq, published, unpublished_since, failures, sockets, rounds, refusals, .. } = publishing;
+    let Publishing { sign_ins, sign_ins_refused, condition, snapshot_bytes, memory_bytes, stored_bytes, .. } =
+        publishing;
     let mut lines = Lines::default();
+    let condition = match condition {
+        Condition::Ok => 0,
+        Condition::Degraded => 1,
+        Condition::Lost => 2,
+    };
+    lines.figure("tidegate_condition", "gauge", "How the cluster does: 0 is ok, 1 degraded, 2 lost", condition);
     lines.figure("tidegate_revision", "counter", "Events since the beginning", state.revision);
     lines.figure("tidegate_entries_total", "counter", "Accepted commands and rounds since the beginning", seq);
     lines.figure(
@@ -48,6 +65,8 @@ pub(crate) fn text(state: &State, publishing: Publishing, now: Timestamp) -> Str
     let (last, at) = published.map_or((0, None), |(last, at)| (last, Some(at)));
     let behind = seq.saturating_sub(last);
     lines.figure("tidegate_unpublished_entries", "gauge", "Entries that KV does not show yet", behind);
+    let late = unpublished_since.map_or(0, |since| (now - since).0.max(0) / 1_000);
+    lines.figure("tidegate_unpublished_seconds", "gauge", "Since the oldest news that KV does not show yet", late);
     if let Some(at) = at {
         let age = (now - at).0.max(0) / 1_000;
         lines.figure("tidegate_published_age_seconds", "gauge", "Since the last publication", age);
@@ -61,6 +80,11 @@ pub(crate) fn text(state: &State, publishing: Publishing, now: Timestamp) -> Str
     lines.figure("tidegate_sockets", "gauge", "Consoles and programs that watch", sockets);
     lines.figure("tidegate_rounds_total", "counter", "Rounds since the instance began", rounds);
     lines.figure("tidegate_refusals_total", "counter", "Commands refused since the instance began", refusals);
+    let help = "Sessions opened since the instance began";
+    lines.figure("tidegate_sign_ins_total", "counter", help, sign_ins);
+    let help = "Wrong secrets, signatures and keys since the instance began";
+    lines.figure("tidegate_sign_ins_refused_total", "counter", help, sign_ins_refused);
+    lines.figure("tidegate_stored_bytes", "gauge", "Bytes that the object stores, of 10 GiB", stored_bytes);
     lines.figure("tidegate_snapshot_bytes", "gauge", "Bytes of the newest snapshot", snapshot_bytes);
     let help = "Memory of the instance that has the cluster, which never gives any back";
     lines.figure("tidegate_memory_bytes", "gauge", help, memory_bytes);
@@ -68,6 +92,7 @@ pub(crate) fn text(state: &State, publishing: Publishing, now: Timestamp) -> Str
     lines.figure("tidegate_queue_depth", "gauge", "Jobs that wait to be judged", waiting);
     jobs(&mut lines, state);
     amounts(&mut lines, state);
+    quotas(&mut lines, state);
     lines.0
 }
 
@@ -114,6 +139,26 @@ fn amounts(lines: &mut Lines, state: &State) {
         for (at, dimension) in dimensions.filter(|(_, dimension)| dimension.kind == DimensionKind::Gpu) {
             let label = format!("dimension=\"{}\"", escape(&dimension.name));
             lines.line(&metric, &label, bare(dimension, amount[at]));
+        }
+    }
+}
+
+/// What each quota is guaranteed, and what its jobs and those below it hold of it.
+fn quotas(lines: &mut Lines, state: &State) {
+    let gpus = || {
+        let dimensions = state.cluster.dimensions.iter().enumerate();
+        dimensions.filter(|(_, dimension)| dimension.kind == DimensionKind::Gpu)
+    };
+    for (name, help) in [("guaranteed", "a quota is guaranteed"), ("used", "jobs hold in a quota")] {
+        let metric = format!("tidegate_quota_gpus_{name}");
+        lines.head(&metric, "gauge", &format!("GPUs: what {help}"));
+        for (no, quota) in state.live_quotas() {
+            let used = &state.ledger.quotas[no.at()].used;
+            let amount = if name == "used" { used } else { &quota.min.amount };
+            for (at, dimension) in gpus() {
+                let (quota, of) = (escape(quota.id.as_str()), escape(&dimension.name));
+                lines.line(&metric, &format!("quota=\"{quota}\",dimension=\"{of}\""), bare(dimension, amount[at]));
+            }
         }
     }
 }

@@ -29,6 +29,9 @@ use protocol::agents::output::Relay;
 use protocol::cluster::Cluster;
 use protocol::cluster::Done;
 use protocol::cluster::SLOT_MS;
+use protocol::fault::Fault;
+use protocol::health::Failed;
+use protocol::incident::Incidents;
 use protocol::log::decode;
 use protocol::log::encode;
 use protocol::name::ClusterName;
@@ -53,6 +56,7 @@ use crate::answer;
 use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
+use crate::clock;
 use crate::object::heard::Heard;
 use crate::pai::PATH;
 use crate::proof::Proof;
@@ -61,7 +65,10 @@ use crate::storage::SqlLog;
 
 mod agents;
 mod calls;
+mod deletion;
+mod health;
 mod heard;
+mod incidents;
 mod keys;
 mod output;
 mod overdue;
@@ -70,6 +77,7 @@ mod past;
 mod publication;
 mod reads;
 mod restore;
+mod sessions;
 mod why;
 
 /// How many jobs are forgotten before the notes on them are dropped: until then they only take room.
@@ -104,12 +112,18 @@ struct Core {
     is_entered: Cell<bool>,
     /// Since when a publication has been under way.
     publishing_since: Cell<Option<Timestamp>>,
-    /// How many publications have failed since the last one that did not.
-    n_unpublished: Cell<u32>,
+    /// Publications that have failed since the last one that did not.
+    unpublished: RefCell<Option<Failed>>,
+    /// The last damage that was met, and when.
+    damage: RefCell<Option<(Timestamp, String)>>,
     /// Rounds since this memory began.
     n_rounds: Cell<u64>,
     /// Commands that were refused since then.
     n_refused: Cell<u64>,
+    /// Sessions that were opened since then.
+    n_signed_in: Cell<u64>,
+    /// Wrong secrets and signatures since then.
+    n_kept_out: Cell<u64>,
     /// The alarm that is set, as far as this memory knows.
     alarm_at: Cell<Option<Timestamp>>,
     /// Jobs that were forgotten since the notes on them were looked through.
@@ -119,6 +133,9 @@ struct Core {
     heard: Heard,
     /// What runs print that somebody watches.
     relay: RefCell<Relay>,
+    incidents: RefCell<Incidents>,
+    /// When sessions were last used, as far as this memory knows; none if they were ended.
+    sessions: RefCell<BTreeMap<String, Option<sessions::Used>>>,
 }
 
 /// Who watches through the socket with this tag, if they still may.
@@ -144,14 +161,19 @@ impl DurableObject for ClusterObject {
             noted: RefCell::new(BTreeMap::new()),
             is_entered: Cell::new(false),
             publishing_since: Cell::new(None),
-            n_unpublished: Cell::new(0),
+            unpublished: RefCell::new(None),
+            damage: RefCell::new(None),
             n_rounds: Cell::new(0),
             n_refused: Cell::new(0),
+            n_signed_in: Cell::new(0),
+            n_kept_out: Cell::new(0),
             alarm_at: Cell::new(None),
             forgotten: Cell::new(0),
             contacts: RefCell::new(None),
             heard,
             relay: RefCell::default(),
+            incidents: RefCell::new(Incidents::new()),
+            sessions: RefCell::new(BTreeMap::new()),
         };
         Self { core }
     }
@@ -159,7 +181,10 @@ impl DurableObject for ClusterObject {
     async fn fetch(&self, request: Request) -> worker::Result<Response> {
         let path = request.path();
         if path.starts_with("/registry") {
-            return answer::finish(registry::serve(&self.core.state.storage().sql(), &request.method(), &path));
+            return answer::finish(registry::serve(&self.core.state.storage().sql(), request).await);
+        }
+        if path.starts_with(clock::PATH) {
+            return answer::finish(clock::serve(&self.core.env, request).await);
         }
         if path == PATH {
             return pai::serve(&self.core, request).await;
@@ -271,6 +296,8 @@ impl Core {
             if !self.with(|cluster| cluster.with_state(serves))? {
                 // Who cannot be told has gone by themselves.
                 let _ = socket.close(Some(POLICY_VIOLATION), Some(SIGNED_OUT));
+            } else if !is_bell {
+                sessions::keep(self, &tag)?;
             }
         }
         Ok(())
@@ -322,6 +349,11 @@ impl Core {
             let name = SqlLog::open(self.state.storage())?.name()?;
             let Some(name) = name.as_deref().and_then(ClusterName::new) else { return Ok(Response::empty()?) };
             self.open(&name)?;
+        }
+        if self.with(|cluster| cluster.tombstone())?.is_some() {
+            let name = self.with(|cluster| Ok::<_, Fault>(cluster.name.clone()))?;
+            deletion::step_or_retry(self, &name).await?;
+            return Ok(Response::empty()?);
         }
         if restore::is_under_way(self)? {
             restore::step_or_retry(self).await?;

@@ -131,6 +131,24 @@ try {
   assert.equal(restored.status, 200, JSON.stringify(restored.body));
   keep("answers", "restore_cluster", "answer", restored.body);
   keep("answers", "get_health", "answer", (await plain("/health")).body);
+  await read("get_cluster_health", "health");
+  assert.equal((await server.cluster("workshop").get("health")).body.state, "degraded");
+  keep("answers", "get_cluster_health", "degraded", (await server.cluster("workshop").get("health")).body);
+  await read("list_incidents", "incidents");
+  await plain("/v1/clusters/prod/me", { headers: { authorization: "Bearer nobody" } });
+  const doomed = await server.cluster("old").found();
+  await doomed.submit("one");
+  const cost = await doomed.get("deletion");
+  keep("answers", "get_deletion", "cost", cost.body);
+  const deleted = await doomed.post(`delete?confirm=${cost.body.confirm}`);
+  assert.equal(deleted.status, 200, JSON.stringify(deleted.body));
+  keep("answers", "delete_cluster", "answer", deleted.body);
+  keep("answers", "get_deletion", "deleted", (await doomed.get("deletion")).body);
+  keep("answers", "list_service_incidents", "answer", (await plain("/v1/incidents")).body);
+  const guests = await cluster.request("POST", "sessions", JSON.stringify(shown), {});
+  const ended = await cluster.request("POST", "sessions/end", "", { authorization: `Bearer ${guests.body.token}` });
+  assert.equal(ended.status, 200, JSON.stringify(ended.body));
+  keep("answers", "sign_out", "answer", ended.body);
   keep("answers", "list_clusters", "answer", (await plain("/v1/clusters")).body);
 
   const refusals = [

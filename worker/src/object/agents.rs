@@ -63,12 +63,12 @@ pub(super) async fn serve(
     let now = bindings::now();
     match call {
         AgentCall::Hello => {
-            let hello: Hello = message::read(&request.bytes().await?)?;
+            let hello = hello(&mut request).await?;
             let welcome = with_contacts(core, |cluster, contacts| Ok(cluster.welcome(contacts, who, &hello, now)?))?;
             Ok(Response::from_json(&welcome)?)
         }
         AgentCall::Sync => {
-            let said: SyncRequest = message::read(&request.bytes().await?)?;
+            let said = said(&mut request).await?;
             let heard = with_contacts(core, |cluster, contacts| Ok(cluster.sync(contacts, who, &said, now)?))?;
             core.heard.note(&who.name, now);
             let Heard { answer, done } = heard;
@@ -101,6 +101,16 @@ pub(super) async fn serve(
             answer::json_text(text.ok_or(Problem::NoScript)?, Origin::object(revision))
         }
     }
+}
+
+/// What an agent says first.
+pub(super) async fn hello(request: &mut Request) -> Result<Hello, Problem> {
+    Ok(message::read(&request.bytes().await?)?)
+}
+
+/// What an agent says then.
+pub(super) async fn said(request: &mut Request) -> Result<SyncRequest, Problem> {
+    Ok(message::read(&request.bytes().await?)?)
 }
 
 /// The tag of sockets on which agents are told to ask.
@@ -160,6 +170,12 @@ pub(super) fn note(core: &Core, job: &JobId, script: &Script) -> Result<NoteChan
         return Err(Rejection::Taken { noun: Noun::Job, name: job.to_string() }.into());
     }
     Ok(NoteChange::Put(Note { name, text }))
+}
+
+/// What is kept of agents; nothing where it cannot be read.
+pub(super) fn known(core: &Core) -> Contacts {
+    let kept = core.contacts.borrow().clone();
+    kept.unwrap_or_else(|| read(&sql(core)).unwrap_or_default())
 }
 
 /// Works with what is kept of agents. The work cannot await; after a fault it is read anew.

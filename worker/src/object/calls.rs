@@ -2,21 +2,25 @@
 
 use std::time::Duration;
 
+use agent::script::Script;
 use engine::host::veil::Veil;
 use engine::message::envelope::Envelope;
+use engine::message::rejection::Rejection;
+use engine::unit::id::JobId;
 use protocol::agents::script;
 use protocol::answer::Flushed;
 use protocol::cluster::Cluster;
 use protocol::founding;
 use protocol::founding::Lost;
 use protocol::garbage;
+use protocol::health::Condition;
 use protocol::history;
+use protocol::incident::Kind;
 use protocol::log::encode;
 use protocol::name::ClusterName;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
 use protocol::route::Call;
-use serde_json::json;
 use worker::Delay;
 use worker::Request;
 use worker::Response;
@@ -31,13 +35,18 @@ use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
 use crate::bindings::Kv;
+use crate::clock::SlotDone;
 use crate::gate::SUBPROTOCOL;
 use crate::object::Core;
 use crate::object::agents;
+use crate::object::deletion;
+use crate::object::health;
+use crate::object::incidents;
 use crate::object::keys;
 use crate::object::output;
 use crate::object::reads;
 use crate::object::restore;
+use crate::object::sessions;
 use crate::proof::PROOF_HEADER;
 use crate::proof::Proof;
 use crate::query::Query;
@@ -48,20 +57,33 @@ use crate::storage::SqlLog;
 const FLUSH_TRIES: u32 = 10;
 /// How long it waits for a publication that is under way.
 const FLUSH_WAIT_MS: i64 = 200;
+/// How many sockets one session may have open, and one key of the service: each takes memory, and a text for each commit.
+const SOCKETS_MAX: usize = 50;
 /// In which a new cluster's first answer has the key of the head that was given up for it.
 const GIVEN_UP_HEADER: &str = "x-tidegate-given-up";
 
 /// Answers a call that the front or the clock hands on.
 pub(super) async fn serve(core: &Core, request: Request) -> Reply {
+    let reply = dispatch(core, request).await;
+    reply.inspect_err(|problem| core.note_damage(problem))
+}
+
+async fn dispatch(core: &Core, request: Request) -> Reply {
     let asked = Asked::read(&request.method(), &request.path())?;
     let (call, Some(cluster)) = (asked.route.call, &asked.cluster) else { return Err(Problem::NoRoute) };
     // Nobody is known yet: whoever tries names leaves nothing behind.
     let proof = request.headers().get(PROOF_HEADER)?.and_then(|text| Proof::read(&text));
     let monitors = proof == Some(Proof::Monitor);
+    if call == Call::Condition && health::may_watch(proof.as_ref()) {
+        return health::answer(core, cluster, monitors).await;
+    }
     if (call == Call::Session || monitors) && !SqlLog::exists(&core.state.storage())? {
         return Err(Problem::Unauthorised);
     }
     core.open(cluster)?;
+    if let Some(tombstone) = core.with(|cluster| cluster.tombstone())? {
+        return deletion::answer(core, cluster, &asked, request, proof.as_ref(), tombstone).await;
+    }
     if call == Call::Slot {
         return run_slot(core, cluster, asked.number()?).await;
     }
@@ -78,25 +100,61 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
             let query = Query::of(&request, asked.route)?;
             return restore::go_on_with(core, cluster, call, &query, proof.as_ref(), progress).await;
         }
+        // A log that cannot be read says of nobody who they are, and somebody has to be able to replace it.
+        Err(problem @ Problem::Internal(_)) if call == Call::Restore => {
+            let query = Query::of(&request, asked.route)?;
+            return restore::answer_blindly(core, cluster, &query, proof.as_ref(), problem).await;
+        }
         principal => principal?,
     };
-    let Principal { sender, .. } = &principal;
-    core.with(|cluster| cluster.with_state(|state| access::admit(state, &principal, asked.route.who, asked.name())))??;
+    let sender = principal.sender.clone();
+    let admitted = core
+        .with(|cluster| cluster.with_state(|state| access::admit(state, &principal, asked.route.who, asked.name())))?;
+    let reply = match admitted {
+        Ok(()) => admit(core, cluster, &asked, request, proof.as_ref(), principal).await,
+        Err(problem) => Err(problem),
+    };
+    reply.inspect_err(|problem| {
+        // What a command was refused for is noted with its name.
+        if problem.is_denial() && call != Call::Command {
+            core.note_refusal(&sender, asked.route.path.rsplit("}/").next().unwrap_or_default(), problem);
+        }
+    })
+}
+
+/// Answers somebody who may ask.
+async fn admit(
+    core: &Core,
+    cluster: &ClusterName,
+    asked: &Asked,
+    request: Request,
+    proof: Option<&Proof>,
+    principal: Principal,
+) -> Reply {
     let query = Query::of(&request, asked.route)?;
-    match call {
-        Call::Command => {
-            let reply = command(core, cluster, request, &query, &principal).await;
-            if let Err(Problem::Rejected(_)) = reply {
-                core.n_refused.set(core.n_refused.get() + 1);
-            }
+    let sender = &principal.sender;
+    match asked.route.call {
+        Call::Command => command(core, cluster, request, &query, &principal).await,
+        Call::Condition => health::answer(core, cluster, false).await,
+        Call::Incidents => Ok(Response::from_json(&incidents::list(core, sender, &query)?)?),
+        Call::Deletion => deletion::cost(core, cluster).await,
+        Call::Delete => deletion::delete(core, cluster, &query, sender).await,
+        Call::SignOut => sessions::end(core, sender, proof),
+        Call::Restore => {
+            let from = query.text("from").unwrap_or_else(|| cluster.to_string());
+            let reply = restore::answer(core, cluster, &query, &principal).await;
+            let what = reply.as_ref().map_or_else(|problem| format!("{from}: {}", problem.code()), |_| from.clone());
+            core.note(Kind::Restore, sender.user.as_str(), what);
             reply
         }
-        Call::Restore => restore::answer(core, cluster, &query, &principal).await,
-        Call::Flush => flush(core).await,
-        Call::Events => events(core, &request, proof.as_ref()),
+        Call::Flush => {
+            core.note(Kind::Flush, sender.user.as_str(), "publish");
+            flush(core).await
+        }
+        Call::Events => events(core, &request, proof),
         Call::Me => Ok(Response::from_json(&keys::me(principal))?),
         Call::Log => output::answer(core, asked.name(), &query),
-        Call::Agent(call) => agents::serve(core, call, request, &query, &principal, proof.as_ref()).await,
+        Call::Agent(call) => agents::serve(core, call, request, &query, &principal, proof).await,
         Call::Keys => Ok(Response::from_json(&keys::list(core, &principal)?)?),
         Call::Snapshot
         | Call::Head
@@ -109,12 +167,12 @@ pub(super) async fn serve(core: &Core, request: Request) -> Reply {
         | Call::Overdue
         | Call::Market(_)
         | Call::Metrics
-        | Call::Hash => reads::answer(core, cluster, &asked, &query, sender).await,
-        Call::Health | Call::Clusters | Call::Slot | Call::Session => Err(Problem::NoRoute),
+        | Call::Hash => reads::answer(core, cluster, asked, &query, sender).await,
+        Call::Health | Call::Clusters | Call::ServiceIncidents | Call::Slot | Call::Session => Err(Problem::NoRoute),
     }
 }
 
-async fn command(
+pub(super) async fn command(
     core: &Core,
     cluster: &ClusterName,
     mut request: Request,
@@ -122,6 +180,22 @@ async fn command(
     principal: &Principal,
 ) -> Reply {
     let (envelope, script) = script::read(&request.bytes().await?)?;
+    let reply = decide(core, cluster, &envelope, script, query, principal).await;
+    if let Err(problem @ Problem::Rejected(_)) = &reply {
+        core.n_refused.set(core.n_refused.get() + 1);
+        core.note_refusal(&principal.sender, &incidents::name_of(&envelope.command), problem);
+    }
+    reply
+}
+
+async fn decide(
+    core: &Core,
+    cluster: &ClusterName,
+    envelope: &Envelope,
+    script: Option<(JobId, Script)>,
+    query: &Query,
+    principal: &Principal,
+) -> Reply {
     let notes = script.map(|(job, script)| agents::note(core, &job, &script)).transpose()?;
     keys::check_name(&envelope.command, cluster)?;
     let sender = &principal.sender;
@@ -136,7 +210,7 @@ async fn command(
     if !envelope.dry_run {
         core.enter(cluster).await?;
     }
-    let done = core.with(|cluster| cluster.submit_noted(&envelope, sender, notes.as_slice(), bindings::now()))?;
+    let done = core.with(|cluster| cluster.submit_noted(envelope, sender, notes.as_slice(), bindings::now()))?;
     core.push(&done)?;
     core.follow_up().await?;
     let made = done.record.as_ref().and_then(|_| keys::made(&envelope.command, &done.receipt));
@@ -157,6 +231,12 @@ async fn command(
 async fn look(core: &Core, cluster: &ClusterName, given_up: Option<u64>) -> Result<Option<String>, Problem> {
     let kv = Kv::of(&core.env)?;
     let shown = history::head(&kv, cluster).await?;
+    if shown.is_none()
+        && let Some(tombstone) = protocol::deletion::shown(&kv, cluster).await?
+        && given_up != Some(tombstone.revision)
+    {
+        return Err(Problem::Deleted(tombstone.sentence(cluster)));
+    }
     let key = match shown.as_ref().filter(|head| given_up == Some(head.revision)) {
         Some(head) => Some(founding::set_aside(&kv, cluster, head).await?),
         None => None,
@@ -169,7 +249,7 @@ async fn run_slot(core: &Core, cluster: &ClusterName, slot: i64) -> Reply {
     if restore::is_under_way(core)? {
         // The alarm may have been lost.
         restore::step_or_retry(core).await?;
-        return Ok(Response::from_json(&json!({ "slot": slot, "revision": 0 }))?);
+        return told(slot, 0, Condition::Lost);
     }
     if core.with(Cluster::mark)?.seq == 0 {
         if let Some(Lost { revision, .. }) = reads::shown(core, cluster).await? {
@@ -177,7 +257,7 @@ async fn run_slot(core: &Core, cluster: &ClusterName, slot: i64) -> Reply {
                 format!("the storage of cluster {cluster} is lost; KV shows it at revision {revision}: restore it");
             return Err(Problem::Unavailable(reason));
         }
-        return Ok(Response::from_json(&json!({ "slot": slot, "revision": 0 }))?);
+        return told(slot, 0, Condition::Ok);
     }
     // Nothing is placed on what is silent.
     agents::look_for_silence(core)?;
@@ -187,12 +267,17 @@ async fn run_slot(core: &Core, cluster: &ClusterName, slot: i64) -> Reply {
     }
     core.dismiss()?;
     core.sweep(slot)?;
+    core.tidy_incidents(slot);
     // A slot that had been decided is a good moment for what has not been published yet all the same.
     core.publish_or_retry(Occasion::Round).await?;
     collect(core).await;
     core.look_in_time().await?;
-    let revision = outcome?.receipt.revision;
-    Ok(Response::from_json(&json!({ "slot": slot, "revision": revision }))?)
+    told(slot, outcome?.receipt.revision, health::condition(core))
+}
+
+/// What the clock is told of a slot.
+pub(super) fn told(slot: i64, revision: u64, condition: Condition) -> Reply {
+    Ok(Response::from_json(&SlotDone { slot, revision, condition })?)
 }
 
 /// Deletes of KV what nothing names any more. What fails is done again in the next minute.
@@ -236,6 +321,11 @@ fn events(core: &Core, request: &Request, proof: Option<&Proof>) -> Reply {
 pub(super) fn socket(core: &Core, request: &Request, tags: &[&str]) -> Reply {
     if request.headers().get("upgrade")?.is_none_or(|value| !value.eq_ignore_ascii_case("websocket")) {
         return Err(Problem::NoUpgrade);
+    }
+    let held = tags.first().map_or(0, |tag| core.state.get_websockets_with_tag(tag).len());
+    if held >= SOCKETS_MAX {
+        let what = "open sockets of this session (close some of them)".to_owned();
+        return Err(Rejection::Limit { what, count: held as u64 + 1, limit: SOCKETS_MAX as u64 }.into());
     }
     let pair = WebSocketPair::new()?;
     core.state.accept_websocket_with_tags(&pair.server, tags);

@@ -17,6 +17,7 @@ use protocol::answer::Credentials;
 use protocol::answer::KeyShown;
 use protocol::answer::Me;
 use protocol::answer::OpenedSession;
+use protocol::incident::Kind;
 use protocol::name::ClusterName;
 use serde::Deserialize;
 use worker::Headers;
@@ -33,6 +34,7 @@ use crate::bindings;
 use crate::gate;
 use crate::gate::NETWORK_HEADER;
 use crate::object::Core;
+use crate::object::sessions;
 use crate::proof::Proof;
 
 /// The header of an answer in which a new secret is shown, this one time.
@@ -56,12 +58,26 @@ pub(super) async fn open_session(core: &Core, cluster: &ClusterName, mut request
     if let Some(network) = &network {
         core.failures.borrow().check(network, now).map_err(Problem::TooMany)?;
     }
-    let shown = engine::message::read(&request.bytes().await?)?;
+    let shown: Credentials = engine::message::read(&request.bytes().await?)?;
+    let name = shown.key.clone();
     let opened = open(core, cluster, shown, now);
-    if let (Err(Problem::Unauthorised), Some(network)) = (&opened, network) {
-        core.failures.borrow_mut().take(network, now).map_err(Problem::TooMany)?;
+    if let Err(Problem::Unauthorised) = &opened {
+        keep_out(core, network.as_deref(), &name)?;
+        if let Some(network) = network {
+            core.failures.borrow_mut().take(network, now).map_err(Problem::TooMany)?;
+        }
     }
     opened
+}
+
+/// Notes a wrong secret, with the key's name if there is such a key: other names are anybody's.
+pub(super) fn keep_out(core: &Core, network: Option<&str>, name: &str) -> Result<(), Problem> {
+    core.n_kept_out.set(core.n_kept_out.get() + 1);
+    let is_known = |id: &KeyId| core.with(|cluster| cluster.with_state(|state| state.keys.contains_key(id)));
+    let is_known = KeyId::new(name).as_ref().map(is_known).transpose()?.unwrap_or(false);
+    let what = if is_known { name } else { "no such key" };
+    core.note(Kind::WrongSecret, network.unwrap_or_default(), what.to_owned());
+    Ok(())
 }
 
 fn open(core: &Core, cluster: &ClusterName, shown: Credentials, now: Timestamp) -> Reply {
@@ -79,6 +95,9 @@ fn open(core: &Core, cluster: &ClusterName, shown: Credentials, now: Timestamp) 
     // Only now: whoever knows no more than a key's name does not use up what its owner has.
     count(core, &id, now)?;
     note_use(core, &id, now)?;
+    sessions::begin(core, &session)?;
+    core.n_signed_in.set(core.n_signed_in.get() + 1);
+    core.note(Kind::SignedIn, user.as_str(), id.as_str().to_owned());
     let token = session.token(&master);
     let token = token.reveal().to_owned();
     Ok(Response::from_json(&OpenedSession { token, user, administers, expires: session.expires })?)
@@ -183,6 +202,7 @@ pub(super) fn principal(core: &Core, proof: Option<&Proof>) -> Result<Principal,
     let proof = proof.ok_or(Problem::Unauthorised)?;
     let now = bindings::now();
     let principal = core.with(|cluster| cluster.with_state(|state| access::principal(state, proof, now)))??;
+    sessions::check(core, &principal, proof)?;
     admit(core, &principal)?;
     Ok(principal)
 }

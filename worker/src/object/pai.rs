@@ -1,7 +1,5 @@
 //! The PAI surface at the object: who sends a request is proved here, and what it asks for is done.
 
-use std::cell::Cell;
-
 use ::pai::key::Accepted;
 use ::pai::key::accepted;
 use ::pai::nonce;
@@ -21,6 +19,7 @@ use ::pai::signature::Refused;
 use ::pai::signature::Signed;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
+use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::transition::Sender;
 use engine::unit::time::Timestamp;
@@ -39,6 +38,7 @@ use crate::answer;
 use crate::bindings;
 use crate::nonces::OfKey;
 use crate::object::Core;
+use crate::object::incidents;
 use crate::object::keys;
 use crate::pai;
 use crate::pai::Head;
@@ -68,12 +68,16 @@ async fn answer(core: &Core, head: &Head, body: &[u8]) -> Result<Answer, answer:
         }
         Err(problem) => return Err(problem),
     };
-    let mut done = Vec::new();
+    let (mut done, mut refused) = (Vec::new(), Vec::new());
     let answer = core.with(|cluster| {
         cluster.mark()?;
-        let mut house = Host { cluster, now, done: &mut done, n_refused: &core.n_refused };
+        let mut house = Host { cluster, now, done: &mut done, refused: &mut refused };
         Ok::<_, protocol::fault::Fault>(service::serve(&wire, mark, &sender, &mut house, now))
     })?;
+    for (command, rejection) in refused {
+        core.n_refused.set(core.n_refused.get() + 1);
+        core.note_refusal(&sender, &command, &rejection.into());
+    }
     for done in &done {
         core.push(done)?;
     }
@@ -124,8 +128,11 @@ fn verify(
         core.failures.borrow().check(sender, now).map_err(answer::Problem::TooMany)?;
     }
     let verified = signed.verify(accepted, now);
-    if let (Err(_), Some(sender)) = (&verified, sender) {
-        core.failures.borrow_mut().take(sender, now).map_err(answer::Problem::TooMany)?;
+    if verified.is_err() {
+        keys::keep_out(core, head.network.as_deref(), signed.key_id())?;
+        if let Some(sender) = sender {
+            core.failures.borrow_mut().take(sender, now).map_err(answer::Problem::TooMany)?;
+        }
     }
     Ok(verified)
 }
@@ -151,7 +158,9 @@ fn open(core: &Core, head: &Head) -> Result<bool, answer::Problem> {
     if !SqlLog::exists(&core.state.storage())? {
         return Ok(false);
     }
-    core.open(&cluster).map(|()| true)
+    core.open(&cluster)?;
+    // Of a deleted cluster no key is known.
+    Ok(core.with(|cluster| cluster.tombstone())?.is_none())
 }
 
 /// The cluster as the service sees it.
@@ -159,7 +168,8 @@ struct Host<'a> {
     cluster: &'a mut Cluster<SqlLog>,
     now: Timestamp,
     done: &'a mut Vec<Done>,
-    n_refused: &'a Cell<u64>,
+    /// The names of commands that were refused, and why.
+    refused: &'a mut Vec<(String, Rejection)>,
 }
 
 impl House for Host<'_> {
@@ -170,8 +180,8 @@ impl House for Host<'_> {
     fn send(&mut self, envelope: &Envelope, sender: &Sender, changes: &[Change]) -> Result<Receipt, Problem> {
         let notes = notes(changes);
         let done = self.cluster.submit_noted(envelope, sender, &notes, self.now);
-        if let Err(Failure::Refused(_)) = done {
-            self.n_refused.set(self.n_refused.get() + 1);
+        if let Err(Failure::Refused(rejection)) = &done {
+            self.refused.push((incidents::name_of(&envelope.command), rejection.clone()));
         }
         let done = done.map_err(problem)?;
         let receipt = done.receipt.clone();

@@ -28,8 +28,12 @@ pub(super) async fn newest(core: &Core, before: u64) -> Result<(Vec<Entry>, bool
     Ok((entries.into_iter().map(|(_, entry)| entry).collect(), is_whole))
 }
 
-/// What a search finds, the newest first: in the log, and in KV what the log has dropped.
-pub(super) async fn find(core: &Core, mut search: Search<impl Fn(&Entry) -> bool>) -> Result<Vec<Entry>, Problem> {
+/// What a search finds, the newest first: in the log, and in KV what the log has dropped. And before which revision to go
+/// on, if there is more to look at.
+pub(super) async fn find(
+    core: &Core,
+    mut search: Search<impl Fn(&Entry) -> bool>,
+) -> Result<(Vec<Entry>, Option<u64>), Problem> {
     let newest = core.with(|cluster| cluster.last_within(search.newest()))?;
     let mut last = newest.unwrap_or(0);
     while !search.is_over() {
@@ -49,7 +53,8 @@ pub(super) async fn find(core: &Core, mut search: Search<impl Fn(&Entry) -> bool
     {
         front::at_hand(past::find(&Kv::of(&core.env)?, &head, last, PAGES_MAX, &mut search).await?)?;
     }
-    Ok(search.found())
+    let next = search.next();
+    Ok((search.found(), next))
 }
 
 /// The entry that led to a revision.

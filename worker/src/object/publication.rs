@@ -2,6 +2,7 @@
 
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use protocol::health::Failed;
 use protocol::publish;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
@@ -14,14 +15,14 @@ use crate::object::Core;
 
 /// How long after a failed publication the next one is tried; after several, twice as long each time, up to a limit.
 pub(super) const RETRY_MS: i64 = 5_000;
-const RETRY_DOUBLINGS: u32 = 6;
+const RETRY_DOUBLINGS: u64 = 6;
 /// After this time a publication that has not come back is taken for lost.
 const LOST_MS: i64 = 60_000;
 
 impl Core {
     /// Sees to it that what is committed will be published.
     pub(super) async fn publish_soon(&self) -> Result<(), Problem> {
-        if self.n_unpublished.get() > 0 {
+        if self.unpublished.borrow().is_some() {
             // The alarm is set for the next try.
             return Ok(());
         }
@@ -36,14 +37,17 @@ impl Core {
     /// Publishes what is due; if that fails, it is tried again soon.
     pub(super) async fn publish_or_retry(&self, occasion: Occasion) -> Result<(), Problem> {
         let Err(problem) = self.publish(occasion).await else {
-            self.n_unpublished.set(0);
+            self.unpublished.replace(None);
             return Ok(());
         };
-        let failures = self.n_unpublished.get();
-        self.n_unpublished.set(failures.saturating_add(1));
-        let wait = Millis(RETRY_MS << failures.min(RETRY_DOUBLINGS));
+        let now = bindings::now();
+        let (since, before) =
+            self.unpublished.borrow().as_ref().map_or((now, 0), |failed| (failed.since, failed.times));
+        let wait = Millis(RETRY_MS << before.min(RETRY_DOUBLINGS));
         console_error!("not published, tried again in {} s: {problem:?}", wait.0 / 1_000);
-        self.set_alarm(bindings::now() + wait).await
+        let reason = format!("{problem:?}");
+        self.unpublished.replace(Some(Failed { since, times: before.saturating_add(1), reason }));
+        self.set_alarm(now + wait).await
     }
 
     /// Publishes until nothing is due now.

@@ -6,6 +6,7 @@ use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::transition::Sender;
 use protocol::cluster::Cluster;
+use protocol::cluster::Mark;
 use protocol::founding::Lost;
 use protocol::history;
 use protocol::log::encode;
@@ -26,11 +27,15 @@ use crate::market;
 use crate::metrics;
 use crate::metrics::Publishing;
 use crate::object::Core;
+use crate::object::health;
 use crate::object::overdue;
 use crate::object::past;
 use crate::object::why;
 use crate::query::Query;
 use crate::routes::Asked;
+
+/// In which a list says before which revision it goes on, also where nothing was found in what one answer may read.
+const NEXT_HEADER: &str = "x-tidegate-next-before";
 
 /// Answers a read of the state as it is, with what the sender may see of it.
 pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, query: &Query, sender: &Sender) -> Reply {
@@ -70,9 +75,16 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
         Call::Past => past::snapshot(core, front::moment(query)?).await?,
         Call::Rounds => {
             let rounds = Search::new(front::count(query)?, u64::MAX, history::is_round);
-            as_seen(core, sender, &past::find(core, rounds).await?)?
+            as_seen(core, sender, &past::find(core, rounds).await?.0)?
         }
-        Call::Audit => audit(core, sender, query).await?,
+        Call::Audit => {
+            let (text, next) = audit(core, sender, query).await?;
+            let response = answer::json_text(text, origin)?;
+            if let Some(next) = next {
+                response.headers().set(NEXT_HEADER, &next.to_string())?;
+            }
+            return Ok(response);
+        }
         Call::RoundAt => {
             let entry = past::entry_at(core, asked.number()?).await?;
             core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).entry(&entry))))??
@@ -80,22 +92,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
         Call::Why => why::answer(core, asked.name(), sender)?,
         Call::Overdue => overdue::answer(core, sender)?,
         Call::Hash => encode(&core.with(Cluster::position)?)?,
-        Call::Metrics => {
-            let head = core.with(Cluster::published)?;
-            let publishing = Publishing {
-                seq: mark.seq,
-                published: head.map(|head| (head.seq, head.published_at)),
-                failures: core.n_unpublished.get(),
-                sockets: core.state.get_websockets().len(),
-                rounds: core.n_rounds.get(),
-                refusals: core.n_refused.get(),
-                snapshot_bytes: core.with(Cluster::snapshot_bytes)?,
-                memory_bytes: bindings::memory_bytes(),
-            };
-            let now = bindings::now();
-            let text = core.with(|cluster| cluster.with_state(|state| metrics::text(state, publishing, now)))?;
-            return answer::typed(text, metrics::CONTENT_TYPE, origin);
-        }
+        Call::Metrics => return answer::typed(figures(core, mark)?, metrics::CONTENT_TYPE, origin),
         Call::Market(call) => {
             let (entries, is_whole) = match call {
                 MarketCall::Offers => Default::default(),
@@ -112,6 +109,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
             return answer::typed(answer.text, answer.content_type, origin);
         }
         Call::Health
+        | Call::Condition
         | Call::Clusters
         | Call::Command
         | Call::Session
@@ -122,9 +120,36 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
         | Call::Flush
         | Call::Agent(_)
         | Call::Log
+        | Call::Incidents
+        | Call::ServiceIncidents
+        | Call::Deletion
+        | Call::Delete
+        | Call::SignOut
         | Call::Slot => return Err(Problem::NoRoute),
     };
     answer::json_text(text, origin)
+}
+
+/// Figures of the cluster and of its object.
+fn figures(core: &Core, mark: Mark) -> Result<String, Problem> {
+    let head = core.with(Cluster::published)?;
+    let publishing = Publishing {
+        seq: mark.seq,
+        published: head.map(|head| (head.seq, head.published_at)),
+        unpublished_since: core.with(Cluster::unpublished_since)?,
+        failures: core.unpublished.borrow().as_ref().map_or(0, |failed| failed.times),
+        sockets: core.state.get_websockets().len(),
+        rounds: core.n_rounds.get(),
+        refusals: core.n_refused.get(),
+        sign_ins: core.n_signed_in.get(),
+        sign_ins_refused: core.n_kept_out.get(),
+        condition: health::condition(core),
+        snapshot_bytes: core.with(Cluster::snapshot_bytes)?,
+        memory_bytes: bindings::memory_bytes(),
+        stored_bytes: core.state.storage().sql().database_size() as u64,
+    };
+    let now = bindings::now();
+    core.with(|cluster| cluster.with_state(|state| metrics::text(state, publishing, now)))
 }
 
 fn as_seen(core: &Core, sender: &Sender, entries: &[Entry]) -> Result<String, Problem> {
@@ -138,13 +163,14 @@ fn as_seen(core: &Core, sender: &Sender, entries: &[Entry]) -> Result<String, Pr
 }
 
 /// Who sent which command when, the newest first, as far as the sender may know.
-async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<String, Problem> {
+async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<(String, Option<u64>), Problem> {
     let before: u64 = query.value("before")?.unwrap_or(u64::MAX);
     let is_shown =
         |entry: &Entry| core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).shows_command(entry)));
     let is_wanted = |entry: &Entry| entry.envelope.by.is_some() && is_shown(entry).is_ok_and(|is_shown| is_shown);
     let deeds = Search::new(front::count(query)?, before, is_wanted);
-    as_seen(core, sender, &past::find(core, deeds).await?)
+    let (found, next) = past::find(core, deeds).await?;
+    Ok((as_seen(core, sender, &found)?, next))
 }
 
 /// What KV shows of a cluster whose storage has nothing.

@@ -33,7 +33,7 @@ const REFUSALS: [(u16, &str); 12] = [
     (403, "The sender may not."),
     (404, "There is nothing of this name."),
     (409, "It does not go with what is there."),
-    (410, "So far back nothing can be read any more."),
+    (410, "So far back nothing can be read any more, or the cluster was deleted."),
     (413, "What was sent is too large."),
     (422, "The engine refuses, with the numbers."),
     (426, "This is a WebSocket."),
@@ -133,10 +133,21 @@ fn responses(
     if route.call == Call::Command {
         answer["headers"] = secrets();
     }
+    if route.call == Call::Audit {
+        let description = "Before which revision to go on, if there is more; also where nothing was found in what one \
+                           answer may read.";
+        let header = json!({ "description": description, "schema": { "type": "string" } });
+        answer["headers"] = json!({ "x-tidegate-next-before": header });
+    }
     responses.insert(status.to_string(), answer);
     for (status, description) in REFUSALS.into_iter().filter(|(status, _)| refuses(route, page, *status)) {
         let examples = json!({ "refused": { "value": examples.refusal(status)? } });
-        let content = json!({ "schema": crate::shape::reference("Refusal"), "examples": examples });
+        let refusal = crate::shape::reference("Refusal");
+        // Monitoring goes by the status, and people by what it answers with it.
+        let is_health = route.call == Call::Condition && status == 503;
+        let health = crate::shape::reference("ClusterHealth");
+        let schema = if is_health { json!({ "anyOf": [health, refusal] }) } else { refusal };
+        let content = json!({ "schema": schema, "examples": examples });
         let mut refused = json!({ "description": description, "content": { "application/json": content } });
         if status == 429 {
             let header = json!({ "description": "How long to wait, in seconds.", "schema": { "type": "string" } });

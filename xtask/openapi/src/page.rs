@@ -16,8 +16,12 @@ use protocol::answer::Me;
 use protocol::answer::OpenedSession;
 use protocol::answer::OverdueShown;
 use protocol::answer::RestoreAnswer;
+use protocol::answer::SignedOut;
 use protocol::cluster::Position;
+use protocol::deletion::DeletionAnswer;
 use protocol::document::Head;
+use protocol::health::ClusterHealth;
+use protocol::incident::Incident;
 use protocol::market::OfferShown;
 use protocol::route::Call;
 use protocol::route::MarketCall;
@@ -89,7 +93,40 @@ impl Page {
     /// What is said of a call; nothing of one that only the clock or an agent may make.
     pub(crate) fn of(call: Call) -> Option<Self> {
         Some(match call {
-            Call::Health => page("get_health", "service", "Whether the Worker runs", json::<Health>()),
+            Call::Health => {
+                let summary =
+                    "How the service does, by what the clock found in the last minute; always with status 200";
+                page("get_health", "service", summary, json::<Health>())
+            }
+            Call::Condition => {
+                let summary = "How the cluster does, and why; with status 503 where it is lost. The holder of \
+                               MONITOR_KEY may ask too";
+                page("get_cluster_health", "service", summary, json::<ClusterHealth>())
+            }
+            Call::Incidents => {
+                let summary = "Refusals, sign-ins, wrong secrets, restores and publications on demand, by minute, the \
+                               newest first; of others than administrators what they have caused themselves";
+                page("list_incidents", "history", summary, json::<Vec<Incident>>())
+            }
+            Call::ServiceIncidents => {
+                let summary = "Wrong keys of the service, and clusters that were deleted, for administrators of all";
+                page("list_service_incidents", "service", summary, json::<Vec<Incident>>())
+            }
+            Call::Deletion => {
+                let summary = "What deleting the cluster costs, with the word that confirms it; or how far that is";
+                page("get_deletion", "service", summary, json::<DeletionAnswer>()).refuses(&[410])
+            }
+            Call::Delete => page(
+                "delete_cluster",
+                "service",
+                "Deletes the cluster and all that KV has of it",
+                json::<DeletionAnswer>(),
+            )
+            .refuses(&[409, 410, 413]),
+            Call::SignOut => {
+                page("sign_out", "people", "Ends the session with which this is asked", json::<SignedOut>())
+                    .refuses(&[413])
+            }
             Call::Clusters => {
                 let summary = "The names of all clusters that one can have to do with";
                 page("list_clusters", "service", summary, json::<Vec<String>>())
@@ -147,10 +184,14 @@ impl Page {
                 page("list_keys", "people", summary, json::<Vec<KeyShown>>())
             }
             Call::Audit => {
-                let summary = "Who sent which command when, the newest first";
+                let summary = "Who sent which command when, the newest first; a list that breaks off says before \
+                               which revision it goes on";
                 page("list_deeds", "history", summary, json::<Vec<Entry>>()).refuses(&[410])
             }
-            Call::Metrics => page("get_metrics", "service", "Figures in Prometheus' text format", Answer::Text),
+            Call::Metrics => {
+                let summary = "Figures in Prometheus' text format. The holder of MONITOR_KEY may ask too";
+                page("get_metrics", "service", summary, Answer::Text)
+            }
             Call::Hash => {
                 let summary = "Sequence, revision and digest of the object's state";
                 page("get_position", "state", summary, json::<Position>())

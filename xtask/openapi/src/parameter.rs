@@ -10,6 +10,8 @@ const NUMBER_MAX: u64 = (1 << 53) - 1;
 const PORTION_MAX: u64 = 1_000;
 /// How many rounds, or commands, can be listed.
 const LISTED_MAX: u64 = 200;
+/// How many incidents can be listed.
+const INCIDENTS_MAX: u64 = 500;
 const CLUSTER: &str = "^[a-z0-9][a-z0-9-]{0,62}$";
 const BY: [&str; 4] = ["day", "job", "workspace", "job_and_day"];
 const FORMATS: [&str; 2] = ["json", "csv"];
@@ -40,6 +42,16 @@ pub(crate) fn of_query(call: Call, name: &str) -> Result<Value, String> {
                 "How many at most; commands that changed nothing come with the last one, whose revision they share.";
             (description, number(LISTED_MAX))
         }
+        ("count", Call::Incidents | Call::ServiceIncidents) => {
+            ("How many at most; no minute is cut.", number(INCIDENTS_MAX))
+        }
+        ("before", Call::Incidents | Call::ServiceIncidents) => {
+            ("Only before this time, in milliseconds since 1970: that of the last one of a list.", number(NUMBER_MAX))
+        }
+        ("confirm", _) => {
+            let description = "The word by which the cost was told; without it, the cost is told and nothing done.";
+            (description, json!({ "type": "string" }))
+        }
         ("count", _) => ("How many at most.", number(LISTED_MAX)),
         ("before", Call::Audit) => ("Only before this revision.", number(NUMBER_MAX)),
         ("before", _) => {
@@ -59,8 +71,8 @@ pub(crate) fn of_query(call: Call, name: &str) -> Result<Value, String> {
             ("The key of a head of it that was given up; the newest if left out.", json!({ "type": "string" }))
         }
         ("anew", _) => {
-            let description = "The revision that KV shows of a cluster whose storage is lost: it is given up, and its \
-                               name is that of a new cluster.";
+            let description = "The revision that KV shows of a cluster whose storage is lost, or at which a cluster was \
+                               deleted: its name is that of a new cluster.";
             (description, number(NUMBER_MAX))
         }
         ("force", _) => ("Whether what is there may be replaced.", json!({ "type": "boolean" })),

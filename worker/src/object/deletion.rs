@@ -1,0 +1,180 @@
+//! Deleting the cluster: what it costs, that it is done, and what a deleted cluster still answers.
+//!
+//! The log goes with the command; KV is emptied by the alarm, and by the clock should the alarm be lost.
+
+use engine::state::world::State;
+use engine::transition::Sender;
+use engine::unit::time::Millis;
+use protocol::agents::contact::Refused;
+use protocol::cluster::Cluster;
+use protocol::deletion::DeletionAnswer;
+use protocol::deletion::Tombstone;
+use protocol::deletion::Undeleted;
+use protocol::deletion::steps;
+use protocol::health::Condition;
+use protocol::incident::Kind;
+use protocol::kv::KvStore;
+use protocol::kv::Listed;
+use protocol::log::encode;
+use protocol::name::ClusterName;
+use protocol::route::AgentCall;
+use protocol::route::Call;
+use worker::Request;
+use worker::Response;
+use worker::console_error;
+
+use crate::access;
+use crate::access::Principal;
+use crate::answer;
+use crate::answer::Origin;
+use crate::answer::Problem;
+use crate::answer::Reply;
+use crate::bindings;
+use crate::bindings::Kv;
+use crate::object::Core;
+use crate::object::agents;
+use crate::object::calls;
+use crate::object::publication::RETRY_MS;
+use crate::object::reads::unknown_cluster;
+use crate::proof::Proof;
+use crate::query::Query;
+use crate::registry;
+use crate::routes::Asked;
+
+/// How many objects of KV are counted before somebody is asked.
+const COUNTED_MAX: usize = 1_000;
+/// The close code for "it goes away".
+const GOING_AWAY: u16 = 1001;
+/// Tables that every storage has, and those that come with their first row.
+const TABLES: [&str; 4] = ["agents", "tails", "nonces", "nonce_counts"];
+const OWN_TABLES: [&str; 3] = ["uses", "sessions", "incidents"];
+
+/// What deleting the cluster costs.
+pub(super) async fn cost(core: &Core, cluster: &ClusterName) -> Reply {
+    let objects = counted(core, cluster).await?;
+    let cost = core.with(|cluster| cluster.deletion_cost(objects))?.ok_or_else(|| unknown_cluster(cluster))?;
+    Ok(Response::from_json(&DeletionAnswer::Cost(Box::new(cost)))?)
+}
+
+async fn counted(core: &Core, cluster: &ClusterName) -> Result<(u64, bool), Problem> {
+    let Listed { keys, cursor } = Kv::of(&core.env)?.list(&cluster.start(), None, COUNTED_MAX).await?;
+    Ok((keys.len() as u64, cursor.is_some()))
+}
+
+/// Deletes the cluster, if its sender has been told what that costs.
+pub(super) async fn delete(core: &Core, cluster: &ClusterName, query: &Query, sender: &Sender) -> Reply {
+    let (objects, confirm) = (counted(core, cluster).await?, query.text("confirm").unwrap_or_default());
+    let deleted = core.with(|cluster| cluster.delete(&confirm, &sender.user, objects, bindings::now()))?;
+    let tombstone = deleted.map_err(|undeleted| match undeleted {
+        Undeleted::Nothing => unknown_cluster(cluster),
+        Undeleted::OtherCost(cost) => Problem::Unconfirmed(cost.message),
+    })?;
+    clear(core)?;
+    // Agents ask, and hear what to stop; everybody else has nothing more to hear.
+    for socket in core.state.get_websockets() {
+        // Who cannot be told has lost the connection.
+        let _ = if core.is_bell(&socket) {
+            socket.send_with_str(tombstone.revision.to_string())
+        } else {
+            socket.close(Some(GOING_AWAY), Some("deleted"))
+        };
+    }
+    core.set_alarm(bindings::now()).await?;
+    let noted = registry::note(&core.env, Kind::Delete, sender.user.as_str(), cluster.as_str()).await;
+    noted.unwrap_or_else(|problem| console_error!("the deletion of {cluster} is not noted: {problem:?}"));
+    Ok(Response::from_json(&tombstone.told(cluster))?)
+}
+
+/// What is kept beside the log goes with it.
+fn clear(core: &Core) -> Result<(), Problem> {
+    let sql = core.state.storage().sql();
+    for table in TABLES {
+        sql.exec(&format!("DELETE FROM {table}"), None)?;
+    }
+    for table in OWN_TABLES {
+        sql.exec(&format!("DROP TABLE IF EXISTS {table}"), None)?;
+    }
+    core.contacts.replace(None);
+    core.noted.borrow_mut().clear();
+    core.sessions.borrow_mut().clear();
+    Ok(())
+}
+
+/// What a deleted cluster answers.
+pub(super) async fn answer(
+    core: &Core,
+    cluster: &ClusterName,
+    asked: &Asked,
+    mut request: Request,
+    proof: Option<&Proof>,
+    tombstone: Tombstone,
+) -> Reply {
+    match (asked.route.call, proof) {
+        (Call::Slot, _) => {
+            step_or_retry(core, cluster).await?;
+            return calls::told(asked.number()?, 0, Condition::Ok);
+        }
+        (_, None | Some(Proof::Monitor)) => return Err(Problem::Unauthorised),
+        // Their keys are gone, and they learn nothing but that everything ends.
+        (Call::Agent(AgentCall::Hello), Some(Proof::Session { .. })) => {
+            let hello = agents::hello(&mut request).await?;
+            return Ok(Response::from_json(&tombstone.welcome(&hello))?);
+        }
+        (Call::Agent(AgentCall::Sync), Some(Proof::Session { .. })) => {
+            let said = agents::said(&mut request).await?;
+            said.check().map_err(|bad| Problem::Agent(Refused::Message(bad)))?;
+            return answer::json_text(encode(&tombstone.farewell(&said))?, Origin::object(tombstone.revision));
+        }
+        (_, Some(_)) => {}
+    }
+    let query = Query::of(&request, asked.route)?;
+    let principal = proof.and_then(|proof| access::principal(&State::default(), proof, bindings::now()).ok());
+    let principal = principal.filter(|principal| principal.sender.administers);
+    match (asked.route.call, principal) {
+        (Call::Deletion | Call::Delete, Some(_)) => {
+            Ok(Response::from_json(&DeletionAnswer::Deleted(tombstone.told(cluster)))?)
+        }
+        (Call::Command, Some(principal)) if tombstone.is_done && query.value("anew")? == Some(tombstone.revision) => {
+            found(core, cluster, request, &query, &principal).await
+        }
+        (_, _) => Err(Problem::Deleted(tombstone.sentence(cluster))),
+    }
+}
+
+/// Takes the name for a new cluster. Unless it is founded, it stays deleted.
+async fn found(core: &Core, cluster: &ClusterName, request: Request, query: &Query, principal: &Principal) -> Reply {
+    core.with(Cluster::take_again)?;
+    let reply = calls::command(core, cluster, request, query, principal).await;
+    core.with(|cluster| {
+        if cluster.mark()?.seq == 0 {
+            cluster.forget();
+            return Ok(());
+        }
+        cluster.begin_again(bindings::now()).map(drop)
+    })?;
+    reply
+}
+
+/// Goes on with emptying KV; what fails is tried again soon.
+pub(super) async fn step_or_retry(core: &Core, cluster: &ClusterName) -> Result<(), Problem> {
+    let Err(problem) = step(core, cluster).await else { return Ok(()) };
+    console_error!("the deletion does not go on, and is tried again: {problem:?}");
+    core.set_alarm(bindings::now() + Millis(RETRY_MS)).await
+}
+
+async fn step(core: &Core, cluster: &ClusterName) -> Result<(), Problem> {
+    clear(core)?;
+    let (kv, now) = (Kv::of(&core.env)?, bindings::now());
+    let operations = bindings::restore_budget(&core.env).operations;
+    let Some(tombstone) = steps::go_on(&kv, core, operations, bindings::kv_late(&core.env), now).await? else {
+        return Ok(());
+    };
+    if !tombstone.is_done {
+        return core.set_alarm(tombstone.next.max(now)).await;
+    }
+    for socket in core.state.get_websockets_with_tag(agents::BELL) {
+        // Who cannot be told has lost the connection.
+        let _ = socket.close(Some(GOING_AWAY), Some("deleted"));
+    }
+    registry::leave(&core.env, cluster).await
+}
