@@ -1,5 +1,8 @@
 // A cluster is deleted by an administrator who was told what that costs; all of it goes, and nobody founds it by accident.
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { start } from "../worker/serve.mjs";
@@ -108,6 +111,33 @@ test("whoever says the revision may have the name again", async () => {
   assert.ok((await names()).includes("old"));
   await tick();
   assert.equal((await here.get("health")).body.state, "ok");
+});
+
+test("a storage that is lost after the deletion founds nothing either", async () => {
+  const state = mkdtempSync(join(tmpdir(), "tidegate-deleted-"));
+  const variables = { KV_LATE_S: "0" };
+  let other = await start({ state, variables });
+  const { adminKey } = other;
+  const there = () => new Cluster({ url: other.url, key: adminKey }, "twice");
+  try {
+    await there().found();
+    assert.equal((await there().post("flush")).status, 200);
+    const { body: cost } = await there().get("deletion");
+    assert.equal((await there().post(`delete?confirm=${cost.confirm}`)).status, 200);
+    await until("it does not go", async () => (await there().get("deletion")).body.is_done);
+    await other.stop();
+    rmSync(join(state, "do"), { recursive: true });
+    other = await start({ state, adminKey, variables });
+    const create = { create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }] } };
+    const refused = await there().send("again", create);
+    assert.deepEqual([refused.status, refused.body.code], [410, "deleted"], JSON.stringify(refused.body));
+    const anew = { format: 1, id: "anew", command: create };
+    assert.equal((await there().request("POST", `commands?anew=${cost.revision}`, JSON.stringify(anew))).status, 200);
+    assert.equal((await there().get("hash")).body.seq, 2);
+  } finally {
+    await other.stop();
+    rmSync(state, { recursive: true, force: true });
+  }
 });
 
 test("agents are told to stop what runs", async () => {

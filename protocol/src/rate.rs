@@ -20,6 +20,9 @@ pub const REQUESTS: Rate = Rate { per_second: 50, burst: 1_000 };
 /// Wrong secrets from one network, or wrong signatures. Nobody guesses a secret; this is what looking at them may cost.
 pub const FAILURES: Rate = Rate { per_second: 5, burst: 500 };
 
+/// Sessions that one key opens: each is a row until it ends by itself.
+pub const SIGN_INS: Rate = Rate { per_second: 1, burst: 200 };
+
 /// How many buckets are kept before those that are as good as new ones are forgotten.
 const BUCKETS_MAX: usize = 10_000;
 

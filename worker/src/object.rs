@@ -39,6 +39,7 @@ use protocol::publish::Occasion;
 use protocol::rate::Buckets;
 use protocol::rate::FAILURES;
 use protocol::rate::REQUESTS;
+use protocol::rate::SIGN_INS;
 use protocol::route;
 use protocol::route::Call;
 use worker::DurableObject;
@@ -104,6 +105,8 @@ struct Core {
     cluster: RefCell<Option<Cluster<SqlLog>>>,
     /// How fast each key goes.
     rates: RefCell<Buckets<KeyId>>,
+    /// How many sessions each key opens.
+    sign_ins: RefCell<Buckets<KeyId>>,
     /// How many wrong secrets each network shows, and how many wrong signatures with each key.
     failures: RefCell<Buckets<String>>,
     /// When the use of a key was last noted.
@@ -157,6 +160,7 @@ impl DurableObject for ClusterObject {
             env,
             cluster: RefCell::new(None),
             rates: RefCell::new(Buckets::new(REQUESTS)),
+            sign_ins: RefCell::new(Buckets::new(SIGN_INS)),
             failures: RefCell::new(Buckets::new(FAILURES)),
             noted: RefCell::new(BTreeMap::new()),
             is_entered: Cell::new(false),

@@ -199,7 +199,7 @@ async fn decide(
     let notes = script.map(|(job, script)| agents::note(core, &job, &script)).transpose()?;
     keys::check_name(&envelope.command, cluster)?;
     let sender = &principal.sender;
-    let mut given_up = None;
+    let mut given_up = GivenUp::default();
     if core.with(Cluster::is_unfounded)? {
         given_up = look(core, cluster, query.value("anew")?).await?;
         // The name is taken by the command that founds the cluster, and by none that is refused.
@@ -212,12 +212,15 @@ async fn decide(
     }
     let done = core.with(|cluster| cluster.submit_noted(envelope, sender, notes.as_slice(), bindings::now()))?;
     core.push(&done)?;
+    if given_up.is_deleted {
+        core.with(|cluster| cluster.begin_again(bindings::now()))?;
+    }
     core.follow_up().await?;
     let made = done.record.as_ref().and_then(|_| keys::made(&envelope.command, &done.receipt));
     let revision = done.receipt.revision;
     let receipt = core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).receipt(done.receipt)))?;
     let response = answer::json_text(encode(&receipt)?, Origin::object(revision))?;
-    if let Some(key) = given_up {
+    if let Some(key) = given_up.head {
         response.headers().set(GIVEN_UP_HEADER, &key)?;
     }
     if let Some(key) = made {
@@ -226,23 +229,29 @@ async fn decide(
     Ok(response)
 }
 
-/// Looks whether KV shows a cluster of which the storage has nothing. A head that is given up is set aside first, under
-/// the key that is returned.
-async fn look(core: &Core, cluster: &ClusterName, given_up: Option<u64>) -> Result<Option<String>, Problem> {
+/// What there was of a new cluster's name.
+#[derive(Default)]
+struct GivenUp {
+    /// The key under which the head of a lost cluster is kept.
+    head: Option<String>,
+    /// Whether a cluster of that name was deleted.
+    is_deleted: bool,
+}
+
+/// Looks whether KV shows a cluster of which the storage has nothing. A head that is given up is set aside first.
+async fn look(core: &Core, cluster: &ClusterName, given_up: Option<u64>) -> Result<GivenUp, Problem> {
     let kv = Kv::of(&core.env)?;
     let shown = history::head(&kv, cluster).await?;
-    if shown.is_none()
-        && let Some(tombstone) = protocol::deletion::shown(&kv, cluster).await?
-        && given_up != Some(tombstone.revision)
-    {
+    let tombstone = if shown.is_none() { protocol::deletion::shown(&kv, cluster).await? } else { None };
+    if let Some(tombstone) = tombstone.as_ref().filter(|tombstone| given_up != Some(tombstone.revision)) {
         return Err(Problem::Deleted(tombstone.sentence(cluster)));
     }
-    let key = match shown.as_ref().filter(|head| given_up == Some(head.revision)) {
+    let head = match shown.as_ref().filter(|head| given_up == Some(head.revision)) {
         Some(head) => Some(founding::set_aside(&kv, cluster, head).await?),
         None => None,
     };
     core.with(|cluster| cluster.found(shown.as_ref(), given_up))?;
-    Ok(key)
+    Ok(GivenUp { head, is_deleted: tombstone.is_some() })
 }
 
 async fn run_slot(core: &Core, cluster: &ClusterName, slot: i64) -> Reply {

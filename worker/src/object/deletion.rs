@@ -11,6 +11,7 @@ use protocol::deletion::DeletionAnswer;
 use protocol::deletion::Tombstone;
 use protocol::deletion::Undeleted;
 use protocol::deletion::steps;
+use protocol::fault::Fault;
 use protocol::health::Condition;
 use protocol::incident::Kind;
 use protocol::kv::KvStore;
@@ -148,9 +149,8 @@ async fn found(core: &Core, cluster: &ClusterName, request: Request, query: &Que
     core.with(|cluster| {
         if cluster.mark()?.seq == 0 {
             cluster.forget();
-            return Ok(());
         }
-        cluster.begin_again(bindings::now()).map(drop)
+        Ok::<_, Fault>(())
     })?;
     reply
 }

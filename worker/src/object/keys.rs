@@ -94,6 +94,7 @@ fn open(core: &Core, cluster: &ClusterName, shown: Credentials, now: Timestamp) 
     let (session, user, administers) = opened.ok_or(Problem::Unauthorised)?;
     // Only now: whoever knows no more than a key's name does not use up what its owner has.
     count(core, &id, now)?;
+    core.sign_ins.borrow_mut().take(id.clone(), now).map_err(Problem::TooMany)?;
     note_use(core, &id, now)?;
     sessions::begin(core, &session)?;
     core.n_signed_in.set(core.n_signed_in.get() + 1);
