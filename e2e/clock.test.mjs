@@ -1,7 +1,7 @@
 // The clock reaches clusters in batches, each an invocation with calls of its own, and in turns where not all can come.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 import { Cluster } from "./server.mjs";
 
 const MINUTE = 60_000;

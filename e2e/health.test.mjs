@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 import { Cluster, accessKey } from "./server.mjs";
 
 const MONITOR_KEY = "m".repeat(40);

@@ -2,7 +2,7 @@
 // to fill the list, and everybody sees their own.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 import { Client } from "./acs.mjs";
 import { People } from "./people.mjs";
 import { Cluster } from "./server.mjs";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { start } from "../worker/serve.mjs";
+import { start } from "../worker/runtime.mjs";
 import { Client } from "./acs.mjs";
 import { Cluster, accessKey } from "./server.mjs";
 import { listen } from "./socket.mjs";

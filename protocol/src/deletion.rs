@@ -160,9 +160,9 @@ impl Tombstone {
         let Self { at, revision, is_done, .. } = self;
         let deleted = format!("cluster {cluster} was deleted at {} (revision {revision})", at.0);
         if *is_done {
-            format!("{deleted}; for a new one of this name send create_cluster with ?anew={revision}")
+            format!("{deleted}; to use the name again, send create_cluster with ?anew={revision}")
         } else {
-            format!("{deleted}; what KV has of it is still being removed, and then its name can be taken again")
+            format!("{deleted}; its data is still being removed, after which the name can be used again")
         }
     }
 
@@ -214,10 +214,10 @@ impl<S: LogStore> Cluster<S> {
         let (objects, has_more_objects) = objects;
         let more = if has_more_objects { " or more" } else { "" };
         let message = format!(
-            "deleting cluster {cluster} ends {running} jobs that run and drops {queued} that wait; {quotas} quotas, \
-             {workspaces} workspaces, {keys} access keys, {entries} entries of history and {objects}{more} objects of KV \
-             go, and nothing brings them back. Clusters that were restored from it lose their past from before that. To \
-             do it, repeat this with confirm={confirm}"
+            "deleting cluster {cluster} removes all of it for good: running jobs that end: {running}, queued jobs: \
+             {queued}, quotas: {quotas}, workspaces: {workspaces}, access keys: {keys}, log entries: {entries}, objects in \
+             KV: {objects}{more}. Clusters restored from it lose their history from before that. To go on, repeat this with \
+             confirm={confirm}"
         );
         let revision = state.revision;
         Ok(Some(DeletionCost {

@@ -164,7 +164,9 @@ impl<S: LogStore> Cluster<S> {
             let message = format!("since the cluster was restored, entries of its past are missing: {newest}");
             let entries = missing.iter().map(|gap| gap.last + 1 - gap.first).sum();
             let told = reason("past_missing", Condition::Ok, None, message).with("first", oldest.first);
-            reasons.push(told.with("entries", entries).so("nothing brings them back; the state does not need them"));
+            reasons.push(
+                told.with("entries", entries).so("they cannot be recovered; the current state does not need them"),
+            );
         }
         Some(ClusterHealth::of(reasons))
     }
@@ -184,7 +186,7 @@ pub fn of_nothing(seen: &Seen) -> Option<ClusterHealth> {
         }
         Err(fault) => {
             let message = format!("the storage has no log, and KV cannot be asked whether it should: {fault}");
-            reason("kv_unreadable", Condition::Lost, None, message).so("look at the status of the platform's KV")
+            reason("kv_unreadable", Condition::Lost, None, message).so("check the status of the platform's KV")
         }
     };
     Some(ClusterHealth::of(vec![told]))
@@ -201,15 +203,15 @@ fn unreadable(fault: Fault) -> Reason {
         Fault::Restoring(progress) => {
             let (read, state) = (progress.read, progress.state);
             let told = reason("restoring", Condition::Lost, None, progress.to_string());
-            told.with("read", read).with("objects", state).so("it goes on by itself; POST restore tells how far it is")
+            told.with("read", read).with("objects", state).so("no action needed; POST restore shows the progress")
         }
         Fault::Damaged { .. } => {
-            let remedy = "keep what is there for whoever looks into it, and restore the cluster from KV (POST \
-                          restore?force=true), under another name if in doubt (restore?from=NAME)";
+            let remedy = "restore it from KV with POST restore?force=true; to keep the damaged log for analysis, restore under \
+                          another name instead (restore?from=NAME)";
             reason("log_damaged", Condition::Lost, None, fault.to_string()).so(remedy)
         }
         Fault::Log { .. } | Fault::Kv { .. } | Fault::Missing { .. } | Fault::Unfounded | Fault::Deleted => {
-            let remedy = "look at the status of the platform; what is committed is safe, and it goes on by itself";
+            let remedy = "check the platform's status; what is committed is safe, and service resumes by itself";
             reason("log_unreadable", Condition::Lost, None, fault.to_string()).so(remedy)
         }
     }
@@ -225,20 +227,19 @@ fn behind(memory: &Memory, profile: &Profile, now: Timestamp) -> Option<Reason> 
     let late = now - since;
     let entries = memory.seq - memory.published.as_ref().map_or(0, |head| head.seq);
     let seconds = late.0 / 1_000;
-    let message = format!("{entries} entries are not published, the oldest news for {seconds} s");
+    let message = format!("unpublished entries: {entries}; the oldest news is {seconds} s old");
     let told = reason("publication_behind", Condition::Degraded, Some(since), message)
         .with("entries", entries)
         .with("seconds", seconds.unsigned_abs())
-        .so("commands are safe in the object; until it is published, a loss of the storage would lose them: look at kv_fails, \
-             and publish (POST flush)");
+        .so("losing the storage now would lose them: check kv_fails, then publish with POST flush");
     (late > Millis(apart.0 + LATE.0)).then_some(told)
 }
 
 fn of_kv(memory: &Memory, seen: &Seen, now: Timestamp) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Some(Failed { since, times, reason: why }) = &seen.unpublished {
-        let message = format!("{times} publications have failed since one worked, the last because {why}");
-        let remedy = "look at the status of the platform's KV and at the day's limit of writes; it is tried again";
+        let message = format!("failed publications in a row: {times}; the last error: {why}");
+        let remedy = "check the status of the platform's KV and its daily limit of writes; retries go on by themselves";
         let told = reason("kv_fails", Condition::Degraded, Some(*since), message);
         reasons.push(told.with("failures", *times).so(remedy));
     }
@@ -246,15 +247,15 @@ fn of_kv(memory: &Memory, seen: &Seen, now: Timestamp) -> Vec<Reason> {
     match (&seen.shown, published) {
         (Some(Err(fault)), _) => {
             let told = reason("kv_unreadable", Condition::Degraded, None, fault.to_string());
-            reasons.push(told.so("look at the status of the platform's KV; members' reads go on from the object"));
+            reasons.push(told.so("check the status of the platform's KV; reads by members go on"));
         }
         (Some(Ok(shown)), Some(published)) if now - published.published_at > SHOWN_LATE => {
             let at = shown.as_ref().map_or(0, |head| head.revision);
             if at < published.revision {
                 let message =
-                    format!("KV shows the cluster at revision {at}, and {} was published", published.revision);
-                let remedy = "somebody or something has changed KV: send any command and publish (POST flush), which \
-                              writes a new head; then restore it under another name to see that all is there";
+                    format!("KV shows the cluster at revision {at}, but {} was published", published.revision);
+                let remedy = "KV was changed from outside: send any command and publish with POST flush, which writes a new \
+                              head; then restore under another name to check the copy";
                 let told = reason("head_lost", Condition::Degraded, Some(published.published_at), message);
                 reasons.push(told.with("shown", at).with("published", published.revision).so(remedy));
             }
@@ -272,9 +273,9 @@ fn rounds(memory: &Memory, first: Option<Timestamp>, now: Timestamp) -> Option<R
         return None;
     }
     let minutes = late.0 / SLOT_MS;
-    let message = format!("no scheduled round has come for {minutes} minutes");
-    let remedy = "look whether the cron trigger is deployed and runs (wrangler.toml, [triggers]) and what its log says; \
-                  commands that fit are started all the same";
+    let message = format!("no scheduled round for {minutes} minutes");
+    let remedy = "check that the cron trigger is deployed (wrangler.toml, [triggers]) and what its log says; jobs that fit \
+                  still start when they are submitted";
     let told =
         reason("rounds_missed", Condition::Degraded, Some(since), message).with("minutes", minutes.unsigned_abs());
     Some(told.with("missed_slots", memory.state.missed_slots.unsigned_abs()).so(remedy))
@@ -282,9 +283,8 @@ fn rounds(memory: &Memory, first: Option<Timestamp>, now: Timestamp) -> Option<R
 
 fn damage(seen: &Seen, now: Timestamp) -> Option<Reason> {
     let (at, what) = seen.damage.as_ref().filter(|(at, _)| now - *at <= DAMAGE_TOLD)?;
-    let message = format!("something that is stored is damaged or missing: {what}");
-    let remedy = "restore the cluster under another name (restore?from=NAME) to learn what is still whole; the object \
-                  named is in KV";
+    let message = format!("stored data is damaged or missing: {what}");
+    let remedy = "restore under another name (restore?from=NAME) to see what is intact";
     Some(reason("damage", Condition::Degraded, Some(*at), message).so(remedy))
 }
 
@@ -302,13 +302,13 @@ fn near(memory: &Memory, profile: &Profile, seen: &Seen) -> Vec<Reason> {
             "storage",
             seen.stored_bytes,
             STORED_BYTES_MAX,
-            "look what fills the object; notes of jobs are the usual cause",
+            "find what fills the object; notes of jobs are the usual cause",
         ),
         (
             "jobs",
             jobs,
             profile.limits.jobs_of_cluster,
-            "new jobs will be refused: cancel some, or raise JOBS_OF_CLUSTER_MAX as far as memory allows",
+            "new jobs will be rejected: cancel some, or raise JOBS_OF_CLUSTER_MAX as far as memory allows",
         ),
     ];
     let is_near = |used: u64, limit: u64| used >= limit / 100 * NEAR_PERCENT && used > 0;
@@ -327,17 +327,16 @@ fn silence(state: &State, seen: &Seen) -> Vec<Reason> {
     let missed: Vec<(&str, Timestamp)> =
         seen.contacts.iter().filter_map(|(name, contact)| Some((name.as_str(), contact.missed?))).collect();
     if let Some((name, since)) = missed.iter().min_by_key(|(_, since)| *since) {
-        let message = format!("{} agents are not heard, the longest {name}", missed.len());
-        let remedy = "look at the agent's log on its machine, and at the network between";
+        let message = format!("silent agents: {}, {name} the longest", missed.len());
+        let remedy = "check the agent's log on its machine, and the network in between";
         let told = reason("agents_missed", Condition::Degraded, Some(*since), message);
         reasons.push(told.with("agents", missed.len() as u64).with("known", seen.contacts.len() as u64).so(remedy));
     }
     let silent = || state.nodes.iter().filter_map(|node| Some((node, node.silence.as_ref()?)));
     if let Some((node, silence)) = silent().min_by_key(|(_, silence)| silence.since) {
         let count = silent().count() as u64;
-        let message = format!("{count} nodes are silent, the longest {}; nothing is placed on them", node.id);
-        let remedy =
-            "start the agent again on that machine; what ran there is given up once its limit of silence has passed";
+        let message = format!("silent nodes: {count}, {} the longest; no jobs are placed on them", node.id);
+        let remedy = "restart the agent on that machine, or declare the node dead once nothing can run there any more";
         let told = reason("nodes_silent", Condition::Degraded, Some(silence.since), message);
         reasons.push(told.with("nodes", count).so(remedy));
     }
@@ -351,7 +350,7 @@ fn overdue(state: &State, now: Timestamp) -> Option<Reason> {
     }
     let overdue = explain::overdue(&authority::as_of(state, now), now);
     let since = overdue.iter().map(|one| one.since).min()?;
-    let message = format!("{} reports of runs are overdue; what they hold is kept for them", overdue.len());
+    let message = format!("overdue reports of runs: {}; their GPUs stay booked", overdue.len());
     let told = reason("reports_overdue", Condition::Degraded, Some(since), message).with("runs", overdue.len() as u64);
-    Some(told.so("GET overdue tells which, by node; look at those nodes' agents"))
+    Some(told.so("GET overdue lists them by node; check the agents there"))
 }

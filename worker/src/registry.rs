@@ -52,7 +52,7 @@ use crate::routes::Asked;
 /// Where KV has the list.
 pub(crate) const LIST_KEY: &str = "clusters";
 /// After how many slots it is looked whether there are too many incidents.
-const PRUNED_EVERY: i64 = 60;
+const PRUNED_EVERY: i64 = 1_440;
 /// Where the list of incidents is asked for, which says what may be asked.
 const INCIDENTS_PATH: &str = "/v1/incidents";
 /// How long an instance answers for the whole service by what it has read: who asks again and again costs nothing.

@@ -100,8 +100,12 @@ fn nothing_is_deleted_that_nobody_was_told_of() {
     let cost = world.cluster.deletion_cost((12, true)).unwrap().unwrap();
     let hash = world.cluster.position().unwrap();
     assert_eq!((cost.entries, cost.revision, cost.quotas), (hash.seq, hash.revision, 3));
-    assert!(cost.message.contains(&format!("ends {} jobs", cost.running)), "{}", cost.message);
-    assert!(cost.message.contains("12 or more objects") && cost.message.contains(&cost.confirm), "{}", cost.message);
+    assert!(cost.message.contains(&format!("running jobs that end: {},", cost.running)), "{}", cost.message);
+    assert!(
+        cost.message.contains("objects in KV: 12 or more.") && cost.message.contains(&cost.confirm),
+        "{}",
+        cost.message
+    );
     for wrong in ["", "yes", &cost.confirm[1..]] {
         let refused = world.cluster.delete(wrong, &sender().user, (12, true), world.now).unwrap();
         assert_eq!(refused, Err(Undeleted::OtherCost(Box::new(cost.clone()))), "{wrong}");

@@ -277,6 +277,7 @@ async fn run_slot(core: &Core, cluster: &ClusterName, slot: i64) -> Reply {
     core.dismiss()?;
     core.sweep(slot)?;
     core.tidy_incidents(slot);
+    sessions::sweep(core, slot)?;
     // A slot that had been decided is a good moment for what has not been published yet all the same.
     core.publish_or_retry(Occasion::Round).await?;
     collect(core).await;

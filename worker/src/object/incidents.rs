@@ -15,8 +15,8 @@ use crate::incidents;
 use crate::object::Core;
 use crate::query::Query;
 
-/// After how many slots it is looked whether there are too many.
-const PRUNED_EVERY: i64 = 60;
+/// After how many slots it is looked whether there are too many: once a day, since all of them are looked at.
+const PRUNED_EVERY: i64 = 1_440;
 
 impl Core {
     /// Notes an incident. What comes of a request does not hang on it.

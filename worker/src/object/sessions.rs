@@ -31,6 +31,8 @@ const NOTED_EVERY: Millis = Millis(10 * Millis::MINUTE.0);
 const POLICY_VIOLATION: u16 = 1008;
 /// How many sessions are remembered without asking the storage.
 const REMEMBERED_MAX: usize = 10_000;
+/// After how many slots sessions are dropped that have ended.
+const SWEPT_EVERY: i64 = 60;
 /// What stands in the table for a session that was ended.
 const ENDED: i64 = -1;
 
@@ -125,10 +127,18 @@ pub(super) fn end(core: &Core, sender: &Sender, proof: Option<&Proof>) -> Reply 
     Ok(Response::from_json(&SignedOut { ended: session.is_some() })?)
 }
 
+/// Drops sessions that have ended by themselves: once an hour, since all of them are looked at.
+pub(super) fn sweep(core: &Core, slot: i64) -> Result<(), Problem> {
+    if slot % SWEPT_EVERY == 0 {
+        let now = SqlStorageValue::Integer(bindings::now().0);
+        table(core)?.exec("DELETE FROM sessions WHERE expires < ?", vec![now])?;
+    }
+    Ok(())
+}
+
 fn write(core: &Core, name: &str, used: i64, expires: Timestamp) -> Result<(), Problem> {
     let sql = table(core)?;
     let number = SqlStorageValue::Integer;
-    sql.exec("DELETE FROM sessions WHERE expires < ?", vec![number(bindings::now().0)])?;
     let values = vec![name.into(), number(used), number(expires.0)];
     sql.exec("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)", values)?;
     Ok(())
