@@ -21,6 +21,7 @@ use protocol::fault::Failure;
 use protocol::fault::Fault;
 use protocol::log::encode;
 use protocol::publish;
+use protocol::restore::steps::Holder;
 use serde_json::json;
 
 use crate::air;
@@ -215,6 +216,30 @@ fn the_name_can_be_taken_again_and_begins_a_later_epoch() {
     // A step that was still under way leaves it alone.
     assert_eq!(step(&mut world), Ok(None));
     assert_eq!(world.cluster.mark().unwrap().seq, 2);
+}
+
+#[test]
+fn a_step_that_is_under_way_when_the_name_is_taken_leaves_it_alone() {
+    let mut world = lived(7);
+    delete(&mut world);
+    let (air, now, mut is_taken) = (world.air.clone(), world.now, false);
+    let held = Held(RefCell::new(&mut world.cluster));
+    let take = |cluster: &mut Cluster<Disk>| {
+        cluster.take_again()?;
+        cluster.found(None, None).unwrap();
+        cluster.submit(&founding()[0], &sender(), now).unwrap();
+        cluster.forget();
+        Ok(())
+    };
+    let step = air::drive(steps::go_on(&air, &held, CALLS, steps::KV_LATE, now), || {
+        if !std::mem::replace(&mut is_taken, true) {
+            held.work(take).unwrap();
+        }
+        true
+    });
+    assert!(step.unwrap().is_ok());
+    assert_eq!(world.cluster.tombstone(), Ok(None));
+    assert_eq!(world.cluster.mark().unwrap().seq, 1);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use protocol::log::Meta;
 use protocol::log::Write;
 use protocol::profile::Pace;
 use protocol::profile::Profile;
+use protocol::publish;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
 use serde_json::json;
@@ -99,6 +100,44 @@ fn news_that_are_not_published_are_told_with_the_time_of_the_first() {
     assert_eq!(told(&mut cluster, &seen, after(8)).1[0].since, Some(after(4)));
     publish(&mut cluster, &air, after(8));
     assert!(codes(&mut cluster, &seen, after(9)).is_empty());
+}
+
+#[test]
+fn what_is_in_a_snapshot_that_was_never_put_is_not_published_either() {
+    let mut cluster = founded(Profile { snapshot_every: 1, ..Profile::default() });
+    assert!(cluster.seal(after(1)).unwrap().is_some());
+    cluster.forget();
+    let (_, reasons) = told(&mut cluster, &Seen::default(), after(3) + Millis(2_000));
+    assert_eq!((&*reasons[0].code, reasons[0].since), ("publication_behind", Some(after(1))));
+}
+
+#[test]
+fn what_comes_while_a_publication_is_written_is_news_after_it() {
+    let (mut cluster, air) = well(Pace::AtMostEvery(Millis(1_000)), 1);
+    cluster.submit(&submission(1), &sender(), after(1)).unwrap();
+    let publication = cluster.seal(after(2)).unwrap().unwrap();
+    cluster.submit(&submission(2), &sender(), after(2) + Millis(5)).unwrap();
+    air::run(publish::put(&air, &publication)).unwrap();
+    cluster.settle(&publication, after(2) + Millis(9)).unwrap();
+    (3..=5).for_each(|minute| tick(&mut cluster, minute));
+    let (_, reasons) = told(&mut cluster, &Seen::default(), after(5));
+    assert_eq!((&*reasons[0].code, reasons[0].since), ("publication_behind", Some(after(2))));
+}
+
+#[test]
+fn a_past_that_is_missing_is_told_and_makes_nothing_worse() {
+    let mut disk = Disk::default();
+    drop(founded_on(&disk, Profile::default()));
+    let gap = json!([{ "first": 3, "last": 7, "key": "c/demo/page/1", "reason": "is gone" }]);
+    disk.commit(&[Write::SetMeta(Meta::Missing, Some(gap.to_string()))]).unwrap();
+    let mut cluster = Cluster::new(name(), Profile::default(), disk);
+    let (state, reasons) = told(&mut cluster, &Seen::default(), after(1));
+    assert_eq!((state, &*reasons[0].code, reasons[0].figures["entries"]), (Condition::Ok, "past_missing", 5));
+    let unpublished = Failed { since: after(0), times: 1, reason: "no answer".to_owned() };
+    let seen = Seen { unpublished: Some(unpublished), ..Seen::default() };
+    let (state, reasons) = told(&mut cluster, &seen, after(1));
+    let codes: Vec<&str> = reasons.iter().map(|reason| &*reason.code).collect();
+    assert_eq!((state, codes), (Condition::Degraded, vec!["kv_fails", "past_missing"]));
 }
 
 #[test]

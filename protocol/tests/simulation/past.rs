@@ -1,5 +1,7 @@
 //! The past from KV: from the newest snapshot before any moment, entry by entry, to what the log came to there.
 
+use std::collections::BTreeSet;
+
 use engine::message::envelope::Entry;
 use engine::state::world::State;
 use engine::unit::time::Millis;
@@ -204,6 +206,17 @@ fn a_search_that_breaks_off_says_where_to_go_on() {
     assert!(parts > 5, "{parts} parts");
     let due: Vec<String> = (0..founding().len()).rev().map(|number| format!("founding-{number}")).collect();
     assert_eq!(found, due, "everything before was looked at");
+    // Where it breaks off among entries of one revision, none of them is passed over.
+    let (mut turns, mut before) = (BTreeSet::new(), u64::MAX);
+    loop {
+        let mut search = Search::new(usize::MAX, before, |entry| entry.envelope.id.as_str().starts_with("turn-"));
+        at_hand(air::run(past::find(&air, &head, u64::MAX, 1, &mut search)).expect("reading works"));
+        let next = search.next();
+        turns.extend(search.found().iter().map(|entry| entry.envelope.id.to_string()));
+        let Some(next) = next else { break };
+        before = next;
+    }
+    assert_eq!(turns.len(), 300);
 }
 
 #[test]
