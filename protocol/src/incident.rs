@@ -289,7 +289,7 @@ mod tests {
         }
         table.write(incidents.flush());
         assert_eq!(table.count(), sent);
-        let rows_max = OF_DAY_MAX as usize + OF_SENDER_MAX + 2;
+        let rows_max = usize::try_from(OF_DAY_MAX).unwrap() + OF_SENDER_MAX + 2;
         assert!(table.rows.len() <= rows_max, "{} rows", table.rows.len());
         let minute = |row: &(Timestamp, Kind, String, String)| row.0 == NOON;
         assert_eq!(table.rows.keys().filter(|row| minute(row)).count(), OF_SENDER_MAX + 1);

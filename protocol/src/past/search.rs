@@ -59,8 +59,8 @@ impl<F: Fn(&Entry) -> bool> Search<F> {
     pub fn next(&self) -> Option<u64> {
         let Oldest { seq: _, revision, is_first_of_revision } = self.oldest.filter(|oldest| oldest.seq > 1)?;
         // Others may have the same revision, so it comes once more; but not for ever.
-        let rest = if is_first_of_revision || revision + 1 >= self.before { 0 } else { 1 };
-        Some(revision + rest)
+        let comes_again = !is_first_of_revision && revision + 1 < self.before;
+        Some(revision + u64::from(comes_again))
     }
 
     /// Whether nothing was found so far.

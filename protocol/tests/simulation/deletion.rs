@@ -61,8 +61,8 @@ fn word(cluster: &mut Cluster<Disk>) -> String {
 }
 
 fn delete(world: &mut World) -> Tombstone {
-    let word = word(&mut world.cluster);
-    world.cluster.delete(&word, &sender().user, (0, false), world.now).unwrap().unwrap()
+    let confirm = word(&mut world.cluster);
+    world.cluster.delete(&confirm, &sender().user, (0, false), world.now).unwrap().unwrap()
 }
 
 /// A step, as an alarm or a slot makes it.
@@ -153,10 +153,10 @@ fn all_of_it_goes_whatever_fails_and_a_publication_under_way_with_it() {
 fn a_deletion_that_fails_has_happened_or_not() {
     for plan in [Plan::FailBefore, Plan::FailAfter] {
         let mut world = lived(2);
-        let word = word(&mut world.cluster);
+        let confirm = word(&mut world.cluster);
         let before = world.cluster.position().unwrap();
         world.disk.plan(plan);
-        assert!(world.cluster.delete(&word, &sender().user, (0, false), world.now).is_err());
+        assert!(world.cluster.delete(&confirm, &sender().user, (0, false), world.now).is_err());
         if plan == Plan::FailBefore {
             assert_eq!(world.cluster.position().unwrap(), before);
             assert_eq!(world.cluster.tombstone(), Ok(None));

@@ -142,7 +142,7 @@ fn a_past_that_is_missing_is_told_and_makes_nothing_worse() {
 
 #[test]
 fn a_sparing_profile_may_be_later() {
-    let (mut cluster, _) = (founded(Profile::of_few_writes()), ());
+    let mut cluster = founded(Profile::of_few_writes());
     (1..=9).for_each(|minute| tick(&mut cluster, minute));
     assert!(codes(&mut cluster, &Seen::default(), after(6)).is_empty());
     assert_eq!(codes(&mut cluster, &Seen::default(), after(9)), ["publication_behind"]);
