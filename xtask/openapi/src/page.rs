@@ -81,6 +81,38 @@ fn json<T: JsonSchema + DeserializeOwned>() -> Answer {
     Answer::Json(Kind::of::<T>())
 }
 
+fn health() -> Page {
+    let summary = "How the service does, by what the clock found in the last minute; always with status 200";
+    page("get_health", "service", summary, json::<Health>())
+}
+
+fn condition() -> Page {
+    let summary = "How the cluster does, and why; with status 503 where it is lost. The holder of \
+                   MONITOR_KEY may ask too";
+    page("get_cluster_health", "service", summary, json::<ClusterHealth>())
+}
+
+fn incidents() -> Page {
+    let summary = "Refusals, sign-ins, wrong secrets, restores and publications on demand, by minute, the \
+                   newest first; of others than administrators what they have caused themselves";
+    page("list_incidents", "history", summary, json::<Vec<Incident>>())
+}
+
+fn service_incidents() -> Page {
+    let summary = "Wrong keys of the service, and clusters that were deleted, for administrators of all";
+    page("list_service_incidents", "service", summary, json::<Vec<Incident>>())
+}
+
+fn deletion() -> Page {
+    let summary = "What deleting the cluster costs, with the word that confirms it; or how far that is";
+    page("get_deletion", "service", summary, json::<DeletionAnswer>()).refuses(&[410])
+}
+
+fn metrics() -> Page {
+    let summary = "Figures in Prometheus' text format. The holder of MONITOR_KEY may ask too";
+    page("get_metrics", "service", summary, Answer::Text)
+}
+
 impl Page {
     fn takes<T: JsonSchema + DeserializeOwned>(self) -> Self {
         Self { takes: Some(Kind::of::<T>()), ..self }
@@ -93,29 +125,11 @@ impl Page {
     /// What is said of a call; nothing of one that only the clock or an agent may make.
     pub(crate) fn of(call: Call) -> Option<Self> {
         Some(match call {
-            Call::Health => {
-                let summary =
-                    "How the service does, by what the clock found in the last minute; always with status 200";
-                page("get_health", "service", summary, json::<Health>())
-            }
-            Call::Condition => {
-                let summary = "How the cluster does, and why; with status 503 where it is lost. The holder of \
-                               MONITOR_KEY may ask too";
-                page("get_cluster_health", "service", summary, json::<ClusterHealth>())
-            }
-            Call::Incidents => {
-                let summary = "Refusals, sign-ins, wrong secrets, restores and publications on demand, by minute, the \
-                               newest first; of others than administrators what they have caused themselves";
-                page("list_incidents", "history", summary, json::<Vec<Incident>>())
-            }
-            Call::ServiceIncidents => {
-                let summary = "Wrong keys of the service, and clusters that were deleted, for administrators of all";
-                page("list_service_incidents", "service", summary, json::<Vec<Incident>>())
-            }
-            Call::Deletion => {
-                let summary = "What deleting the cluster costs, with the word that confirms it; or how far that is";
-                page("get_deletion", "service", summary, json::<DeletionAnswer>()).refuses(&[410])
-            }
+            Call::Health => health(),
+            Call::Condition => condition(),
+            Call::Incidents => incidents(),
+            Call::ServiceIncidents => service_incidents(),
+            Call::Deletion => deletion(),
             Call::Delete => page(
                 "delete_cluster",
                 "service",
@@ -188,10 +202,7 @@ impl Page {
                                which revision it goes on";
                 page("list_deeds", "history", summary, json::<Vec<Entry>>()).refuses(&[410])
             }
-            Call::Metrics => {
-                let summary = "Figures in Prometheus' text format. The holder of MONITOR_KEY may ask too";
-                page("get_metrics", "service", summary, Answer::Text)
-            }
+            Call::Metrics => metrics(),
             Call::Hash => {
                 let summary = "Sequence, revision and digest of the object's state";
                 page("get_position", "state", summary, json::<Position>())
