@@ -182,7 +182,8 @@ fn secrets() -> Value {
 fn refuses(route: &Route, page: &Page, status: u16) -> bool {
     let is_of_cluster = route.path.contains("{cluster}");
     let by_route = match status {
-        400 | 404 => is_of_cluster,
+        400 => is_of_cluster || !route.query.is_empty(),
+        404 => is_of_cluster,
         401 => route.who != Who::Anybody,
         403 => matches!(route.who, Who::SeesJob | Who::May(_)),
         409 => route.query.contains(&"min_revision"),

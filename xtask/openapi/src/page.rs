@@ -168,7 +168,7 @@ impl Page {
             Call::Why => page("explain_job", "jobs", "Why a job waits, or what became of it", json::<JobExplained>()),
             Call::Log => {
                 let summary = "What a job prints, or the end of what it has printed in its last run";
-                page("get_job_log", "jobs", summary, json::<JobLog>())
+                page("get_job_log", "jobs", summary, json::<JobLog>()).refuses(&[409])
             }
             Call::Overdue => {
                 let summary =
