@@ -108,8 +108,12 @@ pub(crate) fn calls_max(env: &Env) -> usize {
 
 /// After how long without a word an agent is missed.
 pub(crate) fn missed_after(env: &Env) -> Millis {
-    let seconds = variable(env, "MISSED_AFTER_S").parse().ok().filter(|seconds| *seconds > 0);
-    seconds.map_or(MISSED_AFTER, |seconds: i64| Millis(seconds.saturating_mul(1_000)))
+    seconds(env, "MISSED_AFTER_S").filter(|period| period.0 > 0).unwrap_or(MISSED_AFTER)
+}
+
+/// A variable that says a period in seconds, if it is set to one.
+fn seconds(env: &Env, name: &str) -> Option<Millis> {
+    variable(env, name).parse().ok().map(|seconds: i64| Millis(seconds.saturating_mul(1_000)))
 }
 
 /// After how long a session ends that nobody uses, in `SESSION_IDLE_S` or else this.
@@ -117,13 +121,12 @@ const SESSION_IDLE: Millis = Millis(2 * Millis::HOUR.0);
 
 /// After how long a session ends that nobody uses.
 pub(crate) fn session_idle(env: &Env) -> Millis {
-    let seconds = variable(env, "SESSION_IDLE_S").parse().ok().filter(|seconds| *seconds > 0);
-    seconds.map_or(SESSION_IDLE, |seconds: i64| Millis(seconds.saturating_mul(1_000)))
+    seconds(env, "SESSION_IDLE_S").filter(|period| period.0 > 0).unwrap_or(SESSION_IDLE)
 }
 
 /// How long KV may show what is old, in `KV_LATE_S` or else as long as the platform says.
 pub(crate) fn kv_late(env: &Env) -> Millis {
-    variable(env, "KV_LATE_S").parse().map_or(KV_LATE, |seconds: i64| Millis(seconds.saturating_mul(1_000)))
+    seconds(env, "KV_LATE_S").unwrap_or(KV_LATE)
 }
 
 /// How many objects of KV a minute deletes at most: fewer on the plan with few calls, and elsewhere more than a head each

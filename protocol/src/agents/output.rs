@@ -113,10 +113,20 @@ impl Piece {
     /// Where it begins, and its text, without what comes before a byte. Of what was no text all is shown again: it is longer
     /// as text.
     fn after(&self, after: u64) -> (u64, &str) {
-        let read = if self.text.len() as u64 == self.bytes { after.saturating_sub(self.offset) } else { 0 };
-        let begin = self.text.floor_char_boundary(usize::try_from(read).unwrap_or(usize::MAX));
-        (self.offset + begin as u64, &self.text[begin..])
+        if self.text.len() as u64 == self.bytes {
+            rest(self.offset, &self.text, after)
+        } else {
+            (self.offset, &self.text)
+        }
     }
+}
+
+/// What is left of a text that begins at a byte of the log, after another byte: where it begins, with a whole letter.
+#[must_use]
+pub fn rest(offset: u64, text: &str, after: u64) -> (u64, &str) {
+    let read = usize::try_from(after.saturating_sub(offset)).unwrap_or(usize::MAX);
+    let begin = text.floor_char_boundary(read);
+    (offset + begin as u64, &text[begin..])
 }
 
 impl Watched {

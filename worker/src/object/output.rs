@@ -11,6 +11,7 @@ use engine::state::world::State;
 use engine::unit::id::JobId;
 use protocol::agents::contact::Identity;
 use protocol::agents::output::Read;
+use protocol::agents::output::rest;
 use protocol::answer::JobLog;
 use protocol::cluster::Cluster;
 use protocol::log::encode;
@@ -105,10 +106,8 @@ fn ended(job: JobId, tail: &TailRow, after: Option<u64>) -> Result<JobLog, Probl
     let TailRow { run, bytes, text } = tail;
     let (run, bytes): (RunNo, u64) = (run.parse().map_err(Problem::Internal)?, *bytes);
     // What was no text is longer as text, so that more is shown again then, and never less.
-    let from = bytes.saturating_sub(text.len() as u64);
-    let read = usize::try_from(after.unwrap_or_default().saturating_sub(from)).unwrap_or(usize::MAX);
-    let begin = text.floor_char_boundary(read.min(text.len()));
-    Ok(JobLog { job, run, bytes, from: from + begin as u64, text: text[begin..].to_owned(), is_over: true })
+    let (from, text) = rest(bytes.saturating_sub(text.len() as u64), text, after.unwrap_or_default());
+    Ok(JobLog { job, run, bytes, from, text: text.to_owned(), is_over: true })
 }
 
 /// Drops what jobs have printed that are forgotten.
