@@ -3,16 +3,13 @@ import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Client } from "./acs.mjs";
-import { job as jobOf, lives, phase, until as untilWithin } from "./processes.mjs";
+import { PROGRAM, buildProgram, job as jobOf, lives, phase, until as untilWithin } from "./processes.mjs";
 import { Server } from "./server.mjs";
 
-const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
-const PROGRAM = join(resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target"), "debug/tidegate");
 const GPUS = 4;
 /** How long anything may take here. */
 const PATIENCE_MS = 40_000;
@@ -22,7 +19,7 @@ const agents = new Set();
 let server;
 let cluster;
 before(async () => {
-  execFileSync("cargo", ["build", "--quiet", "--locked", "--bin", "tidegate"], { cwd: ROOT, stdio: "inherit" });
+  buildProgram();
   server = await new Server().start();
   cluster = await founded("workshop");
 });

@@ -1,7 +1,30 @@
 // What tests of jobs that are real processes look at: the cluster's object, and this computer's processes.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
+
+/** The command `tidegate`. */
+export const PROGRAM = join(resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target"), "debug/tidegate");
+
+/** Builds that command. */
+export function buildProgram() {
+  execFileSync("cargo", ["build", "--quiet", "--locked", "--bin", "tidegate"], { cwd: ROOT, stdio: "inherit" });
+}
+
+/** A port of this computer on which nobody listens. */
+export const freePort = () =>
+  new Promise((found) => {
+    const socket = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = socket.address();
+      socket.close(() => found(port));
+    });
+  });
 
 /** A job as the cluster's object has it now. */
 export async function job(cluster, name) {

@@ -6,11 +6,10 @@ import { request } from "node:http";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { job as jobOf, lives, phase, processesWith, until as untilWithin } from "./processes.mjs";
+import { PROGRAM, buildProgram, job as jobOf, lives, phase, processesWith, until as untilWithin } from "./processes.mjs";
 import { Server } from "./server.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
-const PROGRAM = join(resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target"), "debug/tidegate");
 const PATIENCE_MS = 40_000;
 /** A command that goes on until it is ended. */
 const SLEEPS = ["sleep", "100000"];
@@ -45,7 +44,7 @@ class Up extends Server {
 const server = new Up();
 let cluster;
 before(async () => {
-  execFileSync("cargo", ["build", "--quiet", "--locked", "--bin", "tidegate"], { cwd: ROOT, stdio: "inherit" });
+  buildProgram();
   await server.start();
   cluster = server.cluster("local");
 });

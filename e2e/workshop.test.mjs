@@ -1,16 +1,13 @@
 // The example of real processes, as `cargo xtask dev` serves it: training lends its place to a service, which gives it back.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { job as jobOf, phase, processesWith, until as untilWithin } from "./processes.mjs";
+import { PROGRAM, buildProgram, freePort, job as jobOf, phase, processesWith, until as untilWithin } from "./processes.mjs";
 import { Server } from "./server.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
-const PROGRAM = join(resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target"), "debug/tidegate");
 const SERVICE = JSON.parse(readFileSync(join(ROOT, "docs/examples/workshop/chat.json"), "utf8"));
 /** How long anything may take here. */
 const PATIENCE_MS = 40_000;
@@ -20,7 +17,7 @@ const BACKOFF_MS = 60_000;
 let server;
 let cluster;
 before(async () => {
-  execFileSync("cargo", ["build", "--quiet", "--locked", "--bin", "tidegate"], { cwd: ROOT, stdio: "inherit" });
+  buildProgram();
   server = await new Server({ agent: PROGRAM }).start();
   cluster = server.cluster("workshop");
 });
@@ -70,14 +67,6 @@ function line(lines, pattern) {
   assert.ok(found, `${pattern} is not in ${JSON.stringify(lines)}`);
   return { at: found.at, step: Number(pattern.exec(found.words)[1]) };
 }
-
-const freePort = () =>
-  new Promise((found) => {
-    const socket = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = socket.address();
-      socket.close(() => found(port));
-    });
-  });
 
 test("the example's training runs as processes, and borrows what inference leaves idle", async () => {
   for (const name of ["train-left", "train-right", "train-wide"]) await reaches(name, "running");

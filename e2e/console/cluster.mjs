@@ -63,6 +63,16 @@ export class Cluster {
     }
   }
 
+  /** One node, `n1`, whose jobs really run, and the quota `team` that has its GPUs. */
+  async foundMachine(gpus) {
+    const amount = { gpu: gpus * 1_000 };
+    await this.send({ create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }], execution: "reported" } });
+    await this.send({ put_group: { group: "machines", resource_type: "lingjun" } });
+    await this.send({ put_node: { node: "n1", group: "machines", amount } });
+    await this.send({ create_quota: { quota: "team", groups: ["machines"], min: amount } });
+    return this;
+  }
+
   /** A cluster that has been declared and has nothing in it. */
   declare() {
     return this.loadExample(1);

@@ -2,27 +2,20 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
+import { PROGRAM, buildProgram } from "../processes.mjs";
 import { expect, test } from "../runtime.mjs";
 import { Cluster } from "./cluster.mjs";
 
-const ROOT = resolve(fileURLToPath(import.meta.url), "../../..");
-const PROGRAM = join(resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target"), "debug/tidegate");
 
 test.beforeAll(() => {
-  execFileSync("cargo", ["build", "--quiet", "--locked", "--bin", "tidegate"], { cwd: ROOT, stdio: "inherit" });
+  buildProgram();
 });
 
 /** A cluster whose one node is this computer, and its agent. */
 async function machine(page, runtime, folder) {
-  const cluster = new Cluster(page, runtime);
-  const amount = { gpu: 2_000 };
-  await cluster.send({ create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }], execution: "reported" } });
-  await cluster.send({ put_group: { group: "machines", resource_type: "lingjun" } });
-  await cluster.send({ put_node: { node: "n1", group: "machines", amount } });
-  await cluster.send({ create_quota: { quota: "team", groups: ["machines"], min: amount } });
+  const cluster = await new Cluster(page, runtime).foundMachine(2);
   const state = join(folder, "agent");
   const env = { ...process.env, TIDEGATE_TOKEN: runtime.adminKey };
   execFileSync(PROGRAM, ["agent", "join", runtime.url, "--cluster", cluster.name, "--name", "one", "--groups", "machines", "--state", state], { env });

@@ -1,32 +1,19 @@
 // The story of training and inference in the console, with real processes: the cluster `workshop` of the development server.
-import { execFileSync } from "node:child_process";
-import { createServer } from "node:net";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { processesWith } from "../processes.mjs";
+import { join } from "node:path";
+import { PROGRAM, buildProgram, freePort, processesWith } from "../processes.mjs";
 import { expect, test } from "../runtime.mjs";
 import { Server } from "../server.mjs";
 
-const ROOT = resolve(fileURLToPath(import.meta.url), "../../..");
-const PROGRAM = join(resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target"), "debug/tidegate");
 /** Who was evicted is looked at again after a minute (rules 5.6). */
 const BACKOFF_MS = 60_000;
 const PATIENCE = { timeout: 40_000 };
 
 let server;
 test.beforeAll(async () => {
-  execFileSync("cargo", ["build", "--quiet", "--locked", "--bin", "tidegate"], { cwd: ROOT, stdio: "inherit" });
+  buildProgram();
   server = await new Server({ agent: PROGRAM }).start();
 });
 test.afterAll(() => server.stop());
-
-const freePort = () =>
-  new Promise((found) => {
-    const socket = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = socket.address();
-      socket.close(() => found(port));
-    });
-  });
 
 /** The processes of a job here, not those of other tests. */
 const processes = (job) => processesWith(`TIDEGATE_JOB=${job}`).filter((pid) => processesWith(`WORKSHOP_FOLDER=${join(server.state, "workshop/files")}`).includes(pid));

@@ -3,12 +3,7 @@ import { expect, test } from "../runtime.mjs";
 import { Cluster } from "./cluster.mjs";
 
 test("a job is submitted with its command, directory, variables and checkpoint signal", async ({ page, runtime }) => {
-  const cluster = new Cluster(page, runtime);
-  const amount = { gpu: 8_000 };
-  await cluster.send({ create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }], execution: "reported" } });
-  await cluster.send({ put_group: { group: "machines", resource_type: "lingjun" } });
-  await cluster.send({ put_node: { node: "n1", group: "machines", amount } });
-  await cluster.send({ create_quota: { quota: "team", groups: ["machines"], min: amount } });
+  const cluster = await new Cluster(page, runtime).foundMachine(8);
   const key = await cluster.send({ create_key: { key: `${cluster.name}.n1`, user: "n1", serves: ["machines"] } });
   expect(key.events.length).toBeGreaterThan(0);
 

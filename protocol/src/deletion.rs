@@ -6,7 +6,7 @@
 //! 3. [`steps::go_on`] empties KV, head first, a few objects an invocation. Lists of KV may be old, and a publication may
 //!    have been under way, so it goes over all keys again until it finds none.
 //!
-//! The tombstone keeps whoever sends commands to the name from founding it anew by accident. A copy of it is in KV, for
+//! The tombstone prevents a command to the name from founding it anew by accident. A copy of it is in KV, for
 //! a storage that is lost afterwards. Who says the revision at which the cluster was deleted may have the name again.
 
 use agent::message::FORMAT;
@@ -102,7 +102,7 @@ pub struct Deletion {
     pub is_done: bool,
 }
 
-/// What is answered to whoever asks what a deletion costs.
+/// The answer to the question what a deletion costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

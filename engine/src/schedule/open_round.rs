@@ -135,7 +135,7 @@ impl<'s> OpenRound<'s> {
         }
     }
 
-    /// The books as they are by now.
+    /// The current books.
     pub(super) fn trial(&self) -> &Trial<'s> {
         &self.trial
     }

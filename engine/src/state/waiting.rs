@@ -1,6 +1,6 @@
 //! Who waits in each quota, and the least that anybody there asks for.
 //!
-//! After a release whoever waits for a plain reason is looked at again. Where not even the least that is asked for is
+//! After a release, jobs that wait for a plain reason are looked at again. Where not even the least that is asked for is
 //! free, one comparison answers for a whole quota.
 
 use std::sync::Arc;

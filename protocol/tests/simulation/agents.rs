@@ -67,6 +67,16 @@ impl Desk {
         desk
     }
 
+    /// Both agents are known, with nothing that runs.
+    fn with_both() -> Self {
+        let mut desk = Self::new();
+        desk.hello("of-n1", "1").expect("it is welcome");
+        desk.hello("of-n2", "2").expect("it is welcome");
+        desk.sync("of-n2", Vec::new());
+        desk.sync("of-n1", Vec::new());
+        desk
+    }
+
     /// Sends a command; who is rung for by it.
     pub(crate) fn send(&mut self, command: &Value) -> Vec<String> {
         self.n_commands += 1;
@@ -243,11 +253,7 @@ fn an_end_says_whose_fault_it_is() {
 
 #[test]
 fn a_run_on_two_machines_ends_when_nothing_of_it_lives_on_either() {
-    let mut desk = Desk::new();
-    desk.hello("of-n1", "1").expect("it is welcome");
-    desk.hello("of-n2", "2").expect("it is welcome");
-    desk.sync("of-n2", Vec::new());
-    desk.sync("of-n1", Vec::new());
+    let mut desk = Desk::with_both();
     desk.submit("job", 2);
     let (answer, _) = desk.sync("of-n1", Vec::new());
     let [want] = answer.want.as_slice() else { panic!("{answer:?}") };
@@ -348,11 +354,7 @@ fn agents_are_the_keys_that_serve() {
 
 #[test]
 fn it_is_rung_for_those_who_begin_or_end_something_and_for_nobody_else() {
-    let mut desk = Desk::new();
-    desk.hello("of-n1", "1").expect("it is welcome");
-    desk.hello("of-n2", "2").expect("it is welcome");
-    desk.sync("of-n2", Vec::new());
-    desk.sync("of-n1", Vec::new());
+    let mut desk = Desk::with_both();
     assert_eq!(desk.submit("job", 1), ["of-n1"]);
     let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
     desk.sync("of-n1", vec![run(run_id, "job", RunState::Running)]);
@@ -364,11 +366,7 @@ fn it_is_rung_for_those_who_begin_or_end_something_and_for_nobody_else() {
 
 #[test]
 fn the_end_of_a_log_is_that_of_a_run_whose_first_pod_is_here() {
-    let mut desk = Desk::new();
-    desk.hello("of-n1", "1").expect("it is welcome");
-    desk.hello("of-n2", "2").expect("it is welcome");
-    desk.sync("of-n2", Vec::new());
-    desk.sync("of-n1", Vec::new());
+    let mut desk = Desk::with_both();
     desk.submit("job", 2);
     let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
     let mut printed = |agent: &str, run| {
@@ -383,11 +381,7 @@ fn the_end_of_a_log_is_that_of_a_run_whose_first_pod_is_here() {
 
 #[test]
 fn what_a_run_prints_is_asked_of_the_agent_of_its_first_pod() {
-    let mut desk = Desk::new();
-    desk.hello("of-n1", "1").expect("it is welcome");
-    desk.hello("of-n2", "2").expect("it is welcome");
-    desk.sync("of-n2", Vec::new());
-    desk.sync("of-n1", Vec::new());
+    let mut desk = Desk::with_both();
     desk.submit("job", 2);
     desk.submit("waits", 2);
     let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
