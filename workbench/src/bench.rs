@@ -21,7 +21,6 @@ use planner::picture;
 use planner::words::Language;
 
 use crate::course::Courses;
-use crate::facts::Facts;
 use crate::finished::Finished;
 use crate::found;
 use crate::message::Ask;
@@ -34,6 +33,7 @@ use crate::sheet::Sheet;
 use crate::source;
 use crate::source::Read;
 use crate::whose::Whose;
+use fields::facts::Facts;
 
 /// Jobs whose difference is told.
 const JOBS_TOLD: usize = 100;

@@ -9,8 +9,8 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use planner::words::Language;
 
-use crate::edit;
-use crate::facts::Facts;
+use fields::change;
+use fields::facts::Facts;
 
 /// How far a search looks: as far as the plan, and at least until its goal is decided.
 #[must_use]
@@ -41,7 +41,7 @@ pub fn words(found: &Found, facts: &Facts) -> String {
     match found {
         Found::Already => "That is so already; nothing has to change.".to_owned(),
         Found::Change { command, tried } => {
-            format!("The smallest change that does it: {}. {tried} were tried.", edit::line(command, facts))
+            format!("The smallest change that does it: {}. {tried} were tried.", change::line(command, facts))
         }
         Found::Nothing { tried, refused, largest, reach } => {
             let (came, count) = (came(reach), if refused.is_some() { tried - 1 } else { *tried });
@@ -54,7 +54,7 @@ pub fn words(found: &Found, facts: &Facts) -> String {
                 count => format!("None of the {count} changes that could be tried does it."),
             };
             let beyond = if refused.is_empty() { String::new() } else { format!(" More is not possible: {refused}.") };
-            format!("{none} With the largest, {}, {came}.{beyond}", edit::line(largest, facts))
+            format!("{none} With the largest, {}, {came}.{beyond}", change::line(largest, facts))
         }
     }
 }

@@ -3,16 +3,12 @@
 //! Nothing here decides: every variant is run by `engine::host::plan`.
 
 pub mod example;
-pub mod facts;
 pub mod import;
 pub mod link;
 pub mod past;
 pub mod sheet;
 pub(crate) mod source;
 
-pub mod chooser;
-pub mod edit;
-pub mod lever;
 pub mod wish;
 
 pub mod bench;

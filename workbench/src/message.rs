@@ -14,11 +14,11 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::course::Courses;
-use crate::facts::Facts;
 use crate::table::Figure;
 use crate::timeline::Frame;
 use crate::timeline::View;
 use crate::whose::Whose;
+use fields::facts::Facts;
 
 /// A moment of the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

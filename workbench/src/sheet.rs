@@ -13,8 +13,8 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::facts::Place;
 use crate::link;
+use fields::facts::Place;
 
 /// The format of documents that are written today.
 pub const FORMAT: u32 = 1;

@@ -6,11 +6,11 @@ use engine::message::snapshot::Snapshot;
 use engine::unit::time::Millis;
 
 use crate::example::Example;
-use crate::facts::Place;
 use crate::import;
 use crate::import::Imported;
 use crate::message::Source;
 use crate::sheet::Sheet;
+use fields::facts::Place;
 
 /// A plan as it is read: its base, what people call it, its cluster, how far it looks by itself, and its variants.
 pub(crate) struct Read {

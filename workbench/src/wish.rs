@@ -9,7 +9,7 @@ use engine::unit::id::QuotaId;
 
 use console_model::duration;
 
-use crate::facts::Facts;
+use fields::facts::Facts;
 
 /// The steps of an amount that are tried reach from nothing to everything.
 const MEMBERS: i64 = 64;
@@ -45,7 +45,7 @@ impl Wish {
             quota: quota.clone(),
             within: "2h".to_owned(),
             means: "amount".to_owned(),
-            gives: givers(facts, &quota).into_iter().next().unwrap_or_default(),
+            gives: facts.siblings(&quota).into_iter().next().unwrap_or_default(),
             gets: quota,
         }
     }
@@ -83,13 +83,4 @@ impl Wish {
         let step = (at_most / MEMBERS / GPU).max(1) * GPU;
         Ok((goal, Family::Amount { quota: gets, from, dimension, step, at_most }))
     }
-}
-
-/// Quotas that can give to this one.
-#[must_use]
-pub fn givers(facts: &Facts, quota: &str) -> Vec<String> {
-    let parent =
-        facts.quotas.iter().find(|known| known.quota.as_str() == quota).and_then(|known| known.parent.as_ref());
-    let siblings = facts.quotas.iter().filter(|known| known.quota.as_str() != quota && known.parent.as_ref() == parent);
-    if parent.is_none() { Vec::new() } else { siblings.map(|known| known.quota.to_string()).collect() }
 }

@@ -15,12 +15,12 @@ use engine::unit::id::CommandId;
 use engine::unit::id::JobId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use fields::change;
+use fields::change::ChangeKind;
+use fields::facts::Facts;
+use fields::field::Input;
+use fields::field::Value;
 use workbench::bench::Bench;
-use workbench::chooser;
-use workbench::edit;
-use workbench::edit::Kind;
-use workbench::facts::Facts;
-use workbench::lever;
 use workbench::link;
 use workbench::message::Ask;
 use workbench::message::Ended;
@@ -78,17 +78,18 @@ fn now(command: Command) -> Change {
 
 /// The first quota with a sibling gets so many GPUs.
 fn scaled(facts: &Facts, gpus: i64) -> Command {
-    lever::pulled(&Kind::Amounts.command(facts, 0).unwrap(), facts, 0, gpus * 1000)
+    change::with(&ChangeKind::Amounts.begin(facts, &[]).unwrap(), facts, "min.gpu", &Value::Number(gpus * 1000))
+        .unwrap()
 }
 
 #[test]
-fn a_lever_gives_to_one_what_it_takes_from_the_other() {
+fn a_moved_amount_gives_to_one_what_it_takes_from_the_other() {
     let facts = open(&mut Bench::default(), &state());
     let command = scaled(&facts, 56);
-    assert_eq!(edit::line(&command, &facts), "Quota1.1 48 → 56 GPUs, Quota1.2 80 → 72 GPUs");
-    let lever = &lever::levers(&command, &facts)[0];
-    assert_eq!((lever.least, lever.value, lever.most, lever.step), (0, 56_000, 128_000, 1_000));
-    assert_eq!((lever.text(56_500), lever.parse("56.5"), lever.parse("x")), ("56.5".to_owned(), Some(56_500), None));
+    assert_eq!(change::line(&command, &facts), "Quota1.1 48 → 56 GPUs, Quota1.2 80 → 72 GPUs");
+    let shown = &change::shown(&command, &facts)[0];
+    let Input::Number(number) = &shown.input else { panic!("{shown:?}") };
+    assert_eq!((number.least, &shown.value, number.most, number.step), (0, &Value::Number(56_000), 128_000, 1_000));
 }
 
 #[test]
@@ -102,9 +103,13 @@ fn every_kind_of_change_that_is_offered_runs() {
         authority::step(&mut state, &serde_json::from_str(command).unwrap(), Timestamp(120_000)).unwrap();
     }
     let facts = open(&mut bench, &state);
-    let kinds = Kind::offered(&facts);
+    let kinds = ChangeKind::offered(&facts);
     assert_eq!(kinds.len(), 10, "{kinds:?}");
-    let changes = kinds.iter().zip(0..).filter_map(|(kind, number)| kind.command(&facts, number)).map(now).collect();
+    let changes = kinds.iter().fold(Vec::new(), |mut commands, kind| {
+        commands.extend(kind.begin(&facts, &commands));
+        commands
+    });
+    let changes = changes.into_iter().map(now).collect();
     let told = bench.ask(Ask::Run { plan: 1, variant: 1, ticket: 1, changes });
     match told.as_slice() {
         [Tell::Began { refused, .. }] => assert_eq!(refused, &[]),
@@ -117,21 +122,31 @@ fn new_jobs_have_names_of_their_own() {
     let facts = open(&mut Bench::default(), &state());
     let mut commands: Vec<Command> = Vec::new();
     for _ in 0..3 {
-        commands.extend(Kind::Job.command(&facts, edit::free_number(&facts, &commands)));
+        commands.extend(ChangeKind::Job.begin(&facts, &commands));
     }
     commands.remove(1);
-    assert_eq!(edit::free_number(&facts, &commands), 1);
+    let name_in = |facts: &Facts| match ChangeKind::Job.begin(facts, &commands) {
+        Some(Command::SubmitJob(job)) => job.job.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(name_in(&facts), "planned-2");
     let mut known = facts;
     known.jobs[0].job = JobId::new("planned-2").unwrap();
-    assert_eq!(edit::free_number(&known, &commands), 3);
+    assert_eq!(name_in(&known), "planned-4");
 }
 
 #[test]
 fn a_variant_is_told_at_once_and_compared_at_its_end() {
     let (mut bench, state) = (Bench::default(), state());
     let facts = open(&mut bench, &state);
-    let cancel = Kind::Cancel.command(&facts, 0).unwrap();
-    let job = chooser::chosen(&Kind::Job.command(&facts, 0).unwrap(), &facts, 1, "Quota1.1").unwrap();
+    let cancel = ChangeKind::Cancel.begin(&facts, &[]).unwrap();
+    let job = change::with(
+        &ChangeKind::Job.begin(&facts, &[]).unwrap(),
+        &facts,
+        "quota",
+        &Value::Text("Quota1.1".to_owned()),
+    )
+    .unwrap();
     let changes = vec![now(cancel), now(job)];
     let told = bench.ask(Ask::Run { plan: 1, variant: 7, ticket: 3, changes });
     let [Tell::Began { variant: 7, ticket: 3, lines, picture, .. }] = told.as_slice() else { panic!("{told:?}") };
@@ -153,7 +168,7 @@ fn a_variant_is_told_at_once_and_compared_at_its_end() {
 fn a_plan_becomes_one_command_that_the_cluster_refuses_when_it_has_moved_on() {
     let (mut bench, mut state) = (Bench::default(), state());
     let facts = open(&mut bench, &state);
-    let later = Change { at: NOW + DAY, command: Kind::Cancel.command(&facts, 0).unwrap(), is_off: false };
+    let later = Change { at: NOW + DAY, command: ChangeKind::Cancel.begin(&facts, &[]).unwrap(), is_off: false };
     let changes = vec![now(scaled(&facts, 56)), later];
     let id = CommandId::new("plan-1").unwrap();
     let told = bench.ask(Ask::Apply { plan: 1, changes, id });

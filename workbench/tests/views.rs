@@ -10,11 +10,12 @@ use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use fields::change;
+use fields::change::ChangeKind;
+use fields::facts::Facts;
+use fields::field::Value;
 use workbench::bench::Bench;
 use workbench::course::Courses;
-use workbench::edit::Kind;
-use workbench::facts::Facts;
-use workbench::lever;
 use workbench::message::Ask;
 use workbench::message::Ended;
 use workbench::message::LookAhead;
@@ -102,7 +103,7 @@ fn courses(bench: &mut Bench, whose: Option<Whose>) -> Option<Box<Courses>> {
 
 /// Quota1.1 gets nearly all, so that hardly a job of Quota1.2 runs any more.
 fn scaled(facts: &Facts) -> Command {
-    lever::pulled(&Kind::Amounts.command(facts, 0).unwrap(), facts, 0, 120_000)
+    change::with(&ChangeKind::Amounts.begin(facts, &[]).unwrap(), facts, "min.gpu", &Value::Number(120_000)).unwrap()
 }
 
 /// The lengths of everything that the page is told of a plan, as it is sent.
@@ -158,7 +159,7 @@ fn a_quota_and_an_offer_of_one_name_are_told_apart() {
     let offer = r#"{"create_offer":{"offer":"Quota1.1","resource_type":"general","instance":{"gpu":8000},"inventory":2,"price":1000000,"terms":{"original_price":2000000}}}"#;
     send(&mut state, offer);
     let facts = open(&mut bench, &state);
-    let ended = ended(run(&mut bench, 1, vec![Kind::Bid.command(&facts, 0).unwrap()]));
+    let ended = ended(run(&mut bench, 1, vec![ChangeKind::Bid.begin(&facts, &[]).unwrap()]));
     let names: Vec<String> = ended.whose.iter().map(Whose::label).collect();
     assert!(names.contains(&"Quota1.1".to_owned()) && names.contains(&"Quota1.1 (offer)".to_owned()), "{names:?}");
     let line = |name: &str| ended.parties.iter().find(|line| line[0] == name).unwrap();

@@ -2,9 +2,9 @@
 
 use engine::message::command::Command;
 use engine::message::plan::Change;
+use fields::change;
+use fields::change::ChangeKind;
 use leptos::prelude::*;
-use workbench::edit;
-use workbench::edit::Kind;
 use workbench::sheet::VARIANTS_MAX;
 
 use crate::api::browser;
@@ -84,23 +84,24 @@ fn Changes(plan: Plan, draft: Draft) -> impl IntoView {
 /// Adds a change of a chosen kind.
 #[component]
 fn Add(plan: Plan, draft: Draft) -> impl IntoView {
-    let kinds = move || plan.facts.with(|facts| facts.as_ref().map(|facts| Kind::offered(facts)).unwrap_or_default());
+    let kinds =
+        move || plan.facts.with(|facts| facts.as_ref().map(|facts| ChangeKind::offered(facts)).unwrap_or_default());
     let options = Signal::derive(move || {
         kinds().into_iter().map(|kind| (kind.words().to_owned(), kind.words().to_owned())).collect::<Vec<_>>()
     });
-    let chosen = RwSignal::new(Kind::ALL[0].words().to_owned());
+    let chosen = RwSignal::new(ChangeKind::ALL[0].words().to_owned());
     let add = move |_| {
         let Some(facts) = plan.facts.get_untracked() else { return };
-        let kind = Kind::ALL.into_iter().find(|kind| chosen.with_untracked(|chosen| kind.words() == chosen));
+        let kind = ChangeKind::ALL.into_iter().find(|kind| chosen.with_untracked(|chosen| kind.words() == chosen));
         let commands: Vec<Command> = changes(draft).into_iter().map(|change| change.command).collect();
-        let number = edit::free_number(&facts, &commands);
-        let Some(command) = kind.and_then(|kind| kind.command(&facts, number)) else { return };
+        let Some(command) = kind.and_then(|kind| kind.begin(&facts, &commands)) else { return };
+        let first = change::shown(&command, &facts).into_iter().next().map(|field| field.key).unwrap_or_default();
         let item = plan.item(Change { at: facts.from, command, is_off: false });
         draft.items.update(|items| items.push(item));
         plan.run(draft);
-        // Whoever adds a change wants to move it next.
+        // A change that is added is moved next.
         request_animation_frame(move || {
-            browser::focus(&format!("lever-{}-0", item.key));
+            browser::focus(&format!("change-{}-{first}", item.key));
         });
     };
     view! {

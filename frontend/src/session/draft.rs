@@ -1,4 +1,4 @@
-//! The variants of the open plan, as they are edited: each change is a signal of its own, so that a lever keeps the
+//! The variants of the open plan, as they are edited: each change is a signal of its own, so that a slider keeps the
 //! focus while it is dragged.
 
 use std::sync::Arc;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use console_model::turns::Turns;
 use engine::message::plan::Variant;
+use fields::facts::Facts;
 use leptos::prelude::*;
-use workbench::facts::Facts;
 use workbench::message::Tell;
 
 use crate::api::browser;

@@ -17,6 +17,9 @@ pub(crate) fn Choice(
     /// The value that is chosen.
     #[prop(into)]
     value: Signal<String>,
+    /// What it means, in a sentence.
+    #[prop(optional)]
+    about: &'static str,
     /// Called with every change.
     change: Callback<String>,
 ) -> impl IntoView {
@@ -26,7 +29,7 @@ pub(crate) fn Choice(
         view! { <option value=option selected=is_chosen>{words}</option> }
     };
     view! {
-        <div class="field">
+        <div class="field" title=(!about.is_empty()).then_some(about)>
             <label for=id.clone()>{label}</label>
             <select id=id prop:value=value on:change=move |event| change.run(event_target_value(&event))>
                 <For each=move || options.get() key=Clone::clone children=item />

@@ -7,15 +7,15 @@ use engine::message::command::UpdateQuota;
 use engine::message::plan::Change;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use fields::change;
+use fields::facts::Facts;
+use fields::field::Input;
+use fields::field::Shown;
+use fields::field::Value;
+use fields::list::List;
+use fields::number::Number;
 use leptos::prelude::*;
 use leptos::web_sys::HtmlInputElement;
-use workbench::chooser;
-use workbench::chooser::List;
-use workbench::edit;
-use workbench::edit::Subject;
-use workbench::facts::Facts;
-use workbench::lever;
-use workbench::lever::Lever;
 
 use crate::widgets::plan_pick::PlanPick;
 use crate::widgets::policy_fields::PolicyFields;
@@ -49,48 +49,47 @@ pub(crate) fn PlanChange(
     go: Callback<Go>,
 ) -> impl IntoView {
     let facts = StoredValue::new(facts);
-    let line = Memo::new(move |_| change.with(|change| facts.with_value(|facts| edit::line(&change.command, facts))));
+    let line = Memo::new(move |_| change.with(|change| facts.with_value(|facts| change::line(&change.command, facts))));
     let set = Callback::new(move |command: Command| {
         change.update(|change| change.command = command);
         changed.run(());
     });
-    let levers =
-        Memo::new(move |_| change.with(|change| facts.with_value(|facts| lever::levers(&change.command, facts))));
-    // What there is to control; where it stands is read by each control, so that a lever stays while it is dragged.
-    let known_levers = Memo::new(move |_| {
-        let at_rest = |lever: &Lever| Lever { value: 0, ..lever.clone() };
-        levers.with(|levers| levers.iter().map(at_rest).collect::<Vec<_>>())
+    let shown =
+        Memo::new(move |_| change.with(|change| facts.with_value(|facts| change::shown(&change.command, facts))));
+    // What there is to set; what it holds is read by each control, so that one stays while it is dragged or typed in.
+    let numbers = Memo::new(move |_| {
+        shown.with(|fields| fields.iter().filter_map(number_of).collect::<Vec<(String, String, Number)>>())
     });
-    let choosers = Memo::new(move |_| change.with(|change| chooser::choosers(&change.command)));
-    let n_choosers = Memo::new(move |_| choosers.with(Vec::len));
-    let lever_row = move |(at, known): (usize, Lever)| {
-        let value = Memo::new(move |_| levers.with(|levers| levers.get(at).map_or(0, |lever| lever.value)));
-        let pull = Callback::new(move |value: i64| {
-            let pulled = change
-                .with_untracked(|change| facts.with_value(|facts| lever::pulled(&change.command, facts, at, value)));
-            set.run(pulled);
-        });
-        view! { <LeverControl id=format!("lever-{key}-{at}") lever=known value=value pull=pull /> }
-    };
+    let texts = Memo::new(move |_| {
+        let is_text = |field: &&Shown| matches!(field.input, Input::Text(_));
+        shown.with(|fields| fields.iter().filter(is_text).map(|field| field.key.clone()).collect::<Vec<_>>())
+    });
     let fault = RwSignal::new(None::<String>);
-    let chooser_row = move |at: usize| {
-        let label = choosers.with_untracked(|choosers| choosers.get(at).map(|chooser| chooser.label))?;
-        let list = Memo::new(move |_| {
-            choosers.with(|choosers| choosers.get(at).map_or(List::Typed, |chooser| chooser.list.clone()))
-        });
-        let value = Memo::new(move |_| {
-            choosers.with(|choosers| choosers.get(at).map(|chooser| chooser.chosen.clone()).unwrap_or_default())
-        });
-        let choose = Callback::new(move |value: String| {
-            let chosen = change
-                .with_untracked(|change| facts.with_value(|facts| chooser::chosen(&change.command, facts, at, &value)));
-            fault.set(chosen.as_ref().err().cloned());
-            if let Ok(command) = chosen {
-                set.run(command);
-            }
-        });
-        let id = format!("chooser-{key}-{at}");
-        Some(view! { <PlanPick id=id label=label list=list facts=facts value=value choose=choose /> })
+    let write = move |field: &str, value: &Value| {
+        let command = change.with_untracked(|change| change.command.clone());
+        let written = facts.with_value(|facts| change::with(&command, facts, field, value));
+        fault.set(written.as_ref().err().cloned());
+        if let Ok(command) = written {
+            set.run(command);
+        }
+    };
+    let number_row = move |(field, label, number): (String, String, Number)| {
+        let id = format!("change-{key}-{field}");
+        let read = field.clone();
+        let value = Memo::new(move |_| shown.with(|fields| number_in(fields, &read)));
+        let pull = Callback::new(move |value: i64| write(&field, &Value::Number(value)));
+        view! { <NumberControl id=id label=label number=number value=value pull=pull /> }
+    };
+    let text_row = move |field: String| {
+        let known = shown.with_untracked(|fields| fields.iter().find(|known| known.key == field).cloned())?;
+        let (of_list, of_value) = (field.clone(), field.clone());
+        let list = Memo::new(move |_| shown.with(|fields| list_in(fields, &of_list)));
+        let value = Memo::new(move |_| shown.with(|fields| text_in(fields, &of_value)));
+        let id = format!("change-{key}-{field}");
+        let choose = Callback::new(move |value: String| write(&field, &Value::Text(value)));
+        Some(
+            view! { <PlanPick id=id label=known.label about=known.about list=list facts=facts value=value choose=choose /> },
+        )
     };
     let button = move |sign: &'static str, words: &'static str, to: Go| {
         view! {
@@ -124,9 +123,9 @@ pub(crate) fn PlanChange(
                 </span>
             </div>
             {move || refused.get().map(|reason| view! { <p class="fault">{reason}</p> })}
-            {move || known_levers.get().into_iter().enumerate().map(lever_row).collect_view()}
+            {move || numbers.get().into_iter().map(number_row).collect_view()}
             <div class="plan-choices">
-                {move || (0..n_choosers.get()).filter_map(chooser_row).collect_view()}
+                {move || texts.get().into_iter().filter_map(text_row).collect_view()}
                 <When id=format!("when-{key}") change=change from=from changed=changed />
             </div>
             {move || fault.get().map(|fault| view! { <p class="fault" role="alert">{fault}</p> })}
@@ -135,24 +134,51 @@ pub(crate) fn PlanChange(
     }
 }
 
+fn number_of(field: &Shown) -> Option<(String, String, Number)> {
+    match &field.input {
+        Input::Number(number) => Some((field.key.clone(), field.label.clone(), number.clone())),
+        Input::Text(_) => None,
+    }
+}
+
+fn number_in(fields: &[Shown], key: &str) -> i64 {
+    match fields.iter().find(|field| field.key == key).map(|field| &field.value) {
+        Some(Value::Number(value)) => *value,
+        Some(Value::Text(_)) | None => 0,
+    }
+}
+
+fn text_in(fields: &[Shown], key: &str) -> String {
+    match fields.iter().find(|field| field.key == key).map(|field| &field.value) {
+        Some(Value::Text(text)) => text.clone(),
+        Some(Value::Number(_)) | None => String::new(),
+    }
+}
+
+fn list_in(fields: &[Shown], key: &str) -> List {
+    match fields.iter().find(|field| field.key == key).map(|field| &field.input) {
+        Some(Input::Text(list)) => list.clone(),
+        Some(Input::Number(_)) | None => List::Typed,
+    }
+}
+
 /// A number that is dragged, or typed beside.
 #[component]
-fn LeverControl(id: String, lever: Lever, value: Memo<i64>, pull: Callback<i64>) -> impl IntoView {
-    let Lever { ref label, unit, least, most, step, .. } = lever;
-    let label = label.clone();
-    let lever = StoredValue::new(lever);
-    let words = move || lever.with_value(|lever| lever.text(value.get()));
+fn NumberControl(id: String, label: String, number: Number, value: Memo<i64>, pull: Callback<i64>) -> impl IntoView {
+    let Number { unit, least, most, step, .. } = number;
+    let number = StoredValue::new(number);
+    let words = move || number.with_value(|number| number.text(value.get()));
     let typed = move |event| {
-        if let Some(value) = lever.with_value(|lever| lever.parse(&event_target_value(&event))) {
+        if let Some(value) = number.with_value(|number| number.parse(&event_target_value(&event))) {
             pull.run(value);
         }
-        // What cannot be read, or lies beyond the lever, is not left standing.
+        // What cannot be read, or lies outside the range, is not left standing.
         event_target::<HtmlInputElement>(&event).set_value(&untrack(words));
     };
-    let range = lever.with_value(|lever| format!("{} to {} {unit}", lever.text(least), lever.text(most)));
+    let range = number.with_value(|number| format!("{} to {} {unit}", number.text(least), number.text(most)));
     let said = if unit.is_empty() || label.ends_with(unit) { label.clone() } else { format!("{label}, {unit}") };
     view! {
-        <div class="lever">
+        <div class="slider">
             <label for=id.clone()>{label}</label>
             <input
                 type="range"
@@ -229,17 +255,5 @@ fn said(fault: Option<String>) -> PolicyText {
 }
 
 fn policies_of(change: &Change) -> Option<UpdateQuota> {
-    match Subject::of(&change.command) {
-        Subject::Policies(update) => Some(update.clone()),
-        Subject::Amounts(_)
-        | Subject::Job(_)
-        | Subject::Priority(_)
-        | Subject::Size(_)
-        | Subject::Cancel(_)
-        | Subject::Price(_)
-        | Subject::Inventory(_)
-        | Subject::Pool(_)
-        | Subject::Node(_)
-        | Subject::Other(_) => None,
-    }
+    if let Command::UpdateQuota(update) = &change.command { Some(update.clone()) } else { None }
 }

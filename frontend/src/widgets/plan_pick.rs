@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use fields::facts::Facts;
+use fields::list::List;
+use fields::list::Suggestions;
 use leptos::prelude::*;
-use workbench::chooser::List;
-use workbench::chooser::Suggestions;
-use workbench::facts::Facts;
 
 use crate::widgets::choice::Choice;
 
@@ -16,7 +16,11 @@ pub(crate) fn PlanPick(
     #[prop(into)]
     id: String,
     /// Its label.
-    label: &'static str,
+    #[prop(into)]
+    label: String,
+    /// What it means, in a sentence.
+    #[prop(optional)]
+    about: &'static str,
     /// What there is to pick from.
     list: Memo<List>,
     /// Where the plan begins.
@@ -30,11 +34,11 @@ pub(crate) fn PlanPick(
     let is_typed = list.with_untracked(|list| facts.with_value(|facts| list.is_typed(facts)));
     if !is_typed {
         let options = Memo::new(move |_| list.with(|list| facts.with_value(|facts| list.options(facts))));
-        return view! { <Choice id=id label=label options=options value=value change=choose /> }.into_any();
+        return view! { <Choice id=id label=label about=about options=options value=value change=choose /> }.into_any();
     }
     let suggestions = list.with_untracked(List::suggestions).map(Suggestions::id);
     view! {
-        <div class="field">
+        <div class="field" title=(!about.is_empty()).then_some(about)>
             <label for=id.clone()>{label}</label>
             <input type="text" id=id list=suggestions autocomplete="off" spellcheck="false" prop:value=value on:change=move |event| choose.run(event_target_value(&event)) />
         </div>

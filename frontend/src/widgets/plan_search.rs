@@ -6,9 +6,9 @@ use engine::host::plan::goal::Goal;
 use engine::host::plan::search::Family;
 use engine::message::command::Command;
 use engine::unit::id::QuotaId;
+use fields::facts::Facts;
+use fields::list::List;
 use leptos::prelude::*;
-use workbench::chooser::List;
-use workbench::facts::Facts;
 use workbench::wish::Wish;
 
 use crate::widgets::choice::Choice;

@@ -1,5 +1,4 @@
-//! What the forms of the page need to know of where a plan begins. The page has no state of its own: a plan may begin
-//! anywhere.
+//! What fields need to know of where a change is made: what there is, and what stands there before.
 
 use engine::host::plan::base::Base;
 use engine::message::command::AmountByName;
@@ -11,6 +10,7 @@ use engine::unit::amount::Dimension;
 use engine::unit::id::JobId;
 use engine::unit::id::OfferId;
 use engine::unit::id::QuotaId;
+use engine::unit::quantity;
 use engine::unit::resource::ResourceType;
 use engine::unit::sort;
 use engine::unit::time::Timestamp;
@@ -88,8 +88,8 @@ pub struct JobFacts {
     pub waits: bool,
 }
 
-/// Where a plan begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Where a change is made; nothing is there by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
     /// What people call it.
@@ -159,6 +159,45 @@ impl Facts {
     #[must_use]
     pub fn offer(&self, offer: &OfferId) -> Option<&OfferFacts> {
         self.offers.iter().find(|known| known.offer == *offer)
+    }
+
+    /// The quota of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn quota_named(&self, name: &str) -> Result<&QuotaFacts, String> {
+        let known = self.quotas.iter().find(|known| known.quota.as_str() == name);
+        known.ok_or_else(|| format!("there is no quota “{name}”"))
+    }
+
+    /// The offer of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn offer_named(&self, name: &str) -> Result<&OfferFacts, String> {
+        let known = self.offers.iter().find(|known| known.offer.as_str() == name);
+        known.ok_or_else(|| format!("there is no offer “{name}”"))
+    }
+
+    /// Quotas with the same parent as this one, which can give to it.
+    #[must_use]
+    pub fn siblings(&self, quota: &str) -> Vec<String> {
+        let own = self.quotas.iter().find(|known| known.quota.as_str() == quota);
+        let Some(parent) = own.and_then(|known| known.parent.as_ref()) else { return Vec::new() };
+        let others = self.quotas.iter().filter(|known| known.quota.as_str() != quota);
+        others.filter(|known| known.parent.as_ref() == Some(parent)).map(|known| known.quota.to_string()).collect()
+    }
+
+    /// An amount of a dimension, with its unit.
+    pub(crate) fn amount(&self, dimension: &str, value: i64) -> String {
+        let known = self.dimensions.iter().find(|known| known.name == dimension);
+        known.map_or_else(|| value.to_string(), |known| quantity::quantity(known, value))
+    }
+
+    /// An amount of a dimension, without its unit.
+    pub(crate) fn bare(&self, dimension: &str, value: i64) -> String {
+        let known = self.dimensions.iter().find(|known| known.name == dimension);
+        known.map_or_else(|| value.to_string(), |known| quantity::bare(known, value))
     }
 
     /// What a quota is guaranteed of a dimension.
