@@ -5,7 +5,7 @@ import { Cluster } from "./cluster.mjs";
 // Each view, and what must be seen before it is judged.
 const VIEWS = [
   ["", (page) => page.getByRole("treegrid", { name: "Quotas" })],
-  ["quotas/Quota1", (page) => page.getByRole("heading", { name: "Preemption", exact: true })],
+  ["quotas/Quota1", (page) => page.getByRole("heading", { name: "Queue, lending and preemption" })],
   ["quotas/Quota1.1", (page) => page.getByRole("heading", { name: "Scale" })],
   ["quotas/nowhere", (page) => page.getByRole("heading", { name: "There is no quota nowhere" })],
   ["jobs", (page) => page.getByRole("link", { name: "training-a" })],

@@ -88,7 +88,7 @@ fn quota_view(session: Session, no: QuotaNo, name: &str) -> impl IntoView {
                 </section>
             </div>
             <section class="card" aria-labelledby="policies-title">
-                <h2 id="policies-title">"Preemption"</h2>
+                <h2 id="policies-title">"Queue, lending and preemption"</h2>
                 <QuotaPolicies no=no />
             </section>
         </div>

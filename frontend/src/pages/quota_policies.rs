@@ -1,7 +1,10 @@
-//! A quota's preemption policies.
+//! What is set on a quota beside its amount: its queue, what it lends, its periods, its preemption policies.
+
+use std::collections::BTreeSet;
 
 use engine::message::command::Command;
 use engine::message::command::UpdateQuota;
+use engine::quota::settings::QuotaSettings;
 use engine::state::world::State;
 use engine::unit::id::QuotaNo;
 use leptos::prelude::*;
@@ -28,41 +31,48 @@ pub(crate) fn QuotaPolicies(no: QuotaNo) -> impl IntoView {
     let Some(first) = current.get_untracked() else { return ().into_any() };
     let draft = RwSignal::new(first);
     take_up(current, draft);
+    let current_update = Memo::new(move |_| session.ask(|state| beside_policies(state, no)));
+    let Some(first) = current_update.get_untracked() else { return ().into_any() };
+    let update = RwSignal::new(first);
+    take_up(current_update, update);
+    let unread = RwSignal::new(BTreeSet::new());
     let (child_text, self_text) = texts(session, no, draft);
     // Jobs come and go all the time; what is found depends on quotas alone.
     let quotas = Memo::new(move |_| session.ask(|state| state.quotas.clone()));
     let findings = Memo::new(move |_| {
-        let draft = draft.get();
+        let settings = draft.with(|draft| update.with(|update| draft.apply(&update.settings)));
         if quotas.with(Option::is_none) {
             return Vec::new();
         }
-        let of_draft = |state: &State| findings::of_settings(state, no, draft.apply(&state.quotas[no.at()].settings));
+        let of_draft = |state: &State| findings::of_settings(state, no, settings);
         session.ask_once(of_draft).unwrap_or_default()
     });
-    let is_changed = is_changed(current, draft);
+    let (are_policies_changed, are_others_changed) = (is_changed(current, draft), is_changed(current_update, update));
+    let is_changed = Signal::derive(move || are_policies_changed.get() || are_others_changed.get());
     let command = move || {
-        let update = |state: &State| {
-            let quota = &state.quotas[no.at()];
-            Command::UpdateQuota(UpdateQuota {
-                quota: quota.id.clone(),
-                settings: draft.with_untracked(|draft| draft.apply(&quota.settings)),
-            })
-        };
-        session.ask_once(update)
+        let UpdateQuota { quota, settings } = update.get_untracked();
+        let settings = draft.with_untracked(|draft| draft.apply(&settings));
+        Command::UpdateQuota(UpdateQuota { quota, settings })
     };
     let question = RwSignal::new(None);
     let apply = Callback::new(move |()| {
-        let Some(command) = command() else { return };
-        ask_first(session, question, Proposal::of(session, command, "Save", "The policies have been saved."));
+        ask_first(session, question, Proposal::of(session, command(), "Save", "The policies have been saved."));
     });
-    let denied = Signal::derive(move || session.denied(&command()?));
-    let curl = Callback::new(move |()| command().map(|command| as_curl(&session.name(), &command)));
+    let denied = Signal::derive(move || session.denied(&command()));
+    let curl = Callback::new(move |()| Some(as_curl(&session.name(), &command())));
     view! {
-        <PolicyForm draft=draft child_text=child_text self_text=self_text is_changed=is_changed denied=denied apply=apply curl=curl />
+        <PolicyForm update=update unread=unread draft=draft child_text=child_text self_text=self_text is_changed=is_changed denied=denied apply=apply curl=curl />
         <Findings findings=findings />
         <Confirm question=question />
     }
     .into_any()
+}
+
+/// What is set beside the policies.
+fn beside_policies(state: &State, no: QuotaNo) -> UpdateQuota {
+    let quota = &state.quotas[no.at()];
+    let settings = QuotaSettings { child_level: None, self_level: None, ..quota.settings.clone() };
+    UpdateQuota { quota: quota.id.clone(), settings }
 }
 
 /// What the engine says of both drafts.

@@ -6,7 +6,8 @@ use leptos::prelude::*;
 #[component]
 pub(crate) fn TextField(
     /// Its id in the document.
-    id: &'static str,
+    #[prop(into)]
+    id: String,
     /// Its label.
     #[prop(into)]
     label: String,
@@ -37,9 +38,9 @@ pub(crate) fn TextField(
     let is_invalid = move || fault.get().is_some().then_some("true");
     let typed = move |event| change.run(event_target_value(&event));
     let control = if lines == 0 {
-        view! { <input type="text" id=id autocomplete="off" spellcheck="false" prop:value=value aria-invalid=is_invalid aria-describedby=described_by on:input=typed /> }.into_any()
+        view! { <input type="text" id=id.clone() autocomplete="off" spellcheck="false" prop:value=value aria-invalid=is_invalid aria-describedby=described_by on:input=typed /> }.into_any()
     } else {
-        view! { <textarea id=id rows=lines autocomplete="off" spellcheck="false" prop:value=value aria-invalid=is_invalid aria-describedby=described_by on:input=typed></textarea> }.into_any()
+        view! { <textarea id=id.clone() rows=lines autocomplete="off" spellcheck="false" prop:value=value aria-invalid=is_invalid aria-describedby=described_by on:input=typed></textarea> }.into_any()
     };
     view! {
         <div class="field" class:is-short=is_short>

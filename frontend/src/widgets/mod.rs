@@ -36,6 +36,7 @@ pub(crate) mod scale_form;
 pub(crate) mod script_fields;
 pub(crate) mod scroller;
 pub(crate) mod search_box;
+pub(crate) mod settings_fields;
 pub(crate) mod shortcuts;
 pub(crate) mod spot_fields;
 pub(crate) mod state_mark;

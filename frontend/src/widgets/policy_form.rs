@@ -1,17 +1,26 @@
-//! Both preemption policies of a quota, as a form.
+//! What is set on a quota, as a form: how it queues and lends, and both preemption policies.
+
+use std::collections::BTreeSet;
+
+use engine::message::command::UpdateQuota;
 
 use leptos::prelude::*;
 
 use crate::widgets::copy_button::CopyButton;
 use crate::widgets::deed::Deed;
 use crate::widgets::policy_fields::PolicyFields;
+use crate::widgets::settings_fields::SettingsFields;
 use console_model::explained::PolicyText;
 use console_model::policy_draft::PolicyDraft;
 
 /// The forms.
 #[component]
 pub(crate) fn PolicyForm(
-    /// What has been chosen.
+    /// What is set beside the policies.
+    update: RwSignal<UpdateQuota>,
+    /// The fields of that which cannot be read.
+    unread: RwSignal<BTreeSet<String>>,
+    /// The policies that have been chosen.
     draft: RwSignal<PolicyDraft>,
     /// What the child-level policy allows.
     child_text: Memo<PolicyText>,
@@ -30,10 +39,11 @@ pub(crate) fn PolicyForm(
         event.prevent_default();
         apply.run(());
     };
-    let is_refused =
-        move || !is_changed.get() || child_text.with(|text| text.is_fault) || self_text.with(|text| text.is_fault);
+    let is_faulty = move || child_text.with(|text| text.is_fault) || self_text.with(|text| text.is_fault);
+    let is_refused = move || !is_changed.get() || is_faulty() || unread.with(|unread| !unread.is_empty());
     view! {
         <form class="form" on:submit=submit>
+            <SettingsFields update=update unread=unread />
             <PolicyFields draft=draft child_text=child_text self_text=self_text />
             <div class="form-row">
                 <Deed id="save-policies" label="Save policies" denied=denied is_idle=Signal::derive(is_refused) is_submit=true />
