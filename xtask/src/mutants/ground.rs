@@ -43,11 +43,6 @@ impl Ground {
         Ok(ground)
     }
 
-    /// What has become of mutants in all runs.
-    pub(crate) fn outcomes(&self) -> PathBuf {
-        self.folder.join("outcomes.tsv")
-    }
-
     fn tree(&self) -> PathBuf {
         self.folder.join("tree")
     }

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// Survivors that are no gap in the tests.
 const LISTED: &str = "engine/tests/mutants.md";
+/// What has become of each mutant, in the repository: runs on other days and computers add to it.
+const OUTCOMES: &str = "engine/tests/mutants.tsv";
 
 /// What a run is asked for.
 struct Options {
@@ -57,7 +59,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
     let mut mutants = ground.list()?;
     mutants.sort_by(|a, b| a.key.cmp(&b.key));
     let listed = Listed::read(&root().join(LISTED))?;
-    let mut record = Record::read(&ground.outcomes());
+    let mut record = Record::read(&root().join(OUTCOMES));
     for mutant in &mutants {
         if !options.wants(record.of(mutant), listed.holds(mutant)) {
             continue;

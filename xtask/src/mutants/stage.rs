@@ -16,9 +16,12 @@ pub(crate) const STAGES: [Stage; 4] = [
         packages: &["engine"],
         targets: &[
             "--lib",
+            "--test=alarm",
             "--test=authorisation",
+            "--test=checker",
             "--test=market",
             "--test=messages",
+            "--test=no_room",
             "--test=plan",
             "--test=pools",
             "--test=three_teams",
