@@ -350,3 +350,24 @@ fn no_wait_over_a_time_for_a_team() {
     assert_eq!(late.0, longest.0 - HOUR);
     assert_eq!(found(goal(2), vec![change(0, MOVE)]), Found::Already);
 }
+
+/// In a plan nobody reports: what others have been told to give up is free when their time is over.
+#[test]
+fn pods_that_were_told_to_leave_have_left_when_their_time_is_over() {
+    let mut state = State::default();
+    for text in [
+        r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}],"execution":"reported"}}"#,
+        r#"{"put_group":{"group":"rack","resource_type":"lingjun"}}"#,
+        r#"{"put_node":{"node":"n1","group":"rack","amount":{"gpu":4000},"status":"ready"}}"#,
+        r#"{"create_quota":{"quota":"all","groups":["rack"],"min":{"gpu":4000},"settings":{"grace_period_ms":90000,
+            "self_level":{"high":[9],"low":[1],"modules":["EAS"]}}}}"#,
+        r#"{"submit_job":{"job":"service","quota":"all","module":"EAS","min_pods":1,
+            "pods":[{"count":4,"amount":{"gpu":1000}}]}}"#,
+        r#"{"submit_job":{"job":"urgent","quota":"all","priority":9,"pods":[{"amount":{"gpu":2000}}]}}"#,
+    ] {
+        authority::step(&mut state, &command(text), Timestamp(60_000)).unwrap();
+    }
+    let base = Base::new(state, Timestamp(60_000), Vec::new()).unwrap();
+    let outcome = Outcome::of(&run(&base, Vec::new()));
+    assert_eq!((outcome.all.waiting, outcome.all.waited), (0, Millis(90_000)));
+}

@@ -95,6 +95,9 @@ const VPC: Field<SubmitJob> = network!("vpc", "VPC", vpc);
 const VSWITCH: Field<SubmitJob> = network!("vswitch", "vSwitch", vswitch);
 const SECURITY_GROUP: Field<SubmitJob> = network!("security_group", "Security group", security_group);
 
+/// What is set of a bid alone.
+pub(crate) const OF_BID: &[Field<SubmitJob>] = &[OFFER, DISCOUNT, LIMIT, VPC, VSWITCH, SECURITY_GROUP];
+
 /// What the limit of the bid is decides which field it has.
 pub(crate) fn fields(job: &SubmitJob) -> &'static [Field<SubmitJob>] {
     const WITH_DISCOUNT: &[Field<SubmitJob>] = &[

@@ -137,6 +137,12 @@ fn edited(command: &Command) -> Option<&dyn Edit> {
     }
 }
 
+/// What a field of a new job means, in a sentence, by the field's name: for whoever sets it by a flag of that name.
+#[must_use]
+pub fn about_job(key: &str) -> Option<&'static str> {
+    job::FIELDS.iter().chain(bid::OF_BID).find(|field| field.key == key).map(|field| field.about)
+}
+
 /// The fields of a command as they are.
 #[must_use]
 pub fn shown(command: &Command, facts: &Facts) -> Vec<Shown> {
@@ -155,4 +161,19 @@ pub fn with(command: &Command, facts: &Facts, key: &str, value: &Value) -> Resul
 #[must_use]
 pub fn line(command: &Command, facts: &Facts) -> String {
     edited(command).map_or_else(|| serde_json::to_string(command).unwrap_or_default(), |edit| edit.line(facts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about_job;
+
+    #[test]
+    fn flags_are_told_what_they_mean_by_the_fields_themselves() {
+        for key in
+            ["job", "quota", "module", "pods", "priority", "idle", "again", "duration", "offer", "discount", "limit"]
+        {
+            assert!(about_job(key).is_some_and(|about| about.ends_with('.')), "{key}");
+        }
+        assert_eq!(about_job("colour"), None);
+    }
 }

@@ -10,10 +10,8 @@ use engine::unit::amount::GPU;
 use engine::unit::id::JobId;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
-use engine::unit::quantity;
 use engine::unit::time::Millis;
 
-use crate::bid;
 use crate::facts::Facts;
 use crate::field::Amounts;
 use crate::field::Described;
@@ -119,7 +117,7 @@ pub(crate) const DURATION: Field<SubmitJob> = Field {
     },
 };
 
-const FIELDS: &[Field<SubmitJob>] = &[
+pub(crate) const FIELDS: &[Field<SubmitJob>] = &[
     AMOUNT,
     PODS,
     PRIORITY,
@@ -204,30 +202,4 @@ pub(crate) fn free_number(facts: &Facts, commands: &[Command]) -> usize {
 
 fn planned_name(number: usize) -> String {
     format!("planned-{}", number + 1)
-}
-
-impl Described for SubmitJob {
-    fn fields(&self) -> &'static [Field<Self>] {
-        if self.spot.is_some() { bid::fields(self) } else { FIELDS }
-    }
-
-    fn line(&self, facts: &Facts) -> String {
-        let pods = self.pods.first();
-        let each = pods.and_then(|pods| pods.amount.iter().next());
-        let size = each.map(|(name, value)| facts.amount(name, value * pods.map_or(1, |pods| i64::from(pods.count))));
-        let on = match (&self.quota, &self.spot) {
-            (_, Some(spot)) => {
-                let discount = spot.discount_percent.map(|percent| format!("{percent} % of the original price"));
-                let limit = discount.or_else(|| spot.price_limit.map(quantity::price));
-                format!("bids {} on {}", limit.unwrap_or_else(|| "as the price goes".to_owned()), spot.offer)
-            }
-            (Some(quota), None) => format!("asks {quota} for {}", size.unwrap_or_else(|| "nothing".to_owned())),
-            (None, None) => "asks nobody".to_owned(),
-        };
-        format!("{} {on}", self.job)
-    }
-
-    fn command(self) -> Command {
-        Command::SubmitJob(self)
-    }
 }

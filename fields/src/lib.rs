@@ -21,3 +21,4 @@ mod price;
 mod priority;
 mod settings;
 mod size;
+mod submission;

@@ -1,7 +1,7 @@
 //! What people read in a plan, in the languages of the planner.
 
 use engine::host::plan::difference::Verdict;
-use engine::job::story::Cause;
+use engine::job::cause::Cause;
 use engine::unit::time::Millis;
 
 /// A language of the planner.

@@ -13,6 +13,7 @@ pub mod hear;
 pub mod output;
 pub mod silence;
 pub mod tell;
+mod welcome;
 
 use std::cell::RefCell;
 
@@ -36,13 +37,11 @@ use crate::agents::contact::Identity;
 use crate::agents::contact::Refused;
 use crate::cluster::Cluster;
 use crate::cluster::Done;
+use crate::cluster::REPORTS_PREFIX;
 use crate::digest::sha256;
 use crate::fault::Failure;
 use crate::fault::Fault;
 use crate::log::LogStore;
-
-/// How the names of commands begin that agents' reports become. Clients may not use it.
-pub const REPORTS_PREFIX: &str = "agent:";
 
 /// Why an agent gets no answer.
 #[derive(Debug)]
@@ -89,7 +88,7 @@ impl<S: LogStore> Cluster<S> {
         hello: &Hello,
         now: Timestamp,
     ) -> Result<Welcome, Unheard> {
-        Ok(self.with_state(|state| contact::welcome(state, contacts, who, hello, now))??)
+        Ok(self.with_state(|state| welcome::welcome(state, contacts, who, hello, now))??)
     }
 
     /// Hears everything that an agent has, and says everything that it should have. Its reports are one row of the log;

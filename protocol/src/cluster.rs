@@ -18,10 +18,8 @@ use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
-use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
 use engine::transition::Sender;
-use engine::transition::apply_all;
 use engine::transition::authorise;
 use engine::unit::id::CommandId;
 use engine::unit::id::UserId;
@@ -29,7 +27,6 @@ use engine::unit::time::Timestamp;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::agents::REPORTS_PREFIX;
 use crate::digest;
 use crate::document::Head;
 use crate::fault::Failure;
@@ -55,6 +52,8 @@ pub const SLOT_PREFIX: &str = "slot:";
 pub const ALARM_PREFIX: &str = "alarm:";
 /// How the names of commands begin by which orders are counted anew after a restore. Clients may not use it either.
 pub const RESTORED_PREFIX: &str = "restored:";
+/// How the names of commands begin that agents' reports become. Clients may not use it.
+pub const REPORTS_PREFIX: &str = "agent:";
 /// How the names of commands begin that no client sends, and what they are for.
 const KEPT_PREFIXES: [(&str, &str); 4] = [
     (SLOT_PREFIX, "scheduled rounds"),
@@ -344,26 +343,4 @@ impl<S: LogStore> Cluster<S> {
         }
         self.memory.as_mut().ok_or_else(|| Fault::damaged("memory", "it is gone"))
     }
-}
-
-/// Applies an entry's events and checks where that leads.
-pub fn replay(state: &mut State, entry: &Entry) -> Result<(), Fault> {
-    apply_all(state, &entry.events);
-    if state.revision == entry.revision {
-        return Ok(());
-    }
-    Err(Fault::damaged(
-        "the log",
-        format!(
-            "the events of command {} lead to revision {}, not {}",
-            entry.envelope.id, state.revision, entry.revision
-        ),
-    ))
-}
-
-/// The state of a snapshot's bytes. They are gone before the state is built, which takes as much memory again.
-pub fn restore_state(place: &str, text: String) -> Result<State, Fault> {
-    let snapshot: Snapshot = decode(place, &text)?;
-    drop(text);
-    snapshot.restore().map_err(|rejection| Fault::damaged(place, rejection))
 }

@@ -3,9 +3,37 @@
 use std::fmt;
 
 use engine::message::rejection::Rejection;
+use engine::unit::time::Timestamp;
 
-use crate::founding::Lost;
-use crate::restore::Progress;
+/// What KV shows of a cluster whose storage has no log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The revision of the head.
+    pub revision: u64,
+    /// When it was published.
+    pub published_at: Timestamp,
+}
+
+/// How far a restore is, in a few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The revision that is restored.
+    pub revision: u64,
+    /// How many objects have been read.
+    pub read: u64,
+    /// How many objects the state has.
+    pub state: u64,
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { revision, read, state } = self;
+        write!(
+            f,
+            "the cluster is being restored to revision {revision}: {read} objects are read, its state has {state}"
+        )
+    }
+}
 
 /// Our mistake, or that of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]

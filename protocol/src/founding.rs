@@ -4,25 +4,15 @@
 //! which; KV can. So nothing is committed to it before somebody has looked what KV shows: a head that is there would be
 //! overwritten by the first publication, and with it the way to all that can still be restored.
 
-use engine::unit::time::Timestamp;
-
 use crate::cluster::Cluster;
 use crate::document::Head;
 use crate::fault::Failure;
 use crate::fault::Fault;
+use crate::fault::Lost;
 use crate::kv::KvStore;
 use crate::log::LogStore;
 use crate::log::encode;
 use crate::name::ClusterName;
-
-/// What KV shows of a cluster whose storage has no log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// The revision of the head.
-    pub revision: u64,
-    /// When it was published.
-    pub published_at: Timestamp,
-}
 
 impl Lost {
     /// What a head shows.

@@ -12,26 +12,18 @@ use crate::document::Head;
 use crate::document::Page;
 use crate::fault::Fault;
 use crate::kv::KvStore;
+use crate::log::Garbage;
 use crate::log::LogStore;
 use crate::log::Write;
 use crate::note::Bucket;
-use crate::publish::Sealed;
 use crate::restore::steps::Holder;
+use crate::sealed::Sealed;
 
 /// How long something stays after the last head that named it has been replaced.
 pub const KEPT: Millis = Millis::HOUR;
 
 /// How much later than a page what it names may go.
 const AFTER_PAGE: Millis = Millis::MINUTE;
-
-/// What may go, and from when on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Garbage {
-    /// Not before this time.
-    pub due: Timestamp,
-    /// The object.
-    pub key: String,
-}
 
 impl<S: LogStore> Cluster<S> {
     /// What a published head has made superfluous.

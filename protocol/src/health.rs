@@ -25,7 +25,7 @@ use crate::cluster::Cluster;
 use crate::cluster::SLOT_MS;
 use crate::document::Head;
 use crate::fault::Fault;
-use crate::founding::Lost;
+use crate::fault::Lost;
 use crate::limits;
 use crate::log::LogStore;
 use crate::memory::Memory;

@@ -6,8 +6,6 @@ use engine::message::event::Event;
 use engine::state::world::State;
 use futures_util::future::try_join_all;
 
-use crate::cluster::replay;
-use crate::cluster::restore_state;
 use crate::document::Head;
 use crate::document::Page;
 use crate::document::Segment;
@@ -18,6 +16,8 @@ use crate::kv::KvStore;
 use crate::kv::object;
 use crate::log::decode;
 use crate::name::ClusterName;
+use crate::replay::replay;
+use crate::replay::restore_state;
 
 /// The head as this reader sees it; none if nothing has been published.
 pub async fn head(kv: &impl KvStore, cluster: &ClusterName) -> Result<Option<Head>, Fault> {

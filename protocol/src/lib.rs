@@ -33,8 +33,12 @@ pub mod agents;
 pub mod cluster;
 mod memory;
 pub mod note;
+pub mod noted;
 pub mod pack;
+mod packing;
 pub mod publish;
+pub mod replay;
+pub mod sealed;
 mod spelling;
 
 pub mod deletion;

@@ -11,11 +11,19 @@ use serde::de::DeserializeOwned;
 
 use crate::digest::sha256;
 use crate::fault::Fault;
-use crate::garbage::Garbage;
 use crate::note::Bucket;
 use crate::note::Note;
 use crate::note::NoteChange;
 use crate::note::Stale;
+
+/// What may go, and from when on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Garbage {
+    /// Not before this time.
+    pub due: Timestamp,
+    /// The object.
+    pub key: String,
+}
 
 /// A row of the log: one accepted command.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,6 @@ use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
 use engine::unit::time::Timestamp;
 
-use crate::cluster::replay;
-use crate::cluster::restore_state;
 use crate::document::Head;
 use crate::fault::Fault;
 use crate::limits::Counted;
@@ -15,8 +13,10 @@ use crate::log::LogStore;
 use crate::log::Meta;
 use crate::log::Stored;
 use crate::log::decode;
-use crate::publish::Sealed;
-use crate::restore::Restoring;
+use crate::replay::replay;
+use crate::replay::restore_state;
+use crate::restore::restoring::Restoring;
+use crate::sealed::Sealed;
 
 /// What can be rebuilt from the log.
 #[derive(Clone, Debug)]

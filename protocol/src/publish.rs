@@ -13,15 +13,12 @@
 use engine::message::snapshot::Snapshot;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
-use serde::Deserialize;
-use serde::Serialize;
 
 use crate::cluster::Cluster;
 use crate::digest::sha256;
 use crate::document::FORMAT;
 use crate::document::Head;
 use crate::document::Milestone;
-use crate::document::PackRef;
 use crate::document::Page;
 use crate::document::SegmentRef;
 use crate::document::SnapshotRef;
@@ -40,6 +37,7 @@ use crate::note::Stale;
 use crate::past;
 use crate::profile::Pace;
 use crate::profile::Profile;
+use crate::sealed::Sealed;
 
 /// How far heads keep from each other: KV takes one write a second and key.
 const HEADS_APART: Millis = Millis(1_000);
@@ -47,26 +45,6 @@ const HEADS_APART: Millis = Millis(1_000);
 /// After how many bytes of entries a publication carries a new snapshot, however few they are: what has come since the
 /// last one is in memory while it is written.
 const ENTRY_BYTES_MAX: u64 = 8 * 1024 * 1024;
-
-/// A publication that has been decided on and may have been written in part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sealed {
-    /// The head to be.
-    pub head: Head,
-    /// The page that the head's history names, if it is new.
-    pub page: Option<Page>,
-    /// The segments that are new.
-    pub segments: Vec<SegmentRef>,
-    /// Whether the head's snapshot is new.
-    pub has_snapshot: bool,
-    /// The packs of notes that are new.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub packs: Vec<PackRef>,
-    /// The changes of notes that it has.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stale: Vec<Stale>,
-}
 
 /// A publication with everything that has to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]

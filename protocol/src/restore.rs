@@ -10,12 +10,8 @@
 //! answered in the last days ([`way`]), so that retries keep their first answers; what is missing there is noted and
 //! passed over. A log that has something is dropped only once all objects of the state have been read and are whole.
 
-use std::fmt;
-
 use engine::message::envelope::Entry;
 use engine::unit::time::Timestamp;
-use serde::Deserialize;
-use serde::Serialize;
 
 use crate::cluster::Cluster;
 use crate::cluster::Position;
@@ -39,55 +35,15 @@ use crate::note::NoteChange;
 use crate::pack;
 use crate::restore::item::Item;
 use crate::restore::item::check;
-use crate::restore::way::Way;
+use crate::restore::restoring::Restoring;
 
 mod item;
+pub mod restoring;
 pub mod steps;
 pub mod way;
 
 /// How many batches the entries of a full segment are committed in.
 const BATCHES: usize = 8;
-
-/// How far a restore is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Restoring {
-    /// What is restored.
-    pub head: Head,
-    /// Whether the log still has something else, which is dropped once all objects of the state are known to be whole.
-    pub is_check: bool,
-    /// How many objects of the state have been read.
-    pub done: usize,
-    /// The last entry that is in the log.
-    pub last: u64,
-    /// How many objects have been read in all.
-    pub n_read: u64,
-    /// Where the past is.
-    pub way: Way,
-    /// Entries of the past that KV does not have, the newest first.
-    pub missing: Vec<Gap>,
-}
-
-/// How far a restore is, in a few words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// The revision that is restored.
-    pub revision: u64,
-    /// How many objects have been read.
-    pub read: u64,
-    /// How many objects the state has.
-    pub state: u64,
-}
-
-impl fmt::Display for Progress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { revision, read, state } = self;
-        write!(
-            f,
-            "the cluster is being restored to revision {revision}: {read} objects are read, its state has {state}"
-        )
-    }
-}
 
 /// What came of the wish to restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,39 +61,6 @@ pub enum Begun {
         /// The revision of the head.
         restored: u64,
     },
-}
-
-impl Restoring {
-    fn new(head: Head, is_check: bool) -> Self {
-        let (last, way) = (head.snapshot_seq(), Way::of(&head));
-        Self { head, is_check, done: 0, last, n_read: 0, way, missing: Vec::new() }
-    }
-
-    /// In a few words.
-    #[must_use]
-    pub fn progress(&self) -> Progress {
-        let state = self.items().map_or(0, |items| items.len() as u64);
-        Progress { revision: self.head.revision, read: self.n_read, state }
-    }
-
-    /// The objects of the state, in the order in which they are read.
-    fn items(&self) -> Result<Vec<Item>, Fault> {
-        let parts = self.head.snapshot.iter().flat_map(|snapshot| snapshot.parts.iter().cloned());
-        let notes = pack::named(&self.head)?.into_iter().map(Item::Notes);
-        Ok(notes.chain(parts.map(Item::Part)).chain(self.head.segments.iter().cloned().map(Item::Segment)).collect())
-    }
-
-    /// The key that is to be read next, if answers since some time are remembered.
-    fn wants<'a>(&'a self, items: &'a [Item], remembered: Timestamp) -> Option<&'a str> {
-        match items.get(self.done) {
-            Some(item) => Some(item.key()),
-            None => self.way.wants(remembered),
-        }
-    }
-
-    fn meta(&self) -> Result<Write, Fault> {
-        Ok(Write::SetMeta(Meta::Restoring, Some(encode(self)?)))
-    }
 }
 
 /// What goes into the log at once.

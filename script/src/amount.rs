@@ -5,7 +5,7 @@ use engine::unit::amount::Dimension;
 use engine::unit::amount::DimensionKind;
 use engine::unit::decimal::thousandths;
 
-use crate::words::about;
+use crate::about::about;
 
 /// The dimension of a number without a name.
 pub(crate) const GPU: &str = "gpu";

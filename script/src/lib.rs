@@ -36,6 +36,8 @@
 
 pub mod lines;
 
+mod about;
+
 pub mod amount;
 pub mod words;
 

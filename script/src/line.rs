@@ -1,7 +1,7 @@
 //! A line, and what it asks for.
 
+use engine::job::halt::Fault;
 use engine::job::phase::Charge;
-use engine::job::run::Fault;
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
 use engine::message::command::AmountByName;
@@ -34,12 +34,12 @@ use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
+use crate::about::about;
 use crate::amount;
 use crate::market;
 use crate::words;
 use crate::words::Told;
 use crate::words::Words;
-use crate::words::about;
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,7 +176,10 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
         "silent" => Line::Act(Command::NodeSilent(silent(words)?)),
         "heard" => Line::Act(Command::NodeHeard(NodeHeard { node: words.node()? })),
         "execution" => Line::Act(Command::UpdateCluster(execution(words)?)),
-        "price" => market::price(words)?,
+        "price" => {
+            let (offer, price, shift) = market::price(words)?;
+            Line::Price { offer, price, shift }
+        }
         "inventory" => Line::Act(Command::SetInventory(market::inventory(words)?)),
         "round" => Line::Round,
         "advance" => Line::Advance(words.period()?),

@@ -13,13 +13,13 @@ use engine::message::command::SubmitJob;
 use engine::message::command::market::CreateOffer;
 use engine::message::command::market::SetInventory;
 use engine::unit::decimal::thousandths;
+use engine::unit::id::OfferId;
 use engine::unit::priority::Module;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 
-use crate::line::Line;
+use crate::about::about;
 use crate::words::Words;
-use crate::words::about;
 
 /// `NAME lingjun|general GPUS xNUMBER original PRICE [at PRICE] [auction] [protection P] [window P] [grace P]`
 pub(crate) fn offer(words: &mut Words<'_>) -> Result<CreateOffer, String> {
@@ -116,11 +116,14 @@ pub(crate) fn bid(words: &mut Words<'_>) -> Result<SubmitJob, String> {
     Ok(job)
 }
 
+/// An offer, its price in micro-units, and what the present time is later or earlier by.
+type Price = (OfferId, i64, Option<Millis>);
+
 /// `OFFER PRICE [PERIOD ago|ahead]`
-pub(crate) fn price(words: &mut Words<'_>) -> Result<Line, String> {
+pub(crate) fn price(words: &mut Words<'_>) -> Result<Price, String> {
     let (offer, price) = (words.offer()?, micros(words.need("a price")?)?);
     if words.is_empty() {
-        return Ok(Line::Price { offer, price, shift: None });
+        return Ok((offer, price, None));
     }
     let period = words.period()?;
     let shift = match words.need("ago or ahead")? {
@@ -128,7 +131,7 @@ pub(crate) fn price(words: &mut Words<'_>) -> Result<Line, String> {
         "ahead" => period,
         other => return Err(about(other, "is not one of ago, ahead")),
     };
-    Ok(Line::Price { offer, price, shift: Some(shift) })
+    Ok((offer, price, Some(shift)))
 }
 
 /// `OFFER NUMBER`

@@ -20,6 +20,7 @@ use engine::unit::time::Millis;
 
 use engine::unit::decimal::thousandths;
 
+use crate::about::about;
 use crate::amount;
 
 /// The words of a line that have not been read yet.
@@ -119,11 +120,6 @@ impl<'a> Words<'a> {
         let word = self.need("modules such as DLC,DSW")?;
         word.split(',').map(module).collect()
     }
-}
-
-/// What is wrong with a word, or what should stand there.
-pub(crate) fn about(word: &str, complaint: &str) -> String {
-    ["\"", word, "\" ", complaint].concat()
 }
 
 /// The name of a quota.

@@ -8,16 +8,13 @@ use engine::host::plan::difference::JobDifference;
 use engine::host::plan::difference::JobFate;
 use engine::host::plan::difference::PartyDifference;
 use engine::host::plan::outcome::Outcome;
-use engine::host::plan::outcome::SpanOutcome;
 use engine::unit::ordered::Map;
 use engine::unit::quantity;
 use engine::unit::time::Millis;
-use engine::unit::time::Timestamp;
 use planner::words::Language;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::timeline::after;
 use crate::whose;
 
 /// A figure of a run, and whether more of it is better; nothing if it is neither.
@@ -188,26 +185,6 @@ pub fn refusals(outcome: &Outcome) -> Vec<String> {
         ));
     }
     lines
-}
-
-/// The columns of the timeline's table.
-pub const SPAN_COLUMNS: [&str; 6] = ["Job", "Draws on", "GPUs", "From", "For", "Then"];
-
-/// A stretch of a run that began at a time.
-#[must_use]
-pub fn span(span: &SpanOutcome, from: Timestamp) -> [String; 6] {
-    [
-        span.job.to_string(),
-        whose::label(&span.party, span.is_offer),
-        Language::En.gpus(span.gpus),
-        after(span.from - from),
-        Language::En.period(span.until - span.from),
-        match &span.evicted {
-            Some(cause) => format!("evicted: {}", Language::En.rule(cause)),
-            None if span.is_open => "goes on".to_owned(),
-            None => "ends, or changes".to_owned(),
-        },
-    ]
 }
 
 /// A sign and a word, so that colour is not needed.

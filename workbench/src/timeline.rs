@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::lanes::Lane;
 use crate::lanes::Lanes;
 use crate::lanes::within;
-use crate::table;
+use crate::whose;
 use crate::whose::Whose;
 
 const HEAD: i64 = 22;
@@ -31,6 +31,8 @@ const TICK: i64 = 90;
 const BARS_MAX: usize = 300;
 /// Stretches that are lines of the table.
 const ROWS_TOLD: usize = 100;
+/// The columns of the table.
+pub const SPAN_COLUMNS: [&str; 6] = ["Job", "Draws on", "GPUs", "From", "For", "Then"];
 /// The distances of ticks, in minutes.
 const STEPS: [i64; 14] = [1, 5, 10, 30, 60, 120, 240, 480, 1_440, 2_880, 10_080, 20_160, 43_200, 86_400];
 
@@ -116,7 +118,24 @@ fn rows(lanes: &Lanes, frame: &Frame) -> Vec<[String; 6]> {
     // Stable: those that begin together stay in the order of what they draw on.
     sort::by_key(&mut spans, |span| span.from);
     spans.truncate(ROWS_TOLD);
-    spans.into_iter().map(|span| table::span(span, lanes.from)).collect()
+    spans.into_iter().map(|span| row(span, lanes.from)).collect()
+}
+
+/// A stretch of a run that began at a time.
+#[must_use]
+pub fn row(span: &SpanOutcome, from: Timestamp) -> [String; 6] {
+    [
+        span.job.to_string(),
+        whose::label(&span.party, span.is_offer),
+        Language::En.gpus(span.gpus),
+        after(span.from - from),
+        Language::En.period(span.until - span.from),
+        match &span.evicted {
+            Some(cause) => format!("evicted: {}", Language::En.rule(cause)),
+            None if span.is_open => "goes on".to_owned(),
+            None => "ends, or changes".to_owned(),
+        },
+    ]
 }
 
 /// How a frame is drawn.

@@ -20,6 +20,7 @@ use workbench::table;
 use workbench::table::Better;
 use workbench::table::Change;
 use workbench::table::Figure;
+use workbench::timeline;
 use workbench::whose::Whose;
 
 const NOW: Timestamp = Timestamp(600_000);
@@ -62,7 +63,7 @@ fn a_stretch_says_how_it_ends() {
     let timeline = Timeline::of(&run(), 100);
     let then = |job: &str| {
         let span: &SpanOutcome = timeline.spans.iter().find(|span| span.job.as_str() == job).unwrap();
-        table::span(span, NOW)
+        timeline::row(span, NOW)
     };
     assert_eq!(then("training-a")[3..], ["the start", "60 min", "ends, or changes"]);
     assert_eq!(then("training-b")[3..], ["the start", "2 h", "goes on"]);

@@ -4,8 +4,8 @@
 
 use engine::host::plan::outcome::SpanOutcome;
 use engine::host::plan::outcome::Timeline;
+use engine::job::cause::Cause;
 use engine::job::phase::Charge;
-use engine::job::story::Cause;
 use engine::unit::id::JobId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;

@@ -3,6 +3,7 @@
 //! `rejection` is the engine's own value where the engine refused, else null. What is our fault is logged in full and
 //! shown as "internal".
 
+use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
 use protocol::agents::Unheard;
@@ -10,8 +11,9 @@ use protocol::agents::contact::Refused;
 use protocol::answer::Refusal;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
-use protocol::founding::Lost;
+use protocol::fault::Lost;
 use protocol::gap::Gap;
+use protocol::name::ClusterName;
 use protocol::route::Verb;
 use worker::Headers;
 use worker::Response;
@@ -364,4 +366,9 @@ pub(crate) fn typed(text: String, content_type: &str, origin: Origin) -> Reply {
     headers.set("x-tidegate-age-ms", &age_ms.to_string())?;
     headers.set("x-tidegate-source", source)?;
     Ok(ResponseBuilder::new().with_headers(headers).fixed(text.into_bytes()))
+}
+
+/// The refusal of a name under which there is no cluster.
+pub(crate) fn unknown_cluster(cluster: &ClusterName) -> Problem {
+    Rejection::Unknown { noun: Noun::Cluster, name: cluster.to_string() }.into()
 }

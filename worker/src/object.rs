@@ -2,7 +2,7 @@
 //!
 //! Keys: named by the cluster in the URL. Storage: [`crate::storage`].
 //! Calls: those of [`crate::routes`] that the front hands on, the slots that the clock sends, and its own alarm.
-//! Why atomic: [`Core::with`] runs its work without an await, and a command is one such piece of work.
+//! Why atomic: [`core::Core::with`] runs its work without an await, and a command is one such piece of work.
 //! Memory is a cache: after a panic, a fault or an eviction it is rebuilt from SQLite by the next call.
 //! Sockets hibernate: they outlive this memory, and what is committed is pushed to all of them. Whether they still stand
 //! the runtime answers without waking the object.
@@ -11,8 +11,6 @@
 //! for when something is due that could serve somebody who waits. While nobody waits no alarm is needed: the next
 //! command or slot finds what was due. Whatever fails is done again by the next alarm or slot.
 
-use std::cell::Cell;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use ::pai::service::document;
@@ -22,24 +20,13 @@ use engine::message::event::Event;
 use engine::state::world::State as EngineState;
 use engine::transition::Sender;
 use engine::unit::time::Millis;
-use engine::unit::time::Timestamp;
-use engine::workspace::key::KeyId;
-use protocol::agents::contact::Contacts;
-use protocol::agents::output::Relay;
-use protocol::cluster::Cluster;
 use protocol::cluster::Done;
 use protocol::cluster::SLOT_MS;
 use protocol::fault::Fault;
-use protocol::health::Failed;
-use protocol::incident::Incidents;
 use protocol::log::decode;
 use protocol::log::encode;
 use protocol::name::ClusterName;
 use protocol::publish::Occasion;
-use protocol::rate::Buckets;
-use protocol::rate::FAILURES;
-use protocol::rate::REQUESTS;
-use protocol::rate::SIGN_INS;
 use protocol::route;
 use protocol::route::Call;
 use worker::DurableObject;
@@ -58,7 +45,7 @@ use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
 use crate::clock;
-use crate::object::heard::Heard;
+use crate::object::core::Core;
 use crate::pai::PATH;
 use crate::proof::Proof;
 use crate::registry;
@@ -66,6 +53,9 @@ use crate::storage::SqlLog;
 
 mod agents;
 mod calls;
+mod command;
+mod contacts;
+mod core;
 mod deletion;
 mod health;
 mod heard;
@@ -79,6 +69,8 @@ mod publication;
 mod reads;
 mod restore;
 mod sessions;
+mod slot;
+mod socket;
 mod why;
 
 /// How many jobs are forgotten before the notes on them are dropped: until then they only take room.
@@ -98,49 +90,6 @@ struct ClusterObject {
     core: Core,
 }
 
-/// What an object has in memory.
-struct Core {
-    state: State,
-    env: Env,
-    cluster: RefCell<Option<Cluster<SqlLog>>>,
-    /// How fast each key goes.
-    rates: RefCell<Buckets<KeyId>>,
-    /// How many sessions each key opens.
-    sign_ins: RefCell<Buckets<KeyId>>,
-    /// How many wrong secrets each network shows, and how many wrong signatures with each key.
-    failures: RefCell<Buckets<String>>,
-    /// When the use of a key was last noted.
-    noted: RefCell<BTreeMap<KeyId, Timestamp>>,
-    /// Whether the registry is known to have the name.
-    is_entered: Cell<bool>,
-    /// Since when a publication has been under way.
-    publishing_since: Cell<Option<Timestamp>>,
-    /// Publications that have failed since the last one that did not.
-    unpublished: RefCell<Option<Failed>>,
-    /// The last damage that was met, and when.
-    damage: RefCell<Option<(Timestamp, String)>>,
-    /// Rounds since this memory began.
-    n_rounds: Cell<u64>,
-    /// Commands that were refused since then.
-    n_refused: Cell<u64>,
-    /// Sessions that were opened since then.
-    n_signed_in: Cell<u64>,
-    /// Wrong secrets and signatures since then.
-    n_kept_out: Cell<u64>,
-    /// The alarm that is set, as far as this memory knows.
-    alarm_at: Cell<Option<Timestamp>>,
-    /// Jobs that were forgotten since the notes on them were looked through.
-    forgotten: Cell<usize>,
-    /// What is kept of agents, once it has been read.
-    contacts: RefCell<Option<Contacts>>,
-    heard: Heard,
-    /// What runs print that somebody watches.
-    relay: RefCell<Relay>,
-    incidents: RefCell<Incidents>,
-    /// When sessions were last used, as far as this memory knows; none if they were ended.
-    sessions: RefCell<BTreeMap<String, Option<sessions::Used>>>,
-}
-
 /// Who watches through the socket with this tag, if they still may.
 fn watcher(state: &EngineState, tag: &str) -> Option<Sender> {
     let principal = access::principal(state, &Proof::read(tag)?, bindings::now()).ok()?;
@@ -154,31 +103,7 @@ impl DurableObject for ClusterObject {
         if let Ok(pair) = WebSocketRequestResponsePair::new(QUESTION, ANSWER) {
             state.set_websocket_auto_response(&pair);
         }
-        let (state, heard) = Heard::new(state);
-        let core = Core {
-            state,
-            env,
-            cluster: RefCell::new(None),
-            rates: RefCell::new(Buckets::new(REQUESTS)),
-            sign_ins: RefCell::new(Buckets::new(SIGN_INS)),
-            failures: RefCell::new(Buckets::new(FAILURES)),
-            noted: RefCell::new(BTreeMap::new()),
-            is_entered: Cell::new(false),
-            publishing_since: Cell::new(None),
-            unpublished: RefCell::new(None),
-            damage: RefCell::new(None),
-            n_rounds: Cell::new(0),
-            n_refused: Cell::new(0),
-            n_signed_in: Cell::new(0),
-            n_kept_out: Cell::new(0),
-            alarm_at: Cell::new(None),
-            forgotten: Cell::new(0),
-            contacts: RefCell::new(None),
-            heard,
-            relay: RefCell::default(),
-            incidents: RefCell::new(Incidents::new()),
-            sessions: RefCell::new(BTreeMap::new()),
-        };
+        let core = Core::new(state, env);
         Self { core }
     }
 
@@ -222,38 +147,6 @@ impl DurableObject for ClusterObject {
 }
 
 impl Core {
-    /// Opens the cluster of this object, if that has not been done.
-    fn open(&self, name: &ClusterName) -> Result<(), Problem> {
-        let mut cluster = self.cluster.borrow_mut();
-        if cluster.is_none() {
-            let log = SqlLog::open(self.state.storage())?;
-            if log.name()?.is_none() {
-                log.set_name(name.as_str())?;
-            }
-            *cluster = Some(Cluster::new(name.clone(), bindings::profile(&self.env), log));
-        }
-        Ok(())
-    }
-
-    /// Works with the cluster. The work cannot await, so nothing else happens in between.
-    fn with<T, E>(&self, work: impl FnOnce(&mut Cluster<SqlLog>) -> Result<T, E>) -> Result<T, Problem>
-    where
-        Problem: From<E>,
-    {
-        let mut cluster = self.cluster.borrow_mut();
-        let cluster = cluster.as_mut().ok_or_else(|| Problem::Internal("no cluster is open".to_owned()))?;
-        Ok(work(cluster)?)
-    }
-
-    /// Makes sure that the clock knows this cluster.
-    async fn enter(&self, name: &ClusterName) -> Result<(), Problem> {
-        if !self.is_entered.get() {
-            registry::enter(&self.env, name).await?;
-            self.is_entered.set(true);
-        }
-        Ok(())
-    }
-
     /// Tells all sockets what has been committed, each as much of it as its owner may see. The runtime sends it once that
     /// is durable.
     fn push(&self, done: &Done) -> Result<(), Problem> {
@@ -295,7 +188,7 @@ impl Core {
         for socket in self.state.get_websockets() {
             let (tag, is_bell) = (self.tag(&socket), self.is_bell(&socket));
             let serves = |state: &EngineState| {
-                if is_bell { agents::of_bell(state, &tag).is_some() } else { watcher(state, &tag).is_some() }
+                if is_bell { contacts::of_bell(state, &tag).is_some() } else { watcher(state, &tag).is_some() }
             };
             if !self.with(|cluster| cluster.with_state(serves))? {
                 // Who cannot be told has gone by themselves.
@@ -319,12 +212,7 @@ impl Core {
 
     /// Whether a socket is one on which an agent is told to ask.
     fn is_bell(&self, socket: &WebSocket) -> bool {
-        self.state.get_tags(socket).iter().any(|tag| tag == agents::BELL)
-    }
-
-    /// Who proved to be whom when a socket was opened.
-    fn tag(&self, socket: &WebSocket) -> String {
-        self.state.get_tags(socket).into_iter().next().unwrap_or_default()
+        self.state.get_tags(socket).iter().any(|tag| tag == contacts::BELL)
     }
 
     /// An entry for whoever a socket's tag names; none if they are nobody any more. Its text is read for the first one
@@ -375,23 +263,5 @@ impl Core {
     async fn follow_up(&self) -> Result<(), Problem> {
         self.publish_soon().await?;
         self.look_in_time().await
-    }
-
-    /// Sets the alarm for when something is due that could serve somebody who waits.
-    async fn look_in_time(&self) -> Result<(), Problem> {
-        match self.with(Cluster::next_alarm)? {
-            Some(at) => self.set_alarm(at).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Sets the alarm, unless an earlier one is set.
-    async fn set_alarm(&self, at: Timestamp) -> Result<(), Problem> {
-        if self.alarm_at.get().is_some_and(|set| set <= at) {
-            return Ok(());
-        }
-        self.alarm_at.set(Some(at));
-        let in_ms = (at - bindings::now()).0.max(0);
-        Ok(self.state.storage().set_alarm(in_ms).await?)
     }
 }

@@ -24,8 +24,8 @@ use engine::unit::id::CommandId;
 use engine::unit::sort;
 use engine::unit::time::Timestamp;
 use protocol::fault::Fault;
-use protocol::garbage::Garbage;
 use protocol::log::Answered;
+use protocol::log::Garbage;
 use protocol::log::LogStore;
 use protocol::log::Meta;
 use protocol::log::Record;
@@ -46,11 +46,15 @@ use worker::js_sys::Reflect;
 
 use crate::nonces;
 use crate::storage::execute::execute;
+use crate::storage::row::ENTRY;
+use crate::storage::row::NAME;
+use crate::storage::row::PART_BYTES;
+use crate::storage::row::RECEIPT;
+use crate::storage::row::SNAPSHOT;
+use crate::storage::row::integer;
 
 mod execute;
-
-/// The largest integer up to which JavaScript's numbers have no gaps.
-const SAFE_MAX: u64 = (1 << 53) - 1;
+pub(crate) mod row;
 
 const SCHEMA: [&str; 16] = [
     "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
@@ -70,14 +74,6 @@ const SCHEMA: [&str; 16] = [
     nonces::TABLE,
     nonces::COUNTS,
 ];
-
-/// How long a text in one row may be. A row may have 2 MB in all.
-const PART_BYTES: usize = 1_000_000;
-
-const ENTRY: &str = "entry";
-const RECEIPT: &str = "receipt";
-const SNAPSHOT: &str = "snapshot";
-const NAME: &str = "name";
 
 /// The storage of one object.
 #[derive(Debug)]
@@ -307,9 +303,4 @@ fn transaction(storage: &Storage, work: impl FnOnce() -> worker::Result<()> + 's
         })
     });
     run.call1(raw, work.as_ref()).map(drop).map_err(|_| Fault::log(reason.borrow()))
-}
-
-/// A number for SQL. It crosses over as a number of JavaScript; no row has one that this could not hold.
-pub(crate) fn integer(value: u64) -> SqlStorageValue {
-    SqlStorageValue::Integer(i64::try_from(value.min(SAFE_MAX)).unwrap_or_default())
 }

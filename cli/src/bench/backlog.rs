@@ -9,9 +9,9 @@ use trace::sheet::Sheet;
 use trace::sheet::Source;
 
 use crate::bench::figure::Figure;
-use crate::bench::measure::Bench;
-use crate::bench::measure::ENOUGH;
-use crate::bench::measure::Philly;
+use crate::bench::timing::Bench;
+use crate::bench::timing::ENOUGH;
+use crate::bench::timing::Philly;
 use crate::replay;
 
 /// Of so many jobs one is a service.
@@ -98,7 +98,7 @@ pub(super) fn replayed(bench: Bench<'_>, trace: Trace, gpus_per_node: Option<i64
 #[cfg(test)]
 mod tests {
     use super::deepened;
-    use crate::bench::measure::Philly;
+    use crate::bench::timing::Philly;
     use trace::sheet::Source;
 
     #[test]

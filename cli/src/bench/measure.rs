@@ -19,16 +19,13 @@ use crate::bench::backlog::Trace;
 use crate::bench::busy;
 use crate::bench::figure::Figure;
 use crate::bench::market;
+use crate::bench::timing::Bench;
+use crate::bench::timing::ENOUGH;
 use crate::bench::victims;
-use crate::meter::Meter;
 use crate::meter::Place;
 use crate::workload::Random;
 use crate::workload::Workload;
-use trace::sheet::Source;
 
-const RUNS: usize = 7;
-/// What is slow is not measured so often.
-pub(super) const ENOUGH: Duration = Duration::from_secs(5);
 /// Of what is far too slow only a part is measured.
 const TOO_LONG: Duration = Duration::from_secs(20);
 const COMMANDS: usize = 3000;
@@ -57,24 +54,6 @@ pub(super) const SMALL: Workload = Workload {
 pub(super) const LARGE: Workload = Workload { quotas: 1000, depth: 4, nodes: 1250, queued: 100_000, ..SMALL };
 const PREEMPTORS: Workload =
     Workload { quotas: 364, depth: 6, nodes: 1250, running_gpus_max: 1, queued: 500, has_preemption: true, ..SMALL };
-
-/// The trace that is replayed.
-#[derive(Clone, Debug)]
-pub struct Philly {
-    pub jobs: Source,
-    pub quotas: Source,
-}
-
-/// Where and how figures are measured.
-#[derive(Clone, Copy)]
-pub struct Bench<'a> {
-    pub meter: &'a dyn Meter,
-    /// Without it nothing is replayed.
-    pub philly: Option<&'a Philly>,
-    /// Whether everything is measured a single time, and what is long in a shorter form: for a profiler that counts
-    /// instructions, which come out the same each time.
-    pub is_once: bool,
-}
 
 /// Figures that are measured together, under a name by which they can be chosen.
 pub struct Case {
@@ -118,28 +97,6 @@ pub fn all(bench: Bench<'_>, names: &[String], told: &mut dyn FnMut(&Figure)) ->
         }
     }
     Ok(figures)
-}
-
-/// What is measured, apart from what leads to it: a function of its own that a counter of instructions can single out.
-#[inline(never)]
-pub fn measured_work<T>(work: impl FnOnce() -> T) -> T {
-    work()
-}
-
-impl Bench<'_> {
-    pub(super) fn target(&self, native: f64, wasm: f64) -> f64 {
-        self.meter.target(native, wasm)
-    }
-
-    pub(super) fn timed<T>(&self, work: impl FnOnce() -> T) -> (T, Duration) {
-        let began = self.meter.now();
-        let outcome = measured_work(work);
-        (outcome, self.meter.since(began))
-    }
-
-    pub(super) fn runs(&self) -> usize {
-        if self.is_once { 1 } else { RUNS }
-    }
 }
 
 fn memory(bench: Bench<'_>) -> Result<Vec<Figure>, String> {

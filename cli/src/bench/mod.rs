@@ -6,4 +6,5 @@ pub mod figure;
 pub mod growth;
 pub mod market;
 pub mod measure;
+pub mod timing;
 pub mod victims;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use engine::job::cause::Cause;
 use engine::job::phase::Outcome;
-use engine::job::story::Cause;
 use engine::message::event::Event;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
@@ -14,17 +14,11 @@ use engine::unit::time::Timestamp;
 use serde::Serialize;
 
 use crate::replay::market::Market;
-
-/// Waits of some jobs, in milliseconds.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Waits {
-    pub started: u64,
-    pub p50_ms: i64,
-    pub p95_ms: i64,
-    pub p99_ms: i64,
-    #[serde(skip)]
-    all: Vec<i64>,
-}
+use crate::replay::number::gpu_hours;
+use crate::replay::number::period;
+use crate::replay::number::ratio;
+use crate::replay::number::wide_ratio;
+use crate::replay::waits::Waits;
 
 /// Evictions under one rule.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -185,24 +179,6 @@ impl Figures {
     }
 }
 
-impl Waits {
-    pub(super) fn add(&mut self, wait_ms: i64) {
-        self.all.push(wait_ms);
-    }
-
-    pub(super) fn close(&mut self) {
-        self.all.sort_unstable();
-        self.started = self.all.len() as u64;
-        (self.p50_ms, self.p95_ms, self.p99_ms) = (self.rank(50), self.rank(95), self.rank(99));
-    }
-
-    /// The smallest wait that at least this many of a hundred jobs do not exceed.
-    fn rank(&self, percent: usize) -> i64 {
-        let at = (self.all.len() * percent).div_ceil(100);
-        self.all.get(at.saturating_sub(1)).copied().unwrap_or(0)
-    }
-}
-
 fn rule_of(cause: &Cause) -> &'static str {
     match cause {
         Cause::Reclaimed { .. } => "reclaim",
@@ -220,31 +196,8 @@ fn rule_of(cause: &Cause) -> &'static str {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people to read")]
-pub(super) fn ratio(value: i64, unit: i64) -> f64 {
-    value as f64 / unit as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for people to read")]
-fn wide_ratio(value: i128, unit: i128) -> f64 {
-    value as f64 / unit as f64
-}
-
-pub(super) fn gpu_hours(gpu_ms: i128) -> f64 {
-    wide_ratio(gpu_ms, 3_600_000)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for people to read")]
 fn per_second(count: u64, elapsed: Duration) -> f64 {
     count as f64 / elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
-}
-
-/// `0 s`, `45 s`, `12.5 min`, `3.2 h`.
-pub(super) fn period(ms: i64) -> String {
-    match ms {
-        ..120_000 => format!("{} s", ms / 1000),
-        120_000..7_200_000 => format!("{:.1} min", ratio(ms, 60_000)),
-        _ => format!("{:.1} h", ratio(ms, 3_600_000)),
-    }
 }
 
 impl fmt::Display for Rule {

@@ -9,10 +9,10 @@ use engine::state::world::State;
 use engine::unit::id::JobNo;
 use serde::Serialize;
 
-use crate::replay::figures::Waits;
-use crate::replay::figures::gpu_hours;
-use crate::replay::figures::period;
-use crate::replay::figures::ratio;
+use crate::replay::number::gpu_hours;
+use crate::replay::number::period;
+use crate::replay::number::ratio;
+use crate::replay::waits::Waits;
 
 /// What an offer, or all of them, came to.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -3,4 +3,6 @@
 
 pub mod figures;
 pub mod market;
+mod number;
 pub mod run;
+pub mod waits;

@@ -1,10 +1,11 @@
 //! Puts jobs where a scenario finds them: on the nodes and charges it names, by events and without a round.
 
+use engine::job::cause::Cause;
 use engine::job::phase::AfterStop;
 use engine::job::phase::Charge;
 use engine::job::phase::Outcome;
+use engine::job::phase::Placed;
 use engine::job::phase::PodAt;
-use engine::job::story::Cause;
 use engine::ledger::Reach;
 use engine::ledger::fits_in_quota;
 use engine::message::event::Event;
@@ -17,16 +18,15 @@ use script::place;
 use script::session::Session;
 
 use crate::scenario::peer::case::JobCase;
-use crate::scenario::peer::market;
-use crate::scenario::peer::stage::job_id;
-use crate::scenario::peer::stage::seconds;
+use crate::scenario::peer::name::job_id;
+use crate::scenario::peer::name::seconds;
 
 /// Starts a job that has been submitted, where and when the case says.
 pub fn run(session: &mut Session, case: &JobCase) -> Result<(), String> {
     let no = find(session, &case.id)?;
     let started = seconds(case.start.unwrap_or(0));
     if session.state.jobs[no].bids() {
-        market::start(session, no, started);
+        session.apply(Event::Started { job: no, at: started, placed: Placed::on_market(), is_run: false });
         return Ok(());
     }
     let nodes: Vec<Option<&str>> = case.pods.iter().map(|pod| pod.node.as_deref()).collect();

@@ -1,13 +1,13 @@
 //! What has happened, as sentences.
 
+use crate::explain::cause::cause;
+use crate::explain::cause::halt;
+use crate::explain::cause::loses;
 use crate::explain::people;
 use crate::explain::spot;
 use crate::explain::words::amount;
-use crate::explain::words::cause;
 use crate::explain::words::count;
 use crate::explain::words::gpu_hours;
-use crate::explain::words::halt;
-use crate::explain::words::loses;
 use crate::explain::words::name;
 use crate::explain::words::period;
 use crate::explain::words::source;

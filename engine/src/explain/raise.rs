@@ -1,7 +1,7 @@
 //! The smallest changes by which a waiting bid would start now: a higher bid, or fewer instances. Each is submitted anew
 //! on a copy, with the round at once and the scheduled one after it, before it is told.
 
-use crate::explain::remedy::Help;
+use crate::explain::help::Help;
 use crate::explain::tip::Proposal;
 use crate::explain::tip::Search;
 use crate::explain::tip::fewer_pods;

@@ -9,15 +9,15 @@
 
 use std::sync::Arc;
 
+use crate::job::cause::Cause;
+use crate::job::halt::Halt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
 use crate::job::phase::AfterStop;
 use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
-use crate::job::run::Halt;
 use crate::job::run::RunStep;
 use crate::job::spec::JobSpec;
-use crate::job::story::Cause;
 use crate::job::story::Episode;
 use crate::market::bid::Network;
 use crate::market::bill::Bill;

@@ -6,7 +6,6 @@ use serde::Serialize;
 use crate::job::considered::Considered;
 use crate::job::never::Never;
 use crate::job::phase::Source;
-use crate::job::reach;
 use crate::unit::id::JobId;
 use crate::unit::id::OfferId;
 use crate::unit::id::QuotaId;
@@ -304,16 +303,6 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// A hold of these attempts, which are in the order of the sources; of those that came furthest the last is binding.
-    #[must_use]
-    pub fn of(mut attempts: Vec<Attempt>) -> Self {
-        let binding = (0..attempts.len()).max_by_key(|&at| reach::of(&attempts[at]));
-        if let Some(at) = binding {
-            attempts[..=at].rotate_right(1);
-        }
-        Self { attempts }
-    }
-
     /// The same reasons, with that one as binding which another hold names, if it is among them.
     #[must_use]
     pub fn bound_like(mut self, told: &Self) -> Self {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::job::story::Cause;
+use crate::job::cause::Cause;
 use crate::unit::few::Few;
 use crate::unit::id::GroupNo;
 use crate::unit::id::JobNo;

@@ -4,11 +4,24 @@ use std::cmp::Reverse;
 
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
+use crate::job::hold::Hold;
 use crate::job::never::Never;
 use crate::job::phase::Source;
 
+impl Hold {
+    /// A hold of these attempts, which are in the order of the sources; of those that came furthest the last is binding.
+    #[must_use]
+    pub fn of(mut attempts: Vec<Attempt>) -> Self {
+        let binding = (0..attempts.len()).max_by_key(|&at| reach_of(&attempts[at]));
+        if let Some(at) = binding {
+            attempts[..=at].rotate_right(1);
+        }
+        Self { attempts }
+    }
+}
+
 /// How far it came: of two policies that free something, the one that leaves less to be wished for.
-pub(super) fn of(attempt: &Attempt) -> (u8, Reverse<i64>) {
+fn reach_of(attempt: &Attempt) -> (u8, Reverse<i64>) {
     if let Blocker::VictimsTooFew { missing, could_free, .. } = attempt.blocker {
         return (7, Reverse(missing.saturating_sub(could_free)));
     }

@@ -1,5 +1,6 @@
 //! What senders ask for. Amounts are maps from dimension name to value, in the dimension's unit (GPUs in thousandths).
 
+mod amount;
 mod job;
 mod machines;
 pub mod market;
@@ -7,6 +8,7 @@ mod nodes;
 pub mod people;
 mod quotas;
 
+pub use amount::AmountByName;
 pub use job::CancelJob;
 pub use job::Observation;
 pub use job::PodGroup;
@@ -51,11 +53,7 @@ use crate::state::cluster::OnSilence;
 use crate::unit::amount::Dimension;
 use crate::unit::id::GroupId;
 use crate::unit::id::NodeId;
-use crate::unit::ordered::Map;
 use crate::unit::resource::ResourceType;
-
-/// An amount by dimension names, such as `{"gpu": 16000}` for 16 GPUs.
-pub type AmountByName = Map<String, i64>;
 
 /// A change that somebody asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

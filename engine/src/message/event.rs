@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::job::cause::Cause;
 use crate::job::hold::Hold;
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
@@ -14,7 +15,6 @@ use crate::job::phase::PodAt;
 use crate::job::resize::Resize;
 use crate::job::run::RunStep;
 use crate::job::spec::JobSpec;
-use crate::job::story::Cause;
 use crate::market::bill::Bill;
 use crate::market::offer::OfferTerms;
 use crate::market::offer::SpotOffer;

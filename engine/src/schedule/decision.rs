@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::job::cause::Cause;
 use crate::job::hold::Hold;
 use crate::job::phase::Charge;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
-use crate::job::story::Cause;
 use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::OfferNo;

@@ -39,13 +39,13 @@ pub struct Refused {
     /// Whose reservation keeps it out. That says something of this job alone: another one of its class may be short
     /// enough for the gap before it.
     pub held_by: Option<JobNo>,
-    /// Where it starts, by its own quota, once those who are leaving already have left.
-    pub awaits: Option<Placed>,
+    /// Whether it starts, by its own quota, once those who are leaving already have left.
+    pub awaits: bool,
 }
 
 impl Refused {
-    fn until_released((blocker, placed): (Blocker, Placed)) -> Self {
-        Self { attempts: vec![Attempt { source: Source::Own, blocker }], held_by: None, awaits: Some(placed) }
+    fn until_released(blocker: Blocker) -> Self {
+        Self { attempts: vec![Attempt { source: Source::Own, blocker }], held_by: None, awaits: true }
     }
 
     /// What a job is told that never uses its quota.
@@ -75,7 +75,7 @@ impl Refused {
     fn with(by_right: impl Iterator<Item = Attempt>) -> Self {
         let mut attempts = Vec::with_capacity(source::SOURCES.len());
         attempts.extend(by_right);
-        Self { attempts, held_by: None, awaits: None }
+        Self { attempts, held_by: None, awaits: false }
     }
 
     /// Why the job waits: all reasons, with what is said of idle amounts at its place, and the proofs if it can never
@@ -151,8 +151,8 @@ fn ask_by_right<'s>(
                 }
                 let is_short = source == Source::Own && matches!(blocker, Blocker::NoRoom { .. });
                 // Others may be leaving already; if that is enough, nobody else has to go.
-                if let Some(released) = is_short.then(|| released_soon(trial, job)).flatten() {
-                    return Err(Refused::until_released(released));
+                if let Some((blocker, _)) = is_short.then(|| released_soon(trial, job)).flatten() {
+                    return Err(Refused::until_released(blocker));
                 }
                 refused.attempts.push(Attempt { source, blocker });
                 continue;
@@ -183,7 +183,7 @@ pub fn may_block(trial: &Trial<'_>, no: JobNo) -> bool {
 }
 
 /// Whether jobs that are stopping already leave enough room: who, until when, and where.
-fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<(Blocker, Placed)> {
+pub(super) fn released_soon(trial: &Trial<'_>, job: &JobSpec) -> Option<(Blocker, Placed)> {
     let state = trial.state;
     let domain = state.domains.of_quota(job.quota);
     let mut leaving: Vec<(Timestamp, JobNo, Option<RunNo>)> = Vec::new();

@@ -135,7 +135,8 @@ impl<'s> Leaving<'s> {
     }
 }
 
-fn fits_by_right(trial: &Trial<'_>, spec: &JobSpec) -> bool {
+/// Whether what a job may use by right has its amount free.
+pub(super) fn fits_by_right(trial: &Trial<'_>, spec: &JobSpec) -> bool {
     let tree = &trial.state.quotas;
     let reach = if tree[spec.quota.at()].settings.child_level.is_some() { Reach::Subtree } else { Reach::Own };
     ledger::fits_in_quota(tree, &trial.quotas, spec.quota, &spec.shape.gang_amount(), reach).is_ok()

@@ -2,7 +2,7 @@
 //!
 //! *Acceptable* jobs whose own quota has room go in quota first, and only then is anybody evicted.
 
-use crate::job::story::Cause;
+use crate::job::cause::Cause;
 use crate::ledger;
 use crate::ledger::Reach;
 use crate::schedule::decision::Decision;

@@ -13,11 +13,11 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use crate::job::cause::Cause;
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
 use crate::job::phase::Source;
-use crate::job::story::Cause;
 use crate::market::auction;
 use crate::market::auction::Bidder;
 use crate::market::auction::Clearing;

@@ -1,5 +1,6 @@
 //! A round: who gets GPUs, from where, at whose expense, and why the others wait (rules 3).
 
+mod ahead;
 pub mod backfill;
 pub mod decision;
 pub mod grow;

@@ -6,7 +6,7 @@
 use crate::job::hold::Blocker;
 use crate::job::phase::Source;
 use crate::schedule::order;
-use crate::schedule::order::Rank;
+use crate::schedule::order::rank::Rank;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::unit::id::ClassNo;

@@ -1,27 +1,30 @@
 //! A round in progress: what has been given, to whom, and why the others wait.
 
 mod lend;
+mod unlisted;
 
 use std::sync::Arc;
 
 use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
-use crate::job::phase::Placed;
+use crate::job::phase::Charge;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::schedule::backfill::Reservations;
 use crate::schedule::decision::Decision;
 use crate::schedule::decision::Offer;
+use crate::schedule::decision::Victim;
 use crate::schedule::grow::Growth;
 use crate::schedule::judge;
 use crate::schedule::judge::Refused;
+use crate::schedule::open_round::unlisted::Unlisted;
 use crate::schedule::order::Head;
 use crate::schedule::order::Heads;
+use crate::schedule::order::is_strict;
 use crate::schedule::precedence::Ahead;
 use crate::schedule::precedence::Precedence;
 use crate::schedule::recheck;
-use crate::schedule::round::is_strict;
 use crate::schedule::trial::Trial;
 use crate::state::waiting::Half;
 use crate::state::world::State;
@@ -100,8 +103,8 @@ pub(super) struct OpenRound<'s> {
     holds: Sparse<Arc<Hold>>,
     /// The heads that strict queues wait for.
     fronts: Map<QuotaNo, JobNo>,
-    /// Who starts as soon as others have left, and where.
-    awaiting: Vec<(JobNo, Placed)>,
+    /// Who starts as soon as others have left, in the order in which they were asked.
+    awaiting: Vec<JobNo>,
     /// Heads of strict queues, and holders of reservations that have kept somebody out.
     blocking: Set<JobNo>,
 }
@@ -156,13 +159,15 @@ impl<'s> OpenRound<'s> {
         }
         let mut told = std::mem::take(&mut self.told);
         let mut heads = Heads::of(self.state, self.trial.now, classes);
+        let mut unlisted = Unlisted::beside(classes);
         while let Some(head) = heads.head(|class| self.is_settled(class, Half::ByRight)) {
             if self.trial.is_served(head.job) {
                 heads.pass(head);
                 continue;
             }
+            let before = self.decisions.len();
             if self.serve_ahead(head.class) {
-                heads.look_again();
+                heads.look_again(head, unlisted.unsettled(&self.trial, &self.decisions[before..]));
             }
             let family = self.state.queue.classes[head.class.at()].family;
             let given = self.decisions.len();
@@ -171,7 +176,7 @@ impl<'s> OpenRound<'s> {
             match self.answer(known, head.job) {
                 Answer::Gets(offer) => {
                     if self.give_by_right(head.job, offer) {
-                        heads.look_again();
+                        heads.look_again(head, unlisted.unsettled(&self.trial, &self.decisions[given..]));
                     }
                     heads.pass(head);
                 }
@@ -241,15 +246,15 @@ impl<'s> OpenRound<'s> {
             Some(Told::PutOff) if may_wait => return Answer::PutOff(None),
             Some(Told::PutOff) | None => {}
         }
-        self.awaiting.retain(|(no, _)| *no != job);
+        self.awaiting.retain(|no| *no != job);
         let given = self.decisions.len();
         let foreseen = self.foreseen.filter(|foreseen| foreseen.job == job && foreseen.given == given);
         let foreseen = foreseen.and_then(|foreseen| foreseen.offer.as_ref());
         match judge::by_right(&mut self.trial, &mut self.reservations, job, foreseen) {
             Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff(Some(offer)),
             Ok(offer) => Answer::Gets(offer),
-            Err(mut refused) => {
-                self.awaiting.extend(refused.awaits.take().map(|placed| (job, placed)));
+            Err(refused) => {
+                self.awaiting.extend(refused.awaits.then_some(job));
                 let held_by = refused.held_by;
                 let told = if spec.idle == IdlePolicy::Off {
                     Reasons::All(Arc::new(refused.hold(self.state, spec, Blocker::IdleOff)))
@@ -332,9 +337,10 @@ impl<'s> OpenRound<'s> {
         self.decisions.extend(grown);
     }
 
-    /// Whether something is left to the next scheduled round that not everybody has been asked about.
-    pub(super) fn is_stale(&self) -> bool {
-        self.state.is_stale(self.trial.now)
+    /// Whether somebody who is not asked may have a right to what is idle: something is left to the next scheduled
+    /// round, or others who are stopping make room.
+    pub(super) fn may_be_claimed(&self) -> bool {
+        self.state.is_stale(self.trial.now) || self.state.queue.awaiting > 0
     }
 
     /// Whether anything has been lent.
@@ -365,10 +371,16 @@ impl<'s> OpenRound<'s> {
     }
 }
 
-/// Whether an offer leaves more than its job takes, or moves somebody: whoever was refused before may start then.
+/// Whether an offer leaves more than its job takes, in all or in another quota, or moves somebody: whoever was refused
+/// before may start then.
 fn leaves_over(state: &State, job: JobNo, offer: &Offer) -> bool {
+    let spec = &state.jobs[job].spec;
     let freed = offer.victims.iter().fold(Amount::ZERO, |sum, victim| sum.plus(&state.held_by(victim.job())));
-    !offer.promoted.is_empty() || !freed.fits_in(&state.jobs[job].spec.shape.gang_amount())
+    let is_elsewhere = |victim: &Victim| {
+        let victim = &state.jobs[victim.job()];
+        victim.spec.quota != spec.quota && victim.placed().is_some_and(|placed| placed.charge == Charge::InQuota)
+    };
+    !offer.promoted.is_empty() || !freed.fits_in(&spec.shape.gang_amount()) || offer.victims.iter().any(is_elsewhere)
 }
 
 fn behind_head(state: &State, head: JobNo) -> Arc<Hold> {

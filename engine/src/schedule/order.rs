@@ -4,6 +4,7 @@
 //! whoever waits longer, then the higher declared priority, then the name.
 
 mod across;
+pub(super) mod rank;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,12 +13,13 @@ use crate::job::spec::IdlePolicy;
 use crate::quota::settings::QueueStrategy;
 use crate::schedule::order::across::Across;
 use crate::schedule::order::across::Place;
-use crate::state::queue::ClassKey;
+use crate::schedule::order::rank::Rank;
+use crate::schedule::order::rank::Turn;
+use crate::state::class::ClassKey;
 use crate::state::world::State;
 use crate::unit::id::ClassNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
-use crate::unit::id::Spelling;
 use crate::unit::priority::Priority;
 use crate::unit::sparse::Sparse;
 use crate::unit::time::Millis;
@@ -44,15 +46,14 @@ pub fn effective_priority(
     declared.max(declared.saturating_add(hours).min(AGEING_MAX))
 }
 
+/// Whether the head of a quota's queue speaks for the rest.
+pub(super) fn is_strict(state: &State, quota: QuotaNo) -> bool {
+    state.quotas[quota.at()].settings.strategy == QueueStrategy::StrictFifo
+}
+
 /// The level of classes that may stand in front of others whatever their priority.
 const EVERYBODY: u8 = 10;
 const LEVELS: usize = 11;
-
-/// A place among jobs of one level: who waits longer, then the higher declared priority, then the name.
-pub(super) type Turn<'s> = (Timestamp, Reverse<Priority>, Spelling<'s>);
-
-/// A place in the order: the smallest comes first.
-pub(super) type Rank<'s> = (Reverse<i64>, Turn<'s>);
 
 /// A job's place among others of its level. Where a queue goes by submission alone, priorities do not count.
 pub(super) fn turn(state: &State, no: JobNo) -> Turn<'_> {
@@ -217,13 +218,24 @@ impl<'s> Heads<'s> {
         queue.in_order().map(|head| head.class).collect()
     }
 
-    /// What was settled when the level was reached may not be any more, since somebody has given way: whoever's turn
-    /// has not been yet is looked at again.
-    pub fn look_again(&mut self) {
-        for no in std::mem::take(&mut self.settled) {
+    /// Somebody has given way for this head: what was settled when the level was reached may not be any more, nor what
+    /// was settled from the beginning, which is given here. Whoever's turn has not been yet is looked at.
+    pub fn look_again(&mut self, head: Head, unsettled: Vec<ClassNo>) {
+        let mut again = std::mem::take(&mut self.settled);
+        again.extend(unsettled);
+        if !again.is_empty() && self.queues.is_empty() {
+            // Its class is not alone any more.
+            self.queue(head.class);
+            self.reached = Some(self.rank_across((rank(self.state, self.now, head.job), head)));
+        }
+        for no in again {
+            let level = self.level(no);
             let queue = self.queue(no);
             let member = self.first(no, EVERYBODY, queue);
-            if let Some(member) = member.filter(|(rank, _)| Some(rank) > self.reached.as_ref()) {
+            let Some(member) = member.filter(|(rank, _)| Some(rank) > self.reached.as_ref()) else { continue };
+            if level <= self.highest {
+                self.later[usize::from(level)].push(no);
+            } else {
                 self.queues[queue as usize].push(member);
                 self.offer(queue);
             }
@@ -308,12 +320,17 @@ impl<'s> Heads<'s> {
 
     /// The place of the quota's next job.
     fn place(&self, queue: u32) -> Option<Place<'s>> {
-        let ((level, turn), head) = self.queues.get(queue as usize)?.next?;
+        let next = self.queues.get(queue as usize)?.next?;
+        Some((self.rank_across(next), queue))
+    }
+
+    /// A head's place among those of the other queues.
+    fn rank_across(&self, ((level, turn), head): Member<'s>) -> Rank<'s> {
         let key = &self.state.queue.classes[head.class.at()].key;
         // A queue that goes by time alone has one level for all.
         let is_level = is_by_priority(self.strategy(key));
         let level = if is_level { level } else { Reverse(self.effective_priority(key, turn.0)) };
-        Some(((level, turn), queue))
+        (level, turn)
     }
 }
 

@@ -9,16 +9,17 @@
 //!    held anew, and its job is asked first;
 //! 5. who was put off takes idle amounts; if these do not suffice for somebody, the round is held anew, and that job
 //!    takes what it has a right to in its turn;
-//! 6. if somebody who was refused may start now, the round goes on with 3;
+//! 6. if somebody who was refused may start now, the round goes on with 3, and if not everybody was asked, it is held
+//!    anew with everybody;
 //! 7. what is left idle is lent in the order of the queue, but for what those start on who wait for others to leave;
 //! 8. elastic jobs grow on idle amounts;
 //! 9. every class that waits has a reason.
 
-use crate::quota::settings::QueueStrategy;
 use crate::schedule::decision::Decision;
 use crate::schedule::lending;
 use crate::schedule::open_round::OpenRound;
 use crate::schedule::open_round::PutOff;
+use crate::schedule::order::is_strict;
 use crate::schedule::precedence::Ahead;
 use crate::schedule::precedence::Precedence;
 use crate::schedule::recheck;
@@ -89,17 +90,19 @@ pub(super) enum Anew {
     Insist(Vec<PutOff>),
     /// This one has to be asked before those who start before it.
     Ahead(Ahead),
-    /// Something would be lent that may be left over from those who gave way, in this round or in one since the last
-    /// scheduled round, or that a reservation no longer keeps from others, and not everybody with a right was asked.
+    /// Not everybody was asked, and those who gave way have left something over; or something would be lent to which
+    /// others may have a right: it was left over since the last scheduled round, a reservation no longer keeps it from
+    /// them, or they wait for others to stop.
     Everybody,
 }
 
 /// Goes through the steps of a round after the second; ends early if it has to be held anew.
 fn hold(round: &mut OpenRound<'_>, scope: &Scope, mut by_right: Vec<ClassNo>) -> Result<(), Anew> {
-    let mut has_left_over = false;
     loop {
         let is_left_over = round.serve_by_right(&by_right).map_err(Anew::Ahead)?;
-        has_left_over |= is_left_over;
+        if is_left_over && !scope.is_complete {
+            return Err(Anew::Everybody);
+        }
         round.grow_within_quotas().map_err(Anew::Ahead)?;
         round.lend_to_who_was_put_off().map_err(Anew::Insist)?;
         round.lend_to_who_blocks();
@@ -109,7 +112,7 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope, mut by_right: Vec<ClassNo>) ->
         by_right = scope.unsettled(round.trial(), Half::ByRight);
     }
     round.keep_for_who_awaits();
-    let may_be_owed = |round: &OpenRound<'_>| !scope.is_complete && (has_left_over || round.is_stale());
+    let may_be_owed = |round: &OpenRound<'_>| !scope.is_complete && round.may_be_claimed();
     round.lend(scope, may_be_owed)?;
     round.grow_on_idle();
     if round.has_lent() && may_be_owed(round) { Err(Anew::Everybody) } else { Ok(()) }
@@ -177,9 +180,4 @@ impl Scope {
         unsettled.extend(single.filter(|class| !recheck::holds_still(trial, *class, half)));
         unsettled
     }
-}
-
-/// Whether the head of a quota's queue speaks for the rest.
-pub(super) fn is_strict(state: &State, quota: QuotaNo) -> bool {
-    state.quotas[quota.at()].settings.strategy == QueueStrategy::StrictFifo
 }

@@ -186,6 +186,12 @@ impl<'s> Trial<'s> {
         !self.domains.get(domain.at()).idle.is_zero()
     }
 
+    /// By how much loans would exceed what is idle in a domain if a job of `quota` took `asked` in quota.
+    #[must_use]
+    pub fn loan_excess(&self, quota: QuotaNo, domain: DomainNo, asked: &Amount) -> Amount {
+        ledger::loan_excess(&self.state.quotas, &self.quotas, self.domains.get(domain.at()), quota, asked)
+    }
+
     /// The extra pods that a running job still has, with their positions.
     pub fn extra_of<'a>(&'a self, no: JobNo, extra: &'a [ExtraPod]) -> impl Iterator<Item = (u32, &'a ExtraPod)> {
         let is_taken = move |at: &u32| self.any(|trial| trial.taken.get(&no).is_some_and(|taken| taken.contains(at)));

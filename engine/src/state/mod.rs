@@ -1,6 +1,8 @@
 //! The state of a cluster: ground facts, and what is kept beside them so that a round need not recompute it.
 
+mod bids;
 mod booking;
+pub mod class;
 pub mod cluster;
 pub mod domain;
 mod due;

@@ -9,12 +9,13 @@
 
 use std::sync::Arc;
 
+use crate::job::hold::Blocker;
 use crate::job::hold::Hold;
 use crate::job::hold::Lasting;
 use crate::job::shape::Shape;
-use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::quota::tree::Quota;
+use crate::state::class::ClassKey;
 use crate::state::jobs::Jobs;
 use crate::state::line::Line;
 use crate::state::waiting::Family;
@@ -27,38 +28,8 @@ use crate::unit::id::QuotaNo;
 use crate::unit::id::ShapeNo;
 use crate::unit::ordered::Map;
 use crate::unit::ordered::Set;
-use crate::unit::priority::Module;
-use crate::unit::priority::Priority;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
-
-/// All that the rules see of a waiting job beside its times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ClassKey {
-    /// Its quota.
-    pub quota: QuotaNo,
-    /// Its declared priority.
-    pub priority: Priority,
-    /// Its module.
-    pub module: Module,
-    /// Its use of idle amounts.
-    pub idle: IdlePolicy,
-    /// Its pods.
-    pub shape: ShapeNo,
-}
-
-impl ClassKey {
-    fn of(spec: &JobSpec, shape: ShapeNo) -> Self {
-        Self { quota: spec.quota, priority: spec.priority, module: spec.module, idle: spec.idle, shape }
-    }
-
-    /// What the sources see of it. They never look at the module of a job that waits, and at its priority only where
-    /// self-level preemption is switched on.
-    fn seen_in(self, quota: &Quota) -> Self {
-        let priority = if quota.settings.self_level.is_some() { self.priority } else { Priority::LOWEST };
-        Self { priority, module: Module::default(), ..self }
-    }
-}
 
 /// A class and its queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +75,11 @@ impl Open {
     }
 }
 
+/// Whether those who are stopping already make room.
+fn awaits_release(hold: &Hold) -> bool {
+    hold.attempts.iter().any(|attempt| matches!(attempt.blocker, Blocker::WaitingForRelease { .. }))
+}
+
 /// Until when the first job of a class has patience.
 fn patient_until(class: &Class, jobs: &Jobs) -> Option<Timestamp> {
     class.waiting.first().map(|no| jobs[no].waiting_since + class.patience)
@@ -127,6 +103,8 @@ pub struct Queue {
     pub is_stale: bool,
     /// Classes with waiting jobs by the time until which the first of these has patience.
     pub patience: Set<(Timestamp, ClassNo)>,
+    /// How many classes were told to wait for somebody who is stopping: what they start on then is lent to nobody.
+    pub awaiting: usize,
     /// Classes that were told to wait for a job that waits itself.
     waits_for: Map<JobNo, Set<ClassNo>>,
     shapes: Map<Arc<Shape>, ShapeNo>,
@@ -208,6 +186,8 @@ impl Queue {
         let until = patient_until(left, jobs);
         self.set_patience(class, before, until);
         let left = &mut self.classes[class.at()];
+        // What was kept for who waited for others to leave may be lent now.
+        self.open.everybody |= left.hold.as_ref().is_some_and(|hold| awaits_release(hold));
         // The class may have a new head.
         self.open.classes.insert(class);
         self.open.classes.extend(self.waits_for.remove(&no).into_iter().flatten());
@@ -282,6 +262,7 @@ impl Queue {
         let names_anybody = Self::note_waits(&mut self.waits_for, class, &hold, jobs);
         let class = &mut self.classes[class.at()];
         class.names_anybody = names_anybody;
+        self.awaiting += usize::from(awaits_release(&hold));
         if let Some(count) = self.families[family.at()].count(&hold) {
             *count += 1;
         }
@@ -304,6 +285,7 @@ impl Queue {
     fn forget_hold(&mut self, class: ClassNo) {
         let told = &mut self.classes[class.at()];
         let Some(hold) = told.hold.take() else { return };
+        self.awaiting -= usize::from(awaits_release(&hold));
         if let Some(count) = self.families[told.family.at()].count(&hold) {
             *count -= 1;
         }
@@ -316,6 +298,7 @@ impl Queue {
     /// that it is told anew.
     pub fn restructure(&mut self, quotas: &[Quota], jobs: &Jobs) {
         self.open.expiring.clear();
+        self.awaiting = 0;
         self.waits_for.clear();
         let families = std::mem::take(&mut self.families);
         self.family_numbers.clear();

@@ -9,7 +9,7 @@ use crate::job::hold::Hold;
 use crate::job::hold::Lasting;
 use crate::job::shape::Shape;
 use crate::job::spec::IdlePolicy;
-use crate::state::queue::ClassKey;
+use crate::state::class::ClassKey;
 use crate::unit::amount::Amount;
 use crate::unit::id::ClassNo;
 use crate::unit::id::FamilyNo;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::job::halt::Failure;
+use crate::job::halt::Fault;
+use crate::job::halt::Halt;
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
-use crate::job::run::Failure;
-use crate::job::run::Fault;
-use crate::job::run::Halt;
 use crate::job::run::RunStep;
 use crate::job::shape::Shape;
 use crate::job::spec::JobSpec;

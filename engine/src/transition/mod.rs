@@ -22,6 +22,7 @@ mod resize;
 mod round;
 mod run;
 mod scale;
+mod single;
 mod stop;
 mod turn;
 mod workspace;

@@ -1,8 +1,8 @@
 //! Nodes of which nobody hears, and those that are dead: what becomes of what ran there (rules 7.6).
 
+use crate::job::halt::Failure;
+use crate::job::halt::Fault;
 use crate::job::phase::Phase;
-use crate::job::run::Failure;
-use crate::job::run::Fault;
 use crate::job::run::RunStep;
 use crate::message::command::NodeHeard;
 use crate::message::command::NodeSilent;

@@ -8,8 +8,8 @@ use crate::message::event::Event;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::transition::apply_all;
-use crate::transition::decide;
 use crate::transition::names;
+use crate::transition::single;
 use crate::unit::limit;
 use crate::unit::time::Timestamp;
 
@@ -29,7 +29,7 @@ pub(super) fn apply_plan(state: &State, command: &ApplyPlan, now: Timestamp) -> 
     let mut events = Vec::new();
     for (at, command) in commands.iter().enumerate() {
         let in_plan = |rejection| Rejection::InPlan { at: number(at), rejection: Box::new(rejection) };
-        let decided = allowed(command).and_then(|()| decide(&ahead, command, now)).map_err(in_plan)?;
+        let decided = allowed(command).and_then(|()| single::decide(&ahead, command, now)).map_err(in_plan)?;
         if at + 1 < commands.len() {
             apply_all(ahead.to_mut(), &decided);
         }
@@ -41,8 +41,6 @@ pub(super) fn apply_plan(state: &State, command: &ApplyPlan, now: Timestamp) -> 
 fn allowed(command: &Command) -> Result<(), Rejection> {
     let what = if let Command::CreateCluster(_) = command {
         "the declaration of a cluster"
-    } else if let Command::ApplyPlan(_) = command {
-        "another plan"
     } else if let Command::Round(_) = command {
         "a round"
     } else {

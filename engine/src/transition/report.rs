@@ -1,9 +1,9 @@
 //! What whoever runs the jobs has seen of them (rules 7.4).
 
+use crate::job::halt::Failure;
+use crate::job::halt::Fault;
 use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
-use crate::job::run::Failure;
-use crate::job::run::Fault;
 use crate::job::run::RunNo;
 use crate::job::run::RunStep;
 use crate::message::command::Observation;

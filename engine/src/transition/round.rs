@@ -1,11 +1,11 @@
 //! A round as a command: its conclusions become events.
 
+use crate::job::cause::Cause;
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
 use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
 use crate::job::spec::JobSpec;
-use crate::job::story::Cause;
 use crate::job::weight;
 use crate::message::command::Round;
 use crate::message::event::Event;

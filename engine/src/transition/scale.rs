@@ -1,7 +1,7 @@
 //! Quotas change their amounts, together or not at all (rules 8.1 and 8.2).
 
+use crate::job::cause::Cause;
 use crate::job::phase::Charge;
-use crate::job::story::Cause;
 use crate::ledger;
 use crate::message::command::ScaleMode;
 use crate::message::command::ScaleQuotas;

@@ -1,14 +1,14 @@
 //! Jobs stop, or are told to (rules 5.5 and 7.4): where others report what jobs do, nothing is free before that is
 //! reported.
 
+use crate::job::cause::Cause;
+use crate::job::halt::Fault;
+use crate::job::halt::Halt;
 use crate::job::phase::AfterStop;
 use crate::job::phase::Outcome;
 use crate::job::phase::Phase;
-use crate::job::run::Fault;
-use crate::job::run::Halt;
 use crate::job::run::RunNo;
 use crate::job::run::RunStep;
-use crate::job::story::Cause;
 use crate::message::event::Event;
 use crate::schedule::work;
 use crate::state::jobs::Job;

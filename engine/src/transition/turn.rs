@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::job::cause::Cause;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::Stopping;
@@ -10,7 +11,6 @@ use crate::job::run::Run;
 use crate::job::run::RunNo;
 use crate::job::run::RunStep;
 use crate::job::shape::Shape;
-use crate::job::story::Cause;
 use crate::job::story::Episode;
 use crate::message::event::Event;
 use crate::state::jobs::Job;

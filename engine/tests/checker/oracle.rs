@@ -9,7 +9,7 @@ use engine::check::finding::Flaw;
 use engine::check::finding::Policy;
 use engine::check::finding::Right;
 use engine::check::play;
-use engine::job::story::Cause;
+use engine::job::cause::Cause;
 use engine::message::command::Command;
 use engine::message::command::PodGroup;
 use engine::message::command::SubmitJob;

@@ -38,6 +38,24 @@ fn nothing_has_two_holders_after_any_command() {
     }
 }
 
+/// What piles up over days shows in no short history.
+#[test]
+fn nothing_has_two_holders_after_many_commands() {
+    for seed in seeds(100) {
+        let mut run = Run::new(seed);
+        let mut scaled = BTreeSet::new();
+        for at in 0..600 {
+            let (_, command, outcome) = run.step();
+            note_scaled(&mut scaled, &run.state, &outcome.unwrap_or_default());
+            if at % 20 == 0
+                && let Some(fault) = fault(&run.state, &scaled)
+            {
+                panic!("{fault}\n{}", note(&run, &command));
+            }
+        }
+    }
+}
+
 /// Quotas that were scaled below their use, until it is below their amount again.
 fn note_scaled(scaled: &mut BTreeSet<QuotaNo>, state: &State, events: &[Event]) {
     for event in events {

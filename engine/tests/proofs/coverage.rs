@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use engine::explain;
 use engine::host::authority;
 use engine::host::veil::Veil;
+use engine::job::cause::Cause;
 use engine::job::hold::Blocker;
 use engine::job::phase::Phase;
 use engine::job::phase::Source;
 use engine::job::run::RunStep;
-use engine::job::story::Cause;
 use engine::message;
 use engine::message::command::Command;
 use engine::message::command::Round;
@@ -209,23 +209,24 @@ fn rare_blockers(all: &mut All) {
     all.see_why(&state, JobNo(0), Timestamp(4 * Millis::HOUR.0));
 }
 
-/// A victim has held more than the job takes for which it goes.
+/// A borrower has held more than the pod takes for which it goes: the rest is idle.
 fn room_left_over(all: &mut All) {
     let mut state = State::default();
     for line in [
         r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#,
-        r#"{"put_group":{"group":"g","resource_type":"lingjun","pool":{"gpu":8000}}}"#,
-        r#"{"create_quota":{"quota":"q","groups":["g"],"min":{"gpu":8000},"settings":{"self_level":{"high":[9],
-            "low":[1],"modules":["DLC"]},"grace_period_ms":0}}}"#,
-        r#"{"submit_job":{"job":"large","quota":"q","pods":[{"amount":{"gpu":8000}}]}}"#,
-        r#"{"submit_job":{"job":"small","quota":"q","pods":[{"amount":{"gpu":2000}}]}}"#,
-        r#"{"submit_job":{"job":"urgent","quota":"q","priority":9,"pods":[{"amount":{"gpu":1000}}]}}"#,
+        r#"{"put_group":{"group":"g","resource_type":"lingjun","pool":{"gpu":5000}}}"#,
+        r#"{"create_quota":{"quota":"root","groups":["g"],"min":{"gpu":5000}}}"#,
+        r#"{"create_quota":{"quota":"owner","parent":"root","min":{"gpu":5000}}}"#,
+        r#"{"create_quota":{"quota":"other","parent":"root","min":{"gpu":0},"settings":{"grace_period_ms":0}}}"#,
+        r#"{"submit_job":{"job":"borrower","quota":"other","idle":"only","pods":[{"amount":{"gpu":4000}}]}}"#,
+        r#"{"submit_job":{"job":"waits","quota":"other","idle":"only","pods":[{"amount":{"gpu":3000}}]}}"#,
+        r#"{"submit_job":{"job":"service","quota":"owner","min_pods":1,"pods":[{"count":2,"amount":{"gpu":1000}}]}}"#,
     ] {
         let command: Command = message::read(line.as_bytes()).unwrap();
         all.see_outcome(authority::step(&mut state, &command, Timestamp(0)));
     }
-    let small = state.jobs.find(&JobId::new("small").unwrap()).unwrap();
-    all.see_why(&state, small, Timestamp(0));
+    let waits = state.jobs.find(&JobId::new("waits").unwrap()).unwrap();
+    all.see_why(&state, waits, Timestamp(0));
 }
 
 /// Many small victims for pods of two roles that are not packed together, though each role alone would find room.

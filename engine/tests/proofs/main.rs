@@ -17,6 +17,7 @@ mod guaranteed;
 mod history;
 mod kept;
 mod market;
+mod memory;
 mod never;
 mod parts;
 mod plans;

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use engine::job::cause::Cause;
 use engine::job::phase::Charge;
 use engine::job::phase::Phase;
 use engine::job::phase::Source;
-use engine::job::story::Cause;
 use engine::message::event::Event;
 use engine::schedule::decision::Victim;
 use engine::state::world::State;

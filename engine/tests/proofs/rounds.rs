@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use engine::host::authority;
+use engine::job::cause::Cause;
 use engine::job::phase::Outcome;
 use engine::job::phase::Phase;
 use engine::job::run::RunStep;
-use engine::job::story::Cause;
 use engine::message::command::Command;
 use engine::message::command::Observation;
 use engine::message::command::Report;

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use engine::host::authority;
+use engine::job::halt::Exit;
+use engine::job::halt::Fault;
 use engine::job::phase::Phase;
-use engine::job::run::Exit;
-use engine::job::run::Fault;
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
 use engine::message::command::people::*;

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::api::browser::clock;
 use crate::api::client;
-use crate::pages::app::title;
+use crate::pages::address::title;
 use crate::session::Session;
 use crate::session::latest::latest;
 use crate::session::url;

@@ -12,13 +12,13 @@ use crate::api::browser;
 use crate::api::client;
 use crate::api::failure::Failure;
 use crate::api::key;
-use crate::pages::app::parameter;
+use crate::pages::address::parameter;
 use crate::pages::header::Header;
 use crate::pages::later;
 use crate::pages::later::Missing;
 use crate::pages::start::LAST_CLUSTER;
 use crate::session::Known;
-use crate::session::Session;
+use crate::session::link;
 use crate::session::notices::Tone;
 use crate::widgets::empty_cluster::EmptyCluster;
 use crate::widgets::empty_cluster::Example;
@@ -48,7 +48,7 @@ pub(crate) fn ClusterPage() -> impl IntoView {
 fn OpenCluster(name: String) -> impl IntoView {
     // It is only a convenience of the start page.
     let _ = SessionStorage::set(LAST_CLUSTER, &name);
-    let session = Session::open(&name);
+    let session = link::open(&name, || Box::pin(async { later::load().await.ok().map(|pages| pages.follow) }));
     provide_context(session);
     focus_after_navigation();
     let example = RwSignal::new(Example::Offered);

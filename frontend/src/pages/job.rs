@@ -1,7 +1,5 @@
 //! A job: its state, why it waits, what has happened to it.
 
-use std::collections::BTreeMap;
-
 use engine::explain;
 use engine::job::story::Episode;
 use engine::message::command::CancelJob;
@@ -10,13 +8,12 @@ use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
-use engine::unit::id::NodeNo;
 use engine::unit::time::Timestamp;
 use leptos::prelude::*;
 
 use crate::api::browser::clock;
-use crate::pages::app::parameter;
-use crate::pages::app::title;
+use crate::pages::address::parameter;
+use crate::pages::address::title;
 use crate::pages::job_log::JobLog;
 use crate::pages::job_remedy::JobRemedy;
 use crate::pages::job_size::JobSize;
@@ -32,6 +29,7 @@ use crate::widgets::timeline::Timeline;
 use crate::widgets::why_panel::WhyPanel;
 use console_model::explained;
 use console_model::explained::WhyText;
+use console_model::job_facts;
 use console_model::job_state::JobState;
 use console_model::offers::money_and_share;
 use console_model::path;
@@ -158,15 +156,8 @@ fn describe(state: &State, no: JobNo, job: &Job, session: Session) -> JobText {
     let spec = &job.spec;
     let shown = JobState::of(job);
     let now = session.now.get_untracked();
-    let mut moments = vec![Moment { at: clock(job.submitted), text: "Submitted.".to_owned(), is_loss: false }];
-    moments.extend(job.story.iter().map(|(at, episode)| Moment {
-        at: clock(*at),
-        text: explained::sentence(&explain::episode(episode)),
-        is_loss: is_loss(episode),
-    }));
-    moments.reverse();
-    let last_loss = job.story.iter().rev().map(|(_, episode)| episode).find(|episode| is_loss(episode));
-    let taken = last_loss.filter(|_| !job.is_running()).map(|episode| explained::sentence(&explain::episode(episode)));
+    let told = job_facts::moments(job).into_iter().rev();
+    let moments = told.map(|(at, text, is_loss)| Moment { at: clock(at), text, is_loss });
     JobText {
         id: spec.id.clone(),
         state: shown,
@@ -175,10 +166,10 @@ fn describe(state: &State, no: JobNo, job: &Job, session: Session) -> JobText {
         market: market(state, no, now),
         restarts: restarts(job),
         losses: explain::losses(job),
-        facts: facts(state, job),
+        facts: job_facts::facts(state, job),
         why: explained::why(state, no, now),
-        taken,
-        moments,
+        taken: job_facts::taken(job),
+        moments: moments.collect(),
         is_part: !spec.part_of.is_none(),
         related: related(state, no),
     }
@@ -230,67 +221,4 @@ fn restarts(job: &Job) -> Vec<Vec<Cell>> {
         Some(cells.map(Cell::Number).into())
     };
     job.story.iter().rev().filter_map(row).collect()
-}
-
-/// How many nodes are named; of more, their number.
-const NODES_NAMED: usize = 8;
-
-/// The nodes on which its pods are, with the GPUs that they have there.
-fn runs_on(state: &State, job: &Job) -> Option<String> {
-    let mut held: BTreeMap<NodeNo, u16> = BTreeMap::new();
-    for pod in &job.placed()?.pods {
-        *held.entry(pod.node).or_default() |= pod.gpus;
-    }
-    let on = |(node, gpus): (&NodeNo, &u16)| {
-        let numbers = (0..u16::BITS).filter(|gpu| gpus & (1 << gpu) != 0).map(|gpu| gpu.to_string());
-        let numbers = numbers.collect::<Vec<_>>().join(", ");
-        let name = &state.nodes[node.at()].id;
-        if numbers.is_empty() { name.to_string() } else { format!("{name} (GPU {numbers})") }
-    };
-    let mut named: Vec<String> = held.iter().take(NODES_NAMED).map(on).collect();
-    if held.len() > NODES_NAMED {
-        named.push(format!("{} more", held.len() - NODES_NAMED));
-    }
-    (!named.is_empty()).then(|| named.join("; "))
-}
-
-fn is_loss(episode: &Episode) -> bool {
-    matches!(episode, Episode::Evicted { .. } | Episode::Shrunk { .. })
-}
-
-fn facts(state: &State, job: &Job) -> Vec<(&'static str, String)> {
-    let spec = &job.spec;
-    let pods =
-        spec.shape.roles().iter().map(|role| format!("{} × {}", role.count, explain::amount(state, &role.amount)));
-    let mut facts = vec![
-        ("In all", explain::amount(state, &spec.shape.gang_amount())),
-        ("Pods", pods.collect::<Vec<_>>().join(", ")),
-        ("Module", spec.module.as_str().to_owned()),
-        ("Priority", spec.priority.to_string()),
-        ("Idle resources", explained::idle_policy(spec.idle).to_owned()),
-        (
-            "Fault tolerance",
-            spec.fault_tolerance.map_or_else(
-                || "off".to_owned(),
-                |tolerance| format!("on, {} restarts at most", tolerance.max_restarts),
-            ),
-        ),
-        (
-            "Checkpoints",
-            spec.checkpoint.map_or_else(
-                || "none declared".to_owned(),
-                |period| format!("every {}", explain::period(period.get())),
-            ),
-        ),
-        ("Duration", spec.duration.map_or_else(|| "not declared".to_owned(), |period| explain::period(period.get()))),
-        ("Evictions", job.progress.evictions.to_string()),
-    ];
-    let optional = [
-        ("Runs on", runs_on(state, job)),
-        ("Workspace", spec.workspace.as_ref().map(ToString::to_string)),
-        ("User", spec.user.as_ref().map(ToString::to_string)),
-        ("Name", spec.name.as_ref().map(ToString::to_string)),
-    ];
-    facts.extend(optional.into_iter().filter_map(|(label, value)| value.map(|value| (label, value))));
-    facts
 }

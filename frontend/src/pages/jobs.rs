@@ -14,7 +14,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::browser;
-use crate::pages::app::title;
+use crate::pages::address::title;
 use crate::session::Session;
 use crate::session::url;
 use crate::widgets::choice::Choice;

@@ -20,7 +20,7 @@ use crate::api::browser::clock;
 use crate::api::client;
 use crate::api::client::KeyLine;
 use crate::api::failure::Failure;
-use crate::pages::app::title;
+use crate::pages::address::title;
 use crate::pages::ask_first::ask_people;
 use crate::session::Session;
 use crate::session::latest::latest;

@@ -29,8 +29,8 @@ use crate::pages::submit::SubmitPage;
 use crate::pages::workspace::WorkspacePage;
 use crate::pages::workspaces::WorkspacesPage;
 use crate::session::Session;
-use crate::session::follow::Follow;
 use crate::session::follow::follow;
+use crate::session::link::Follow;
 
 type Page = fn() -> AnyView;
 

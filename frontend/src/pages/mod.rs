@@ -1,5 +1,6 @@
 //! Wiring: a page reads its address, asks the session, and composes widgets.
 
+pub(crate) mod address;
 pub(crate) mod app;
 mod ask_first;
 pub(crate) mod audit;

@@ -5,7 +5,7 @@
 
 use leptos::prelude::*;
 
-use crate::pages::app::title;
+use crate::pages::address::title;
 use crate::pages::plan_apply::PlanApply;
 use crate::pages::plan_base::PlanBase;
 use crate::pages::plan_result::PlanResult;

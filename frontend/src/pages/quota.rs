@@ -12,8 +12,8 @@ use engine::unit::time::Timestamp;
 use leptos::prelude::*;
 
 use crate::api::browser;
-use crate::pages::app::parameter;
-use crate::pages::app::title;
+use crate::pages::address::parameter;
+use crate::pages::address::title;
 use crate::pages::quota_policies::QuotaPolicies;
 use crate::pages::quota_scale::QuotaScale;
 use crate::session::Session;

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
-use crate::pages::app::title;
+use crate::pages::address::title;
 use crate::session::Session;
 use crate::session::url;
 use crate::widgets::field::TextField;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::api::browser::clock;
-use crate::pages::app::title;
+use crate::pages::address::title;
 use crate::session::Session;
 use crate::widgets::timeline::Moment;
 use console_model::explained;

@@ -5,7 +5,7 @@ use gloo::storage::Storage;
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 
-use crate::pages::app::title;
+use crate::pages::address::title;
 use crate::widgets::field::TextField;
 use console_model::path;
 

@@ -9,7 +9,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::browser;
-use crate::pages::app::title;
+use crate::pages::address::title;
 use crate::pages::jobs::quota_options;
 use crate::session::Session;
 use crate::session::send::as_curl_with;

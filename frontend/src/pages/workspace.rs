@@ -18,8 +18,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::web_sys::HtmlSelectElement;
 
-use crate::pages::app::parameter;
-use crate::pages::app::title;
+use crate::pages::address::parameter;
+use crate::pages::address::title;
 use crate::pages::ask_first::ask_people;
 use crate::pages::jobs::quota_options;
 use crate::pages::workspaces::used;

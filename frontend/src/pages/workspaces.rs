@@ -11,7 +11,7 @@ use leptos::task::spawn_local;
 
 use crate::api::browser;
 use crate::api::key;
-use crate::pages::app::title;
+use crate::pages::address::title;
 use crate::session::Session;
 use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;

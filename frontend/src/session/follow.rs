@@ -1,7 +1,6 @@
 //! Follows a cluster: what happened since the snapshot, then what is pushed. Part of the console that is loaded later.
 
 use std::collections::VecDeque;
-use std::pin::Pin;
 
 use engine::host::replica::Taken;
 use engine::message::envelope::Deed;
@@ -23,9 +22,6 @@ use console_model::freshness::Link;
 
 /// How far back the list of rounds reaches when a cluster is opened.
 const PAST_REVISIONS: u64 = 300;
-
-/// `follow`, as the first part knows it.
-pub(crate) type Follow = fn(Session, Open) -> Pin<Box<dyn Future<Output = bool>>>;
 
 /// Follows the events until the connection is lost. Says whether there was one.
 pub(crate) async fn follow(session: Session, open: Open) -> bool {

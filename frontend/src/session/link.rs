@@ -2,6 +2,7 @@
 //!
 //! What reads and takes in pushed entries is loaded later: the first screen needs the snapshot alone.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
@@ -15,8 +16,6 @@ use leptos::task::spawn_local;
 use crate::api::browser;
 use crate::api::client;
 use crate::api::failure::Failure;
-use crate::pages::later;
-use crate::pages::later::Missing;
 use crate::session::Known;
 use crate::session::Session;
 use console_model::freshness::Link;
@@ -26,6 +25,12 @@ const PAUSES_MS: [u32; 5] = [500, 1_000, 2_000, 5_000, 10_000];
 
 /// The part of a pause after which it may be cut short.
 const SLICE_MS: u32 = 100;
+
+/// What follows the events until the connection is lost. Says whether there was one.
+pub(crate) type Follow = fn(Session, Open) -> Pin<Box<dyn Future<Output = bool>>>;
+
+/// Fetches what follows; nothing if it cannot be loaded.
+pub(crate) type LoadFollow = fn() -> Pin<Box<dyn Future<Output = Option<Follow>>>>;
 
 /// Whether the session is still the one on the screen.
 #[derive(Clone)]
@@ -58,8 +63,15 @@ impl Ended {
     }
 }
 
-/// Keeps a session up to date until its owner is disposed of.
-pub(crate) fn keep(session: Session) {
+/// Opens a cluster and keeps it up to date until the current owner is disposed of.
+pub(crate) fn open(cluster: &str, load_follow: LoadFollow) -> Session {
+    let session = Session::new(cluster);
+    keep(session, load_follow);
+    session.keep_moments();
+    session
+}
+
+fn keep(session: Session, load_follow: LoadFollow) {
     let open = Open(Arc::new(AtomicBool::new(true)));
     let closing = open.clone();
     on_cleanup(move || closing.0.store(false, Ordering::Relaxed));
@@ -71,7 +83,7 @@ pub(crate) fn keep(session: Session) {
         let mut n_failed = 0;
         let mut ended = Ended::Unconnected;
         while open.is_open() {
-            ended = attempt(session, &open, ended).await;
+            ended = attempt(session, &open, load_follow, ended).await;
             if !open.is_open() {
                 break;
             }
@@ -119,7 +131,7 @@ async fn pause(session: Session, ms: u32) -> bool {
 }
 
 /// Shows the state, then follows the events until the connection is lost. Who cannot follow reads the state each time.
-async fn attempt(session: Session, open: &Open, before: Ended) -> Ended {
+async fn attempt(session: Session, open: &Open, load_follow: LoadFollow, before: Ended) -> Ended {
     if (before == Ended::Incomplete || confirmed(session).is_none())
         && let Err(failure) = load(session, open, 0).await
     {
@@ -128,10 +140,10 @@ async fn attempt(session: Session, open: &Open, before: Ended) -> Ended {
         }
         return Ended::Unconnected;
     }
-    match later::load().await {
-        Ok(pages) if (pages.follow)(session, open.clone()).await => Ended::Lost,
-        Ok(_) => Ended::Unconnected,
-        Err(Missing) => Ended::Incomplete,
+    match load_follow().await {
+        Some(follow) if follow(session, open.clone()).await => Ended::Lost,
+        Some(_) => Ended::Unconnected,
+        None => Ended::Incomplete,
     }
 }
 

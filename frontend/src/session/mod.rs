@@ -90,8 +90,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Opens a cluster and keeps it up to date until the current owner is disposed of.
-    pub(crate) fn open(cluster: &str) -> Self {
+    /// A session of which nothing is known yet; [`link::open`] keeps it up to date.
+    pub(crate) fn new(cluster: &str) -> Self {
         let known = RwSignal::new(Known::Loading);
         let books = Memo::new(move |_| {
             known.with(|known| match known {
@@ -99,7 +99,7 @@ impl Session {
                 Known::Loading | Known::Failed(_) => Arc::default(),
             })
         });
-        let session = Self {
+        Self {
             cluster: StoredValue::new(cluster.into()),
             known,
             me: RwSignal::new(None),
@@ -112,10 +112,7 @@ impl Session {
             is_asked: StoredValue::new(false),
             notices: Notices::new(),
             books,
-        };
-        link::keep(session);
-        session.keep_moments();
-        session
+        }
     }
 
     /// The session of this page.

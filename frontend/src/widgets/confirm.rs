@@ -6,6 +6,7 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use crate::widgets::consequences::job_lines;
+use console_model::preview;
 use console_model::preview::Preview;
 
 /// What is asked.
@@ -68,8 +69,8 @@ fn Sheet(asked: Question, question: RwSignal<Option<Question>>) -> impl IntoView
             {costs.into_iter().map(|cost| view! { <p>{cost}</p> }).collect_view()}
             {has_lines.then(|| view! {
                 <div class="confirm-lines" role="region" tabindex="0" aria-label="Consequences">
-                    {job_lines("Would be evicted", victims, None)}
-                    {job_lines("Other consequences", others, None)}
+                    {job_lines(preview::VICTIMS, victims, None)}
+                    {job_lines(preview::OTHERS, others, None)}
                 </div>
             })}
             <div class="form-row">

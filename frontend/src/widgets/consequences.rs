@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use console_model::preview;
 use console_model::preview::Line;
 use console_model::preview::Preview;
 
@@ -18,19 +19,19 @@ pub(crate) fn Consequences(
             <h2>"What would happen"</h2>
             <div aria-live="polite">
                 {move || {
-                    let preview = preview.get();
+                    let foreseen = preview.get();
                     view! {
-                        <p class=format!("verdict verdict-{}", preview.verdict.as_str())>
-                            <span class="verdict-sign" aria-hidden="true">{preview.verdict.mark()}</span>
-                            <strong>{preview.verdict.words()}</strong>
+                        <p class=format!("verdict verdict-{}", foreseen.verdict.as_str())>
+                            <span class="verdict-sign" aria-hidden="true">{foreseen.verdict.mark()}</span>
+                            <strong>{foreseen.verdict.words()}</strong>
                         </p>
-                        {preview.reason.map(|reason| view! { <p>{reason}</p> })}
-                        {preview.past.map(|past| view! { <p>{past}</p> })}
-                        {preview.estimate.map(|estimate| view! { <p>{estimate}</p> })}
-                        {preview.help.map(|help| view! { <h3>"What would start it now"</h3><p class="help">{help}</p> })}
-                        {preview.cost.lost().map(|lost| view! { <p class="lost">{lost}</p> })}
-                        {job_lines("Would be evicted", preview.victims, Some(href))}
-                        {job_lines("Other consequences", preview.others, Some(href))}
+                        {foreseen.reason.map(|reason| view! { <p>{reason}</p> })}
+                        {foreseen.past.map(|past| view! { <p>{past}</p> })}
+                        {foreseen.estimate.map(|estimate| view! { <p>{estimate}</p> })}
+                        {foreseen.help.map(|help| view! { <h3>{preview::HELP}</h3><p class="help">{help}</p> })}
+                        {foreseen.cost.lost().map(|lost| view! { <p class="lost">{lost}</p> })}
+                        {job_lines(preview::VICTIMS, foreseen.victims, Some(href))}
+                        {job_lines(preview::OTHERS, foreseen.others, Some(href))}
                     }
                 }}
             </div>

@@ -6,7 +6,7 @@ use console_model::section::Section;
 use engine::unit::time::Millis;
 use leptos::html::Div;
 use leptos::prelude::*;
-use workbench::table;
+use workbench::timeline;
 use workbench::timeline::View;
 
 use crate::widgets::fold::Fold;
@@ -123,7 +123,7 @@ pub(crate) fn PlanTimeline(
             </figcaption>
         </figure>
         <Fold summary="The same as a table">
-            <PlainTable caption="Stretches of running in this part, the first hundred" columns=table::SPAN_COLUMNS.to_vec() rows=rows empty="Nobody runs." />
+            <PlainTable caption="Stretches of running in this part, the first hundred" columns=timeline::SPAN_COLUMNS.to_vec() rows=rows empty="Nobody runs." />
         </Fold>
     }
 }

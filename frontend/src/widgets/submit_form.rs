@@ -12,8 +12,8 @@ use crate::widgets::script_fields::ScriptFields;
 use crate::widgets::spot_fields::OfferChoice;
 use crate::widgets::spot_fields::SourceChoice;
 use crate::widgets::spot_fields::SpotFields;
-use console_model::job_draft::Field;
 use console_model::job_draft::JobDraft;
+use console_model::job_field::Field;
 use console_model::job_filter::module;
 
 /// The form.

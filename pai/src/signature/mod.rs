@@ -5,6 +5,7 @@
 //! exactly this, and hands out the nonce for the replay check, which comes last: a forged request must not use up the
 //! nonce of a genuine one.
 
+mod algorithm;
 mod authorization;
 mod canonical;
 mod refused;
@@ -23,11 +24,10 @@ use crate::key::hex;
 use crate::key::hmac_sha256;
 use crate::nonce::Nonce;
 use crate::request::Request;
+pub use crate::signature::algorithm::ALGORITHM;
 use crate::signature::authorization::Authorization;
 pub use crate::signature::refused::Refused;
 
-/// The algorithm that is accepted.
-pub const ALGORITHM: &str = "ACS3-HMAC-SHA256";
 /// How far a request's date may be from the server's.
 pub const SKEW_MAX: Millis = Millis(15 * 60_000);
 

@@ -7,13 +7,11 @@ use std::fmt;
 
 use agent::exit::Exit;
 use agent::message::BadMessage;
-use agent::message::FORMAT;
-use agent::message::Hello;
-use agent::message::NAME_BYTES_MAX;
 use agent::message::NodeReport;
 use agent::message::NodeStatus;
-use agent::message::Welcome;
 use agent::run::RunId;
+use agent::run::Version;
+use engine::state::cluster::OnSilence;
 use engine::state::world::State;
 use engine::unit::id::GroupId;
 use engine::unit::id::NodeId;
@@ -23,8 +21,6 @@ use engine::workspace::key::AccessKey;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::agents::books;
-use crate::agents::silence::Told;
 use crate::name::ClusterName;
 
 /// Who an agent is, by the key that it has shown.
@@ -64,6 +60,16 @@ pub struct Contact {
     /// What it was told of its groups' silence, the oldest first, as far as something lives that goes by it.
     #[serde(default)]
     pub told: BTreeMap<String, Vec<Told>>,
+}
+
+/// What an agent was told of a group from some answer on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Told {
+    /// The first answer that said so.
+    pub since: Version,
+    /// How long runs go on of which nobody hears.
+    pub on_silence: OnSilence,
 }
 
 /// How a run ended on an agent's nodes.
@@ -147,39 +153,6 @@ pub fn serving<'a>(state: &'a State, cluster: &ClusterName, now: Timestamp) -> S
     let serves = |key: &AccessKey| key.is_agent() && key.generations(now).next().is_some();
     let keys = state.keys.iter().filter(|(_, key)| serves(key));
     keys.filter_map(|(id, key)| Some((id.as_str().strip_prefix(cluster.as_str())?.strip_prefix('.')?, key))).collect()
-}
-
-/// Welcomes an agent: it has a number from now on, and every process before it has not.
-pub(super) fn welcome(
-    state: &State,
-    contacts: &mut Contacts,
-    who: &Identity,
-    hello: &Hello,
-    now: Timestamp,
-) -> Result<Welcome, Refused> {
-    let Hello { format, store } = hello;
-    if !state.cluster.is_reported() {
-        return Err(Refused::Simulated);
-    }
-    if *format != FORMAT {
-        return Err(Refused::Message(BadMessage::Format(*format)));
-    }
-    if store.is_empty() || store.len() > NAME_BYTES_MAX || store.chars().any(char::is_control) {
-        return Err(Refused::Message(BadMessage::Name("store")));
-    }
-    let contact = contacts.entry(who.name.clone()).or_default();
-    if !contact.store.is_empty() && contact.store != *store {
-        let runs = books::jobs_on(state, Some(contact)).count() + contact.strangers.len();
-        // While it is not known what the first one has, it has something.
-        if runs > 0 || !is_known(state, contact) {
-            return Err(Refused::OtherStore { agent: who.name.clone(), runs });
-        }
-    }
-    contact.store.clone_from(store);
-    // The time is above every number that was given before, also when these are lost.
-    let at = u64::try_from(now.0).unwrap_or_default();
-    contact.incarnation = at.max(contact.incarnation.saturating_add(1));
-    Ok(Welcome { format: FORMAT, incarnation: contact.incarnation })
 }
 
 /// What is known of an agent, if it is the newest process of its name that says something.

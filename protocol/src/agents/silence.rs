@@ -22,25 +22,14 @@ use engine::state::world::State;
 use engine::unit::id::NodeId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
-use serde::Deserialize;
-use serde::Serialize;
 
 use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
+use crate::agents::contact::Told;
 
 /// After how long without a word an agent is missed, if nothing else is set: several requests have been lost then. If it
 /// is missed for as long again, it is silent.
 pub const MISSED_AFTER: Millis = Millis::MINUTE;
-
-/// What an agent was told of a group from some answer on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Told {
-    /// The first answer that said so.
-    pub since: Version,
-    /// How long runs go on of which nobody hears.
-    pub on_silence: OnSilence,
-}
 
 /// The nodes of agents that have fallen silent. `heard` says when an agent was last heard, if that is known; who is not
 /// known to have been heard lately is missed from now on, which is later than the last answer that it had.

@@ -7,7 +7,7 @@ use std::panic::catch_unwind;
 use protocol::document::Head;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
-use protocol::founding::Lost;
+use protocol::fault::Lost;
 use protocol::founding::set_aside;
 use protocol::history;
 use protocol::publish;

@@ -11,6 +11,7 @@ use protocol::log::Write;
 use protocol::note;
 use protocol::note::Note;
 use protocol::note::NoteChange;
+use protocol::noted;
 use protocol::pack;
 use protocol::profile::Profile;
 use protocol::publish;
@@ -61,7 +62,7 @@ fn published(cluster: &mut Cluster<Disk>, air: &Air, bytes_max: usize) -> BTreeM
 
 /// What is kept of a service whose name is made of backslashes.
 fn service(number: u32) -> String {
-    json!({ "Name": "\\".repeat(note::NOTE_BYTES_MAX / 2 - 100), "Number": format!("{number:05}") }).to_string()
+    json!({ "Name": "\\".repeat(noted::NOTE_BYTES_MAX / 2 - 100), "Number": format!("{number:05}") }).to_string()
 }
 
 #[test]

@@ -7,8 +7,6 @@ use engine::state::world::State;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
-use protocol::cluster::replay;
-use protocol::cluster::restore_state;
 use protocol::digest;
 use protocol::document::Head;
 use protocol::document::Milestone;
@@ -19,6 +17,8 @@ use protocol::past::Moment;
 use protocol::past::Search;
 use protocol::past::onward;
 use protocol::profile::Profile;
+use protocol::replay::replay;
+use protocol::replay::restore_state;
 use serde_json::json;
 
 use crate::air;

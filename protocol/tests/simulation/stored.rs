@@ -21,7 +21,6 @@ use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
 use protocol::cluster::Position;
 use protocol::cluster::SLOT_MS;
-use protocol::cluster::replay;
 use protocol::digest;
 use protocol::document::Head;
 use protocol::document::Page;
@@ -29,6 +28,7 @@ use protocol::history;
 use protocol::kv::object;
 use protocol::log::decode;
 use protocol::publish;
+use protocol::replay::replay;
 use serde_json::Value;
 use serde_json::json;
 

@@ -17,7 +17,6 @@ use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
 use protocol::cluster::Done;
 use protocol::cluster::SLOT_MS;
-use protocol::cluster::replay;
 use protocol::digest;
 use protocol::document::Head;
 use protocol::fault::Failure;
@@ -31,6 +30,7 @@ use protocol::profile::Profile;
 use protocol::publish;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
+use protocol::replay::replay;
 use serde_json::json;
 
 use crate::air;

@@ -1,5 +1,4 @@
-//! What agents ask for. What follows from it is judged in [`protocol::agents`]; what is kept of an agent beside the log is a
-//! row of the table `agents`, written in the same step as the log when it has changed.
+//! What agents ask for. What follows from it is judged in [`protocol::agents`].
 
 use agent::message::Hello;
 use agent::message::SyncRequest;
@@ -11,44 +10,34 @@ use engine::message;
 use engine::message::envelope::Receipt;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
-use engine::state::world::State;
 use engine::unit::id::JobId;
 use protocol::agents::Heard;
-use protocol::agents::contact::Contact;
 use protocol::agents::contact::Contacts;
-use protocol::agents::contact::Identity;
 use protocol::agents::script;
 use protocol::agents::tell;
 use protocol::cluster::Cluster;
-use protocol::log::decode;
 use protocol::log::encode;
 use protocol::note::Note;
 use protocol::note::NoteChange;
 use protocol::route::AgentCall;
-use serde::Deserialize;
 use worker::Request;
 use worker::Response;
-use worker::SqlStorage;
 
-use crate::access;
 use crate::access::Principal;
 use crate::answer;
 use crate::answer::Origin;
 use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
-use crate::object::Core;
-use crate::object::calls;
+use crate::object::contacts::BELL;
+use crate::object::contacts::bell_of;
+use crate::object::contacts::with_contacts;
+use crate::object::core::Core;
 use crate::object::output;
+use crate::object::socket::socket;
 use crate::proof::Proof;
 use crate::query::Query;
 use crate::storage::SqlLog;
-
-#[derive(Deserialize)]
-struct ContactRow {
-    name: String,
-    contact: String,
-}
 
 /// Answers an agent.
 pub(super) async fn serve(
@@ -92,7 +81,7 @@ pub(super) async fn serve(
         }
         AgentCall::Bell => {
             let proved = proof.map(Proof::text).unwrap_or_default();
-            calls::socket(core, &request, &[&proved, BELL, &bell_of(&who.name)])
+            socket(core, &request, &[&proved, BELL, &bell_of(&who.name)])
         }
         AgentCall::Script => {
             let digest = query.text("digest").ok_or(Problem::BadQuery("digest"))?;
@@ -111,18 +100,6 @@ pub(super) async fn hello(request: &mut Request) -> Result<Hello, Problem> {
 /// What an agent says then.
 pub(super) async fn said(request: &mut Request) -> Result<SyncRequest, Problem> {
     Ok(message::read(&request.bytes().await?)?)
-}
-
-/// The tag of sockets on which agents are told to ask.
-pub(super) const BELL: &str = "bell";
-
-pub(super) fn bell_of(agent: &str) -> String {
-    format!("{BELL} {agent}")
-}
-
-/// The agent whose bell has this tag, if its key still serves.
-pub(super) fn of_bell(state: &State, tag: &str) -> Option<Identity> {
-    access::principal(state, &Proof::read(tag)?, bindings::now()).ok()?.agent
 }
 
 /// Rings for the agents that a commit concerns. What is said is the revision; who does not hear it asks before long.
@@ -170,43 +147,4 @@ pub(super) fn note(core: &Core, job: &JobId, script: &Script) -> Result<NoteChan
         return Err(Rejection::Taken { noun: Noun::Job, name: job.to_string() }.into());
     }
     Ok(NoteChange::Put(Note { name, text }))
-}
-
-/// What is kept of agents; nothing where it cannot be read.
-pub(super) fn known(core: &Core) -> Contacts {
-    let kept = core.contacts.borrow().clone();
-    kept.unwrap_or_else(|| read(&sql(core)).unwrap_or_default())
-}
-
-/// Works with what is kept of agents. The work cannot await; after a fault it is read anew.
-pub(super) fn with_contacts<T>(
-    core: &Core,
-    work: impl FnOnce(&mut Cluster<SqlLog>, &mut Contacts) -> Result<T, Problem>,
-) -> Result<T, Problem> {
-    let sql = sql(core);
-    let before = match core.contacts.take() {
-        Some(contacts) => contacts,
-        None => read(&sql)?,
-    };
-    let mut contacts = before.clone();
-    let worked = core.with(|cluster| work(cluster, &mut contacts))?;
-    for (name, contact) in contacts.iter().filter(|(name, contact)| before.get(*name) != Some(contact)) {
-        let values = vec![name.as_str().into(), encode(contact)?.into()];
-        sql.exec("INSERT OR REPLACE INTO agents VALUES (?, ?)", values)?;
-    }
-    core.contacts.replace(Some(contacts));
-    Ok(worked)
-}
-
-pub(super) fn sql(core: &Core) -> SqlStorage {
-    core.state.storage().sql()
-}
-
-fn read(sql: &SqlStorage) -> Result<Contacts, Problem> {
-    let rows: Vec<ContactRow> = sql.exec("SELECT name, contact FROM agents", None)?.to_array()?;
-    let contact = |row: ContactRow| {
-        let contact: Contact = decode("what is kept of an agent", &row.contact)?;
-        Ok((row.name, contact))
-    };
-    rows.into_iter().map(contact).collect()
 }

@@ -30,13 +30,15 @@ use crate::answer;
 use crate::answer::Origin;
 use crate::answer::Problem;
 use crate::answer::Reply;
+use crate::answer::unknown_cluster;
 use crate::bindings;
 use crate::bindings::Kv;
-use crate::object::Core;
 use crate::object::agents;
-use crate::object::calls;
+use crate::object::command;
+use crate::object::contacts;
+use crate::object::core::Core;
 use crate::object::publication::RETRY_MS;
-use crate::object::reads::unknown_cluster;
+use crate::object::slot;
 use crate::proof::Proof;
 use crate::query::Query;
 use crate::registry;
@@ -113,7 +115,7 @@ pub(super) async fn answer(
     match (asked.route.call, proof) {
         (Call::Slot, _) => {
             step_or_retry(core, cluster).await?;
-            return calls::told(asked.number()?, 0, Condition::Ok);
+            return slot::told(asked.number()?, 0, Condition::Ok);
         }
         (_, None | Some(Proof::Monitor)) => return Err(Problem::Unauthorised),
         // Their keys are gone, and they learn nothing but that everything ends.
@@ -145,7 +147,7 @@ pub(super) async fn answer(
 /// Takes the name for a new cluster. Unless it is founded, it stays deleted.
 async fn found(core: &Core, cluster: &ClusterName, request: Request, query: &Query, principal: &Principal) -> Reply {
     core.with(Cluster::take_again)?;
-    let reply = calls::command(core, cluster, request, query, principal).await;
+    let reply = command::command(core, cluster, request, query, principal).await;
     core.with(|cluster| {
         if cluster.mark()?.seq == 0 {
             cluster.forget();
@@ -172,7 +174,7 @@ async fn step(core: &Core, cluster: &ClusterName) -> Result<(), Problem> {
     if !tombstone.is_done {
         return core.set_alarm(tombstone.next.max(now)).await;
     }
-    for socket in core.state.get_websockets_with_tag(agents::BELL) {
+    for socket in core.state.get_websockets_with_tag(contacts::BELL) {
         // Who cannot be told has lost the connection.
         let _ = socket.close(Some(GOING_AWAY), Some("deleted"));
     }

@@ -13,11 +13,11 @@ use worker::ResponseBuilder;
 use crate::access;
 use crate::answer::Problem;
 use crate::answer::Reply;
+use crate::answer::unknown_cluster;
 use crate::bindings;
 use crate::bindings::Kv;
-use crate::object::Core;
-use crate::object::agents;
-use crate::object::reads::unknown_cluster;
+use crate::object::contacts;
+use crate::object::core::Core;
 use crate::proof::Proof;
 use crate::storage::SqlLog;
 
@@ -76,7 +76,7 @@ fn seen(core: &Core) -> Seen {
         shown: None,
         unpublished: core.unpublished.borrow().clone(),
         damage: core.damage.borrow().clone(),
-        contacts: agents::known(core),
+        contacts: contacts::known(core),
         memory_bytes: bindings::memory_bytes(),
         stored_bytes: core.state.storage().sql().database_size() as u64,
     }

@@ -12,7 +12,7 @@ use worker::console_error;
 use crate::answer::Problem;
 use crate::bindings;
 use crate::incidents;
-use crate::object::Core;
+use crate::object::core::Core;
 use crate::query::Query;
 
 /// After how many slots it is looked whether there are too many: once a day, since all of them are looked at.

@@ -33,7 +33,7 @@ use crate::answer::Reply;
 use crate::bindings;
 use crate::gate;
 use crate::gate::NETWORK_HEADER;
-use crate::object::Core;
+use crate::object::core::Core;
 use crate::object::sessions;
 use crate::proof::Proof;
 

@@ -22,12 +22,12 @@ use crate::answer::Origin;
 use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
-use crate::object::Core;
-use crate::object::agents::bell_of;
-use crate::object::agents::sql;
-use crate::object::agents::with_contacts;
+use crate::object::contacts::bell_of;
+use crate::object::contacts::sql;
+use crate::object::contacts::with_contacts;
+use crate::object::core::Core;
 use crate::query::Query;
-use crate::storage::integer;
+use crate::storage::row::integer;
 
 #[derive(Deserialize)]
 struct TailRow {

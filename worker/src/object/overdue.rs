@@ -9,7 +9,7 @@ use protocol::log::encode;
 
 use crate::answer::Problem;
 use crate::bindings;
-use crate::object::Core;
+use crate::object::core::Core;
 
 /// By node and job, as far as the sender may see the jobs.
 pub(super) fn answer(core: &Core, sender: &Sender) -> Result<String, Problem> {

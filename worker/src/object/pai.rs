@@ -37,7 +37,7 @@ use crate::access;
 use crate::answer;
 use crate::bindings;
 use crate::nonces::OfKey;
-use crate::object::Core;
+use crate::object::core::Core;
 use crate::object::incidents;
 use crate::object::keys;
 use crate::pai;

@@ -13,7 +13,7 @@ use crate::answer::Problem;
 use crate::bindings::Kv;
 use crate::front;
 use crate::market::PAGES_MAX;
-use crate::object::Core;
+use crate::object::core::Core;
 
 /// How many rows of the log are looked at at once.
 const ROWS_AT_ONCE: u64 = 50;

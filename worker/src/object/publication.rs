@@ -11,7 +11,7 @@ use worker::console_error;
 use crate::answer::Problem;
 use crate::bindings;
 use crate::bindings::Kv;
-use crate::object::Core;
+use crate::object::core::Core;
 
 /// How long after a failed publication the next one is tried; after several, twice as long each time, up to a limit.
 pub(super) const RETRY_MS: i64 = 5_000;

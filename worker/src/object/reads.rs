@@ -2,12 +2,10 @@
 
 use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
-use engine::message::rejection::Noun;
-use engine::message::rejection::Rejection;
 use engine::transition::Sender;
 use protocol::cluster::Cluster;
 use protocol::cluster::Mark;
-use protocol::founding::Lost;
+use protocol::fault::Lost;
 use protocol::history;
 use protocol::log::encode;
 use protocol::log::text_of;
@@ -20,13 +18,14 @@ use crate::answer;
 use crate::answer::Origin;
 use crate::answer::Problem;
 use crate::answer::Reply;
+use crate::answer::unknown_cluster;
 use crate::bindings;
 use crate::bindings::Kv;
 use crate::front;
 use crate::market;
 use crate::metrics;
 use crate::metrics::Publishing;
-use crate::object::Core;
+use crate::object::core::Core;
 use crate::object::health;
 use crate::object::overdue;
 use crate::object::past;
@@ -176,8 +175,4 @@ async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<(String, O
 /// What KV shows of a cluster whose storage has nothing.
 pub(super) async fn shown(core: &Core, cluster: &ClusterName) -> Result<Option<Lost>, Problem> {
     Ok(history::head(&Kv::of(&core.env)?, cluster).await?.as_ref().map(Lost::of))
-}
-
-pub(super) fn unknown_cluster(cluster: &ClusterName) -> Problem {
-    Rejection::Unknown { noun: Noun::Cluster, name: cluster.to_string() }.into()
 }

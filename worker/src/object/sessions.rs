@@ -22,7 +22,8 @@ use crate::access::Principal;
 use crate::answer::Problem;
 use crate::answer::Reply;
 use crate::bindings;
-use crate::object::Core;
+use crate::object::core::Core;
+use crate::object::core::Used;
 use crate::proof::Proof;
 
 /// How exactly the last use is known after the memory is lost.
@@ -39,14 +40,6 @@ const ENDED: i64 = -1;
 #[derive(Deserialize)]
 struct SessionRow {
     used: i64,
-}
-
-/// When a session was used.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Used {
-    last: Timestamp,
-    /// As the storage knows it.
-    written: Timestamp,
 }
 
 /// A session begins.

@@ -18,7 +18,7 @@ use protocol::log::encode;
 
 use crate::answer::Problem;
 use crate::bindings;
-use crate::object::Core;
+use crate::object::core::Core;
 
 /// Why a job waits; a job that does not has a status only. Sentences name other jobs, so they are made of what the
 /// sender may know.

@@ -1,7 +1,7 @@
 //! Changes of the log as statements.
 
-use protocol::garbage::Garbage;
 use protocol::log::Answered;
+use protocol::log::Garbage;
 use protocol::log::Record;
 use protocol::log::Stored;
 use protocol::log::Write;
@@ -13,12 +13,12 @@ use protocol::note::weight;
 use worker::SqlStorage;
 use worker::SqlStorageValue;
 
-use crate::storage::ENTRY;
-use crate::storage::NAME;
-use crate::storage::PART_BYTES;
-use crate::storage::RECEIPT;
-use crate::storage::SNAPSHOT;
-use crate::storage::integer;
+use crate::storage::row::ENTRY;
+use crate::storage::row::NAME;
+use crate::storage::row::PART_BYTES;
+use crate::storage::row::RECEIPT;
+use crate::storage::row::SNAPSHOT;
+use crate::storage::row::integer;
 
 /// Notes that a bucket has changed.
 const CHANGED: &str = "INSERT INTO buckets VALUES (?, 1, 0) ON CONFLICT (bucket) DO UPDATE SET changes = changes + 1";

@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use crate::page::Kind;
-use crate::root;
+use crate::repository::root;
 use crate::shape::Components;
 
 const RECORDED: &str = "xtask/openapi/examples.json";

@@ -9,7 +9,7 @@ use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::root;
+use crate::repository::root;
 
 const FOLDER: &str = "pai/tests/fixtures";
 

@@ -10,13 +10,15 @@ mod native;
 mod page;
 mod pai;
 mod parameter;
+mod repository;
 mod shape;
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::Value;
+
+use crate::repository::root;
 
 fn main() -> ExitCode {
     match write() {
@@ -48,19 +50,12 @@ fn text(document: &Value) -> String {
     format!("{document:#}\n")
 }
 
-/// The repository. Cargo's word at run time: the path of the compilation may be that of another working copy.
-fn root() -> PathBuf {
-    let manifest_dir =
-        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    manifest_dir.join("../..")
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::documents;
-    use super::root;
+    use crate::repository::root;
 
     #[test]
     fn what_is_kept_is_what_is_made() {

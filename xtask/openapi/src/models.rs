@@ -8,7 +8,7 @@ use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::root;
+use crate::repository::root;
 use crate::shape::reference;
 
 const RECORD: &str = "pai/tests/fixtures/fields.txt";

@@ -19,6 +19,7 @@ pub(crate) const STAGES: [Stage; 4] = [
             "--test=alarm",
             "--test=authorisation",
             "--test=checker",
+            "--test=limits",
             "--test=market",
             "--test=messages",
             "--test=no_room",

@@ -1,11 +1,15 @@
 //! What no compiler checks: the engine's layers, and the habits of the whole tree.
 //!
 //! Every rule has a test in which a planted fault fires.
+mod circles;
 mod crates;
 mod layers;
+mod modules;
 mod rules;
 mod source;
 mod specification;
+mod tokens;
+mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,6 +29,11 @@ fn the_engine_keeps_its_layers() {
 fn crates_keep_their_layers() {
     let faults = crates::check(&crates::members());
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn no_files_use_each_other_in_a_circle() {
+    report(&circles::check(&Source::tree(&folders()), &Source::file(circles::KNOWN)));
 }
 
 #[test]

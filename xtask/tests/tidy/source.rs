@@ -51,6 +51,13 @@ impl Source {
             .map(|(index, line)| (index + 1, line))
     }
 
+    /// The text up to the test module that ends a file.
+    pub(crate) fn text_without_tests(&self) -> &str {
+        let n_lines = self.tests_start().unwrap_or(usize::MAX);
+        let length = self.text.split_inclusive('\n').take(n_lines).map(str::len).sum();
+        &self.text[..length]
+    }
+
     /// The attribute may also stand before `mod tests;` at the top, which ends nothing.
     fn tests_start(&self) -> Option<usize> {
         let lines: Vec<&str> = self.text.lines().map(str::trim).collect();

@@ -19,9 +19,10 @@ use serde_json::Value;
 use crate::scenario::peer::case::Case;
 use crate::scenario::peer::case::Expect;
 use crate::scenario::peer::case::Reason;
-use crate::scenario::peer::run::Course;
-use crate::scenario::peer::stage::job_id;
-use crate::scenario::peer::stage::quota_id;
+use crate::scenario::peer::course::Course;
+use crate::scenario::peer::name::job;
+use crate::scenario::peer::name::job_id;
+use crate::scenario::peer::name::quota_id;
 use engine::unit::decimal::thousandths;
 
 type Names = BTreeSet<String>;
@@ -60,13 +61,6 @@ fn names(list: &[String]) -> Names {
 
 fn name(state: &State, no: JobNo) -> String {
     state.jobs.get(no).map_or_else(|| format!("job {}", no.0), |job| job.spec.id.to_string())
-}
-
-/// The job named so.
-pub fn job<'a>(state: &'a State, name: &str) -> Result<&'a Job, String> {
-    let no = state.jobs.find(&job_id(name)?);
-    no.and_then(|no| state.jobs.get(no))
-        .ok_or_else(|| format!("there is no job {name}; check the names in the expectation"))
 }
 
 fn victims(expect: &Expect, course: &Course) -> Result<(), String> {

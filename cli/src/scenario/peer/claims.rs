@@ -8,11 +8,11 @@ use engine::unit::id::JobNo;
 use engine::unit::time::Millis;
 
 use crate::scenario::peer::case::Case;
-use crate::scenario::peer::run::Course;
+use crate::scenario::peer::course::Course;
+use crate::scenario::peer::name::job_id;
+use crate::scenario::peer::name::quota_id;
 use crate::scenario::peer::stage::Settings;
 use crate::scenario::peer::stage::Stage;
-use crate::scenario::peer::stage::job_id;
-use crate::scenario::peer::stage::quota_id;
 use crate::scenario::peer::timeline::Moment;
 use crate::scenario::peer::timeline::number;
 use crate::scenario::peer::timeline::times;
@@ -181,7 +181,7 @@ fn at_second(course: &Course, job: &str, verb: &str, after: &str) -> Result<(), 
     let due = if after.starts_with('+') {
         course.began + Millis::from_seconds(count)
     } else {
-        crate::scenario::peer::stage::seconds(count)
+        crate::scenario::peer::name::seconds(count)
     };
     let got = times(course, number(course, job)?, moment);
     if got.contains(&due) {

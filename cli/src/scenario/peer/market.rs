@@ -3,7 +3,6 @@
 //! Bids by price are on one-GPU instances whose price an auction makes, as many as the cluster has GPUs; bids by
 //! discount are on instances as large as the largest pod, at published prices.
 
-use engine::job::phase::Placed;
 use engine::market::bid::Framework;
 use engine::market::bid::Network;
 use engine::market::bid::SpotStrategy;
@@ -18,22 +17,20 @@ use engine::message::command::market::CreateOffer;
 use engine::message::command::market::PublishPrice;
 use engine::message::event::Event;
 use engine::unit::id::JobId;
-use engine::unit::id::JobNo;
 use engine::unit::id::OfferId;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
-use script::session::Session;
 use serde_json::Value;
 
 use crate::scenario::peer::case::Case;
 use crate::scenario::peer::case::EventCase;
 use crate::scenario::peer::case::JobCase;
 use crate::scenario::peer::case::Kind;
+use crate::scenario::peer::name::job_id;
+use crate::scenario::peer::name::seconds;
 use crate::scenario::peer::stage::Settings;
 use crate::scenario::peer::stage::Stage;
-use crate::scenario::peer::stage::job_id;
-use crate::scenario::peer::stage::seconds;
 use crate::scenario::peer::stage::submitted;
 use engine::unit::decimal::thousandths;
 
@@ -164,11 +161,6 @@ impl Stage {
         self.session.now = now;
         Ok(())
     }
-}
-
-/// Starts a job on instances of the market.
-pub fn start(session: &mut Session, job: JobNo, at: Timestamp) {
-    session.apply(Event::Started { job, at, placed: Placed::on_market(), is_run: false });
 }
 
 fn offer() -> Result<OfferId, String> {

@@ -6,7 +6,9 @@
 pub mod case;
 pub mod check;
 pub mod claims;
+pub mod course;
 pub mod market;
+pub mod name;
 pub mod run;
 pub mod span;
 pub mod stage;

@@ -18,11 +18,12 @@ use crate::scenario::peer::case::EventCase;
 use crate::scenario::peer::case::Expect;
 use crate::scenario::peer::check;
 use crate::scenario::peer::claims;
+use crate::scenario::peer::course::Course;
 use crate::scenario::peer::market;
+use crate::scenario::peer::name::quota_id;
 use crate::scenario::peer::span;
 use crate::scenario::peer::stage::Settings;
 use crate::scenario::peer::stage::Stage;
-use crate::scenario::peer::stage::quota_id;
 use crate::scenario::peer::stage::scope_of;
 use crate::scenario::peer::stage::submitted;
 use crate::scenario::peer::timeline;
@@ -50,21 +51,6 @@ pub struct CaseReport {
     pub title: String,
     pub verdict: Verdict,
     pub notes: Vec<String>,
-}
-
-/// A case that has run: what happened from its event until it came to rest, and after that.
-#[derive(Clone, Debug)]
-pub struct Course {
-    /// The state once nobody starts or stops any more.
-    pub rest: engine::state::world::State,
-    /// When that was.
-    pub rested: Timestamp,
-    /// Events from the case's event to rest.
-    pub until_rest: Vec<Event>,
-    /// All events from the case's event on.
-    pub all: Vec<Event>,
-    /// When the case's event happened.
-    pub began: Timestamp,
 }
 
 /// Runs one document.

@@ -26,7 +26,6 @@ use engine::unit::amount::DimensionKind;
 use engine::unit::id::GroupId;
 use engine::unit::id::JobId;
 use engine::unit::id::NodeId;
-use engine::unit::id::QuotaId;
 use engine::unit::limit::NODE_GPUS_MAX;
 use engine::unit::priority::Module;
 use engine::unit::priority::ModuleSet;
@@ -34,7 +33,6 @@ use engine::unit::priority::Priority;
 use engine::unit::priority::PrioritySet;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
-use engine::unit::time::Timestamp;
 use script::session::Session;
 
 use crate::scenario::peer::case::Case;
@@ -46,6 +44,9 @@ use crate::scenario::peer::case::QuotaCase;
 use crate::scenario::peer::case::Run;
 use crate::scenario::peer::case::Units;
 use crate::scenario::peer::case::parents_first;
+use crate::scenario::peer::name::job_id;
+use crate::scenario::peer::name::quota_id;
+use crate::scenario::peer::name::seconds;
 use crate::scenario::place;
 use engine::unit::decimal::thousandths;
 
@@ -380,20 +381,4 @@ fn module(name: &str) -> Result<Module, String> {
         .into_iter()
         .find(|module| module.as_str() == name)
         .ok_or_else(|| format!("module {name:?} is not one of DLC, DSW, EAS"))
-}
-
-/// A point in time of a case.
-#[must_use]
-pub fn seconds(value: i64) -> Timestamp {
-    Timestamp(value.saturating_mul(1000))
-}
-
-/// A job's name as the engine knows it.
-pub fn job_id(name: &str) -> Result<JobId, String> {
-    JobId::new(name).map_err(|bad| bad.to_string())
-}
-
-/// A quota's name as the engine knows it.
-pub fn quota_id(name: &str) -> Result<QuotaId, String> {
-    QuotaId::new(name).map_err(|bad| bad.to_string())
 }

@@ -5,10 +5,10 @@ use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::time::Timestamp;
 
-use crate::scenario::peer::check;
-use crate::scenario::peer::run::Course;
-use crate::scenario::peer::stage::job_id;
-use crate::scenario::peer::stage::seconds;
+use crate::scenario::peer::course::Course;
+use crate::scenario::peer::name::job as job_named;
+use crate::scenario::peer::name::job_id;
+use crate::scenario::peer::name::seconds;
 
 /// What can be seen of a job at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,6 @@ fn read(phrase: &str, state: &State) -> Result<(JobNo, Moment), String> {
 
 /// The number of the job named so.
 pub fn number(course: &Course, name: &str) -> Result<JobNo, String> {
-    check::job(&course.rest, name)?;
+    job_named(&course.rest, name)?;
     course.rest.jobs.find(&job_id(name)?).ok_or_else(|| format!("there is no job {name}"))
 }

@@ -1,6 +1,6 @@
 //! More for the quota of a job, out of what others leave unused: a tip that moves an amount names who gives it.
 
-use crate::explain::remedy::Help;
+use crate::explain::help::Help;
 use crate::explain::tip::Proposal;
 use crate::explain::tip::Search;
 use crate::explain::words::amount as amount_words;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::explain::tip::Change;
+use crate::explain::tip::proposal::Change;
 use crate::host::authority;
 use crate::job::hold::Hold;
 use crate::job::phase::Phase;

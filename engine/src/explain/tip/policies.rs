@@ -1,6 +1,6 @@
 //! Changes of priorities and of what quotas allow.
 
-use crate::explain::remedy::Help;
+use crate::explain::help::Help;
 use crate::explain::tip::Proposal;
 use crate::explain::tip::Search;
 use crate::job::phase::Source;

@@ -1,6 +1,6 @@
 //! The job submitted differently: with idle resources, with fewer pods, or with smaller ones.
 
-use crate::explain::remedy::Help;
+use crate::explain::help::Help;
 use crate::explain::tip::Proposal;
 use crate::explain::tip::Search;
 use crate::explain::tip::submission;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::host::plan::account::Account;
+use crate::job::cause::Cause;
 use crate::job::phase::AfterStop;
 use crate::job::phase::Charge;
 use crate::job::phase::Phase;
 use crate::job::phase::Stopping;
 use crate::job::spec::JobSpec;
-use crate::job::story::Cause;
 use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::transition::owed;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::job::run::Exit;
-use crate::job::run::Fault;
+use crate::job::halt::Exit;
+use crate::job::halt::Fault;
 use crate::job::run::RunNo;
 use crate::job::spec::FaultTolerance;
 use crate::job::spec::IdlePolicy;

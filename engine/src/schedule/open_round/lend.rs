@@ -8,7 +8,9 @@ use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::ledger::Sign;
 use crate::schedule::decision::Offer;
+use crate::schedule::judge;
 use crate::schedule::judge::Refused;
+use crate::schedule::leaving;
 use crate::schedule::nobody;
 use crate::schedule::nobody::Family;
 use crate::schedule::open_round::OpenRound;
@@ -62,10 +64,15 @@ impl OpenRound<'_> {
         }
     }
 
-    /// Keeps for those who wait for others to leave what is theirs then: they would take it back.
+    /// Keeps for those who wait for others to leave what is theirs then: they would take it back. What there is is kept
+    /// once, for the first who was asked; the next needs another place, and room in its quota beside it.
     pub(in crate::schedule) fn keep_for_who_awaits(&mut self) {
-        for (no, placed) in std::mem::take(&mut self.awaiting) {
-            if !self.trial.is_served(no) {
+        for no in std::mem::take(&mut self.awaiting) {
+            let spec = &self.state.jobs[no].spec;
+            if !self.trial.is_served(no)
+                && leaving::fits_by_right(&self.trial, spec)
+                && let Some((_, placed)) = judge::released_soon(&self.trial, spec)
+            {
                 self.trial.book_gang(no, &placed, Sign::Add);
             }
         }

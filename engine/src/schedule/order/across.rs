@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::schedule::order::Rank;
+use crate::schedule::order::rank::Rank;
 use crate::unit::sort;
 
 /// A quota's next job: its place, and the number of the quota's queue.

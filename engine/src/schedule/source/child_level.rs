@@ -3,17 +3,17 @@
 //! A job submitted to a parent uses what its descendants leave unused of their guarantees, and then amounts of their
 //! running jobs whose priority and module the policy names. The preemptor's own priority does not matter.
 
+use crate::job::cause::Cause;
 use crate::job::hold::Blocker;
 use crate::job::phase::Charge;
 use crate::job::phase::Placed;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
-use crate::job::story::Cause;
 use crate::schedule::decision::Offer;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims;
-use crate::schedule::victims::Quest;
+use crate::schedule::victims::quest::Quest;
 use crate::schedule::victims::right::Right;
 use crate::schedule::victims::rule::Rule;
 

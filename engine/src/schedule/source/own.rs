@@ -52,7 +52,7 @@ pub fn quota_full(trial: &Trial<'_>, of: QuotaNo, short: Short, asked: i64) -> B
 /// Idle jobs may hold no more than is idle. Where machines are free that no quota guarantees, this is the limit that
 /// an owner meets first, and it has to take its amount back.
 fn within_loans(trial: &Trial<'_>, job: &JobSpec, domain: DomainNo) -> Result<(), Blocker> {
-    let excess = super::reclaim::loan_excess(trial, job.quota, domain, &job.shape.gang_amount());
+    let excess = trial.loan_excess(job.quota, domain, &job.shape.gang_amount());
     let short = excess.values().position(|value| value > 0);
     short.map_or(Ok(()), |at| {
         let asked = job.shape.gang_amount()[at];

@@ -4,26 +4,23 @@
 //! idle no longer covers all loans, or when it stands on machines that the owner's pods need. What a quota holds
 //! above its amount since it was scaled down is owed as well (rules 8.2).
 
+use crate::job::cause::Cause;
 use crate::job::hold::Blocker;
 use crate::job::phase::Charge;
 use crate::job::phase::Placed;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
-use crate::job::story::Cause;
 use crate::ledger;
 use crate::ledger::Reach;
 use crate::schedule::decision::Offer;
 use crate::schedule::source::own;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims;
-use crate::schedule::victims::Quest;
 use crate::schedule::victims::field::is_any_draining;
+use crate::schedule::victims::quest::Quest;
 use crate::schedule::victims::right::Right;
 use crate::schedule::victims::rule::Rule;
-use crate::unit::amount::Amount;
-use crate::unit::id::DomainNo;
-use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
 
 pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
@@ -54,10 +51,4 @@ fn is_kept_out(trial: &Trial<'_>, job: &JobSpec) -> bool {
     }
     let short = ledger::fits_in_quota(tree, &trial.quotas, job.quota, &asked, Reach::Own);
     short.is_err_and(|short| is_any_draining(trial, short.quota))
-}
-
-/// By how much loans would exceed what is idle in a domain if a job of `quota` took `asked` in quota.
-#[must_use]
-pub fn loan_excess(trial: &Trial<'_>, quota: QuotaNo, domain: DomainNo, asked: &Amount) -> Amount {
-    ledger::loan_excess(&trial.state.quotas, &trial.quotas, trial.domains.get(domain.at()), quota, asked)
 }

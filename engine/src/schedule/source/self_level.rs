@@ -4,18 +4,18 @@
 //! itself, and of its siblings as far as these do not suffice. It may then run above its own quota's amount; the
 //! parent's total still holds. A root has no siblings.
 
+use crate::job::cause::Cause;
 use crate::job::hold::Blocker;
 use crate::job::phase::Charge;
 use crate::job::phase::Placed;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
-use crate::job::story::Cause;
 use crate::quota::policy::Scope;
 use crate::schedule::decision::Offer;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims;
-use crate::schedule::victims::Quest;
+use crate::schedule::victims::quest::Quest;
 use crate::schedule::victims::right::Right;
 use crate::schedule::victims::rule::Rule;
 

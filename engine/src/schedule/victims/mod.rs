@@ -5,7 +5,7 @@
 //!
 //! 1. [`right`]: which amounts a job may count on;
 //! 2. [`rule`] and [`field`]: whose jobs it may take, in whose name;
-//! 3. [`candidate`]: who may be taken of them, and why the others are safe;
+//! 3. [`candidate`] and `eligible`: who may be taken of them, and why the others are safe;
 //! 4. [`need`]: what has to be freed, and whether a set frees it;
 //! 5. [`mod@shortlist`]: whom to look at, which is rarely everybody;
 //! 6. [`search`]: the cheapest set that does, by its [`cost`].
@@ -15,8 +15,10 @@
 pub mod candidate;
 pub mod cost;
 pub mod cover;
+mod eligible;
 pub mod field;
 pub mod need;
+pub mod quest;
 pub mod right;
 pub mod rule;
 pub mod search;
@@ -24,12 +26,11 @@ pub mod shortlist;
 
 use std::cell::LazyCell;
 
+use crate::job::cause::Cause;
 use crate::job::hold::Blocker;
 use crate::job::phase::Placed;
 use crate::job::phase::PodAt;
 use crate::job::phase::Source;
-use crate::job::spec::JobSpec;
-use crate::job::story::Cause;
 use crate::ledger;
 use crate::ledger::QuotaUse;
 use crate::quota::policy::Scope;
@@ -45,7 +46,7 @@ use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
 use crate::schedule::victims::need::Tally;
-use crate::schedule::victims::right::Right;
+use crate::schedule::victims::quest::Quest;
 use crate::schedule::victims::rule::Rule;
 use crate::schedule::victims::search::NotFound;
 use crate::schedule::victims::shortlist::shortlist;
@@ -53,33 +54,8 @@ use crate::state::roster::Claim;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
-use crate::unit::priority::Module;
-use crate::unit::priority::Priority;
 use crate::unit::slots::Draft;
 use crate::unit::sort;
-
-/// A job in search of victims.
-pub struct Quest<'a> {
-    /// The job.
-    pub job: &'a JobSpec,
-    /// What it would hold, its pods' places excepted.
-    pub placed: Placed,
-    /// Whom it may take.
-    pub rule: Rule<'a>,
-    /// Which amounts it may count on.
-    pub right: Right,
-    /// The quota with the policy.
-    pub policy_quota: QuotaNo,
-}
-
-impl Quest<'_> {
-    /// Whether the rule lets the job take in-quota jobs of this priority and module. Equals never are victims at the
-    /// same level.
-    fn may_take(&self, priority: Priority, module: Module) -> bool {
-        let is_lower = priority < self.job.priority || !matches!(self.rule, Rule::SelfLevel(_));
-        is_lower && self.rule.may_take(priority, module)
-    }
-}
 
 /// Victims, and where the job's pods run once they have gone.
 pub type Found = (Vec<Victim>, Box<[PodAt]>);

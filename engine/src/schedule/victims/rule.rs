@@ -1,8 +1,8 @@
 //! Whom a rule allows to take, and in whose name.
 
+use crate::job::cause::Cause;
 use crate::job::phase::Charge;
 use crate::job::spec::JobSpec;
-use crate::job::story::Cause;
 use crate::ledger;
 use crate::quota::policy::ChildLevelPreemption;
 use crate::quota::policy::Scope;

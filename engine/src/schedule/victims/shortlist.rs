@@ -12,7 +12,6 @@ use std::ops::Deref;
 
 use crate::job::phase::Charge;
 use crate::schedule::trial::Trial;
-use crate::schedule::victims::Quest;
 use crate::schedule::victims::candidate::Candidate;
 use crate::schedule::victims::candidate::Candidates;
 use crate::schedule::victims::candidate::gang;
@@ -21,6 +20,7 @@ use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::EXACT_ON_NODES_MAX;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
+use crate::schedule::victims::quest::Quest;
 use crate::state::roster::Roster;
 use crate::state::roster::Turn;
 use crate::unit::amount::Amount;

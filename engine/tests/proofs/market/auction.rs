@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use engine::job::story::Cause;
+use engine::job::cause::Cause;
 use engine::market::auction;
 use engine::market::auction::STEP_HIGHEST;
 use engine::market::auction::STEP_LOWEST;

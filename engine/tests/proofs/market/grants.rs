@@ -1,6 +1,6 @@
 //! Who holds instances, and until when.
 
-use engine::job::story::Cause;
+use engine::job::cause::Cause;
 use engine::message::event::Event;
 use engine::unit::id::JobNo;
 use engine::unit::resource::ResourceType;

@@ -1,6 +1,6 @@
 //! Plays random markets, with the books beside them.
 
-use engine::job::story::Cause;
+use engine::job::cause::Cause;
 use engine::message::command::Command;
 use engine::message::event::Event;
 use engine::message::snapshot::Snapshot;

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use engine::job::halt::Fault;
 use engine::job::phase::Phase;
 use engine::job::phase::PodAt;
-use engine::job::run::Fault;
 use engine::job::run::RunNo;
 use engine::message::command::Observation;
 use engine::message::command::Report;
@@ -247,7 +247,7 @@ impl Machine {
             match self.exits.get(&run.no) {
                 Some(Exit::Finished) if has_gone(run.no) => tell(Observation::Finished),
                 Some(Exit::Failed(fault)) if has_gone(run.no) => {
-                    let exit = Some(engine::job::run::Exit::Code(1));
+                    let exit = Some(engine::job::halt::Exit::Code(1));
                     tell(Observation::Failed { reason: String::new(), fault: *fault, exit });
                 }
                 None if !job.is_running() && has_gone(run.no) => tell(Observation::Stopped),

@@ -1,11 +1,11 @@
 //! What a job has been, from its story: statuses with their times, restarts, and the times that answers name.
 
 use engine::explain;
+use engine::job::cause::Cause;
 use engine::job::phase::AfterStop;
 use engine::job::phase::Charge;
 use engine::job::phase::Outcome;
 use engine::job::phase::Phase;
-use engine::job::story::Cause;
 use engine::job::story::Episode;
 use engine::state::jobs::Job;
 use engine::unit::resource::ResourceType;

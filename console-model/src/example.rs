@@ -17,7 +17,7 @@ pub(crate) const START: Timestamp = Timestamp(1_700_000_000_000);
 /// The example.
 pub(crate) fn three_teams() -> State {
     let mut state = State::default();
-    for line in include_str!("../../../public/examples/three-teams.jsonl").lines() {
+    for line in include_str!("../../public/examples/three-teams.jsonl").lines() {
         let envelope: Envelope = serde_json::from_str(line).expect("the example can be read");
         decide(&mut state, &envelope.command);
     }

@@ -6,7 +6,7 @@ use agent::message::FORMAT;
 use agent::script::Script;
 use agent::script::Signal;
 
-use crate::job_draft::Field;
+use crate::job_field::Field;
 
 /// What has been typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ mod tests {
     use agent::script::Signal;
 
     use super::ScriptDraft;
-    use crate::job_draft::Field;
+    use crate::job_field::Field;
 
     #[test]
     fn lines_are_a_shells() {

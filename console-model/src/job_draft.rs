@@ -16,6 +16,7 @@ use engine::unit::priority::Priority;
 
 use crate::amount::value;
 use crate::duration;
+use crate::job_field::Field;
 use crate::script_draft::ScriptDraft;
 use crate::spot_draft::SpotDraft;
 
@@ -140,35 +141,6 @@ impl JobDraft {
             _ => Err(faults),
         }
     }
-}
-
-/// A field of the form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    /// The job's name.
-    Job,
-    /// The quota.
-    Quota,
-    /// The workspace.
-    Workspace,
-    /// The number of pods.
-    Pods,
-    /// The amount of a pod in a dimension.
-    Amount(usize),
-    /// The priority.
-    Priority,
-    /// The number of restarts.
-    Restarts,
-    /// The checkpoint interval.
-    Checkpoint,
-    /// The duration.
-    Duration,
-    /// The price that is bid.
-    Price,
-    /// What it executes.
-    Command,
-    /// The variables of that.
-    Environment,
 }
 
 fn whole(text: &str, things: &str) -> Result<u32, String> {

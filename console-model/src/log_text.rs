@@ -9,6 +9,8 @@ pub struct LogText {
     run: String,
     next: Option<u64>,
     text: String,
+    /// Whether the last line has not ended of what was taken out.
+    is_in_line: bool,
 }
 
 /// A part of it, as the service answers.
@@ -37,6 +39,13 @@ impl LogText {
         &self.text
     }
 
+    /// Takes out what has come, for whoever keeps it.
+    pub fn drain(&mut self) -> String {
+        let text = std::mem::take(&mut self.text);
+        self.is_in_line = if text.is_empty() { self.is_in_line } else { !text.ends_with('\n') };
+        text
+    }
+
     /// Whether a part says anything new.
     #[must_use]
     pub fn is_news(&self, part: &LogPart) -> bool {
@@ -55,7 +64,8 @@ impl LogText {
         }
         let missing = part.from.saturating_sub(self.next.unwrap_or_default());
         if missing > 0 && !part.text.is_empty() {
-            let line = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { "\n" };
+            let is_in_line = if self.text.is_empty() { self.is_in_line } else { !self.text.ends_with('\n') };
+            let line = if is_in_line { "\n" } else { "" };
             self.text.extend([line, "… ", &missing.to_string(), " bytes are not shown …\n"]);
         }
         self.text.push_str(&part.text);
@@ -95,6 +105,15 @@ mod tests {
         assert_eq!(log.text(), "step 1\nstep 2\n… 6 bytes are not shown …\nstep 4\n");
         log.take(&part("0-7", 27, ""));
         assert_eq!(log.next(), Some(27));
+    }
+
+    #[test]
+    fn what_is_taken_out_does_not_come_again_and_gaps_begin_lines_all_the_same() {
+        let mut log = LogText::default();
+        log.take(&part("0-7", 0, "step 1\nst"));
+        assert_eq!((log.drain().as_str(), log.drain().as_str()), ("step 1\nst", ""));
+        log.take(&part("0-7", 20, "step 4\n"));
+        assert_eq!(log.drain(), "\n… 11 bytes are not shown …\nstep 4\n");
     }
 
     #[test]

@@ -210,7 +210,7 @@ mod tests {
             );
             title(&serde_json::from_str(&text).unwrap())
         };
-        for command in include_str!("../../../engine/tests/fixtures/commands.jsonl").lines() {
+        for command in include_str!("../../engine/tests/fixtures/commands.jsonl").lines() {
             assert_ne!(entry(command), "Another command", "{command}");
         }
         assert_eq!(entry(r#"{"round":{"slot":7}}"#), "Round");

@@ -15,6 +15,8 @@ pub mod findings;
 pub mod freshness;
 pub mod gpus;
 pub mod job_draft;
+pub mod job_facts;
+pub mod job_field;
 pub mod job_filter;
 pub mod job_state;
 pub mod log_text;

@@ -85,6 +85,13 @@ pub struct Line {
     pub text: String,
 }
 
+/// The titles of what stands in a preview.
+pub const VICTIMS: &str = "Would be evicted";
+/// Of what else would happen.
+pub const OTHERS: &str = "Other consequences";
+/// Of what would start a job that waits.
+pub const HELP: &str = "What would start it now";
+
 /// What a command would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
@@ -207,9 +214,14 @@ fn consequences(
 
 #[cfg(test)]
 mod tests {
+    use engine::job::halt::Halt;
+    use engine::job::phase::AfterStop;
+    use engine::job::phase::Outcome;
+    use engine::job::run::RunStep;
     use engine::message::command::ScaleMode;
     use engine::message::command::ScaleQuotas;
     use engine::message::command::UpdateQuota;
+    use engine::message::event::Event;
     use engine::unit::time::Millis;
 
     use super::*;
@@ -238,6 +250,24 @@ mod tests {
     fn cancel(name: &str) -> (JobId, Command) {
         let job = JobId::new(name).expect("a name");
         (job.clone(), Command::CancelJob(CancelJob { job }))
+    }
+
+    #[test]
+    fn who_really_runs_and_is_told_to_stop_for_good_ends_with_the_same_loss() {
+        let state = three_teams();
+        let (_, command) = cancel("development-a");
+        let pretended = of_change(&state, &command, LATER).cost;
+        assert!(pretended.ended == 1 && pretended.lost_gpu_ms > 0, "{pretended:?}");
+        let no = state.jobs.find(&JobId::new("development-a").unwrap()).unwrap();
+        let cost = |then: AfterStop| {
+            let step =
+                RunStep::Halted { until: LATER, halt: Halt::Cancelled, then, saved_ms: Millis(0), counts: false };
+            let events = vec![Event::Run { job: no, at: LATER, step: Box::new(step) }];
+            let preview = planner::Preview { events, after: state.clone() };
+            Cost::of(&state, &preview, &explain::Consequences::default(), LATER)
+        };
+        assert_eq!(cost(AfterStop::End(Outcome::Cancelled)), pretended);
+        assert!(cost(AfterStop::Requeue).is_nothing());
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use engine::explain;
 use engine::explain::Consequences;
 use engine::host::planner;
+use engine::job::phase::AfterStop;
+use engine::job::run::RunStep;
 use engine::message::event::Event;
 use engine::schedule::work;
 use engine::state::world::State;
@@ -39,6 +41,11 @@ impl Cost {
             {
                 shrunk.insert(*job);
             } else if let Event::Ended { job, .. } = event {
+                ended.insert(*job);
+            } else if let Event::Run { job, step, .. } = event
+                && let RunStep::Halted { then: AfterStop::End(_), .. } = &**step
+            {
+                // It really runs, and ends once it has stopped.
                 ended.insert(*job);
             }
         }

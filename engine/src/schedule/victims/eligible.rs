@@ -1,0 +1,118 @@
+//! Who may be taken under a rule, and why the others are safe.
+
+use crate::job::phase::Charge;
+use crate::job::phase::Phase;
+use crate::schedule::trial::Trial;
+use crate::schedule::victims::candidate::Candidates;
+use crate::schedule::victims::candidate::gang;
+use crate::schedule::victims::cost::Standing;
+use crate::schedule::victims::field::Field;
+use crate::schedule::victims::need::Freed;
+use crate::schedule::victims::need::Need;
+use crate::schedule::victims::quest::Quest;
+use crate::unit::id::JobNo;
+use crate::unit::priority::Priority;
+use crate::unit::priority::PrioritySet;
+
+impl<'a> Candidates<'a> {
+    /// The candidates for a job under a rule, from the least valuable class on, until they are enough: nothing more
+    /// valuable is ever needed then. When they are not enough, everybody has been looked at.
+    #[must_use]
+    pub fn of(trial: &'a Trial<'_>, quest: &Quest<'_>, field: &Field<'a>, need: &Need) -> Self {
+        let mut candidates = Self::default();
+        let mut freed = Freed::nothing(trial, need);
+        candidates.add_lent_and_above(trial, quest, field);
+        candidates.list.iter().for_each(|candidate| freed.take(candidate));
+        let priorities = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST);
+        let classes =
+            field.quotas.iter().flat_map(|(standing, quotas)| priorities.iter().map(move |of| (*standing, quotas, of)));
+        for (standing, quotas, priority) in classes {
+            if freed.is_enough() {
+                break;
+            }
+            let before = candidates.list.len();
+            for quota in quotas {
+                let running = trial.state.running[quota.at()].range_from(&(priority, JobNo(0)));
+                let of_priority = running.take_while(|(of, _)| *of == priority).map(|(_, no)| *no);
+                for no in of_priority.filter(|no| !trial.is_gone(*no)) {
+                    candidates.add_in_quota(trial, quest, field, standing, no);
+                }
+            }
+            candidates.list[before..].iter().for_each(|candidate| freed.take(candidate));
+        }
+        candidates.count(trial);
+        candidates.sorted()
+    }
+
+    /// Everybody, in no order.
+    #[must_use]
+    pub fn all(trial: &'a Trial<'_>, quest: &Quest<'_>, field: &Field<'a>) -> Self {
+        let mut candidates = Self::default();
+        candidates.add_lent_and_above(trial, quest, field);
+        for (standing, quotas) in &field.quotas {
+            for quota in quotas {
+                for (_, no) in trial.state.running[quota.at()].iter().filter(|(_, no)| !trial.is_gone(*no)) {
+                    candidates.add_in_quota(trial, quest, field, *standing, *no);
+                }
+            }
+        }
+        candidates.count(trial);
+        candidates
+    }
+
+    /// Adds whom every rule allows to take.
+    fn add_lent_and_above(&mut self, trial: &'a Trial<'_>, quest: &Quest<'_>, field: &Field<'a>) {
+        let domain = trial.state.domains.of_group(quest.placed.home);
+        for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
+            self.add(trial, no, Charge::Idle, Standing::Lent);
+        }
+        self.add_above(field);
+    }
+
+    /// Adds what quotas hold above their amounts.
+    pub(super) fn add_above(&mut self, field: &Field<'a>) {
+        self.list.extend(&field.above);
+        self.protected.extend(&field.protected);
+        self.considered.by_min_runtime += u32::try_from(field.protected.len()).unwrap_or(u32::MAX);
+    }
+
+    /// Counts who may be taken.
+    fn count(&mut self, trial: &Trial<'_>) {
+        let gangs = self.list.iter().filter(|candidate| candidate.pod.is_none()).count();
+        self.considered.stopping = u32::try_from(trial.state.stopping.len()).unwrap_or(u32::MAX);
+        self.considered.eligible = u32::try_from(gangs).unwrap_or(u32::MAX);
+    }
+
+    /// Adds what the rule allows to take of an in-quota job, and notes why the rest is safe.
+    pub(super) fn add_in_quota(
+        &mut self,
+        trial: &'a Trial<'_>,
+        quest: &Quest<'_>,
+        field: &Field<'_>,
+        standing: Standing,
+        no: JobNo,
+    ) {
+        let job = &trial.state.jobs[no];
+        let Phase::Running { placed, started, .. } = &job.phase else { return };
+        if trial.charge_of(no, placed) != Charge::InQuota || field.is_above(no) {
+            return;
+        }
+        let (priority, module) = (job.spec.priority, job.spec.module);
+        if !quest.may_take(priority, module) {
+            let safe = if quest.rule.names(module) {
+                &mut self.considered.by_priority
+            } else {
+                &mut self.considered.by_module
+            };
+            *safe += 1;
+            return;
+        }
+        let until = *started + trial.state.quotas[job.spec.quota.at()].settings.min_runtime;
+        if until > trial.now {
+            self.considered.by_min_runtime += 1;
+            self.protected.extend(gang(trial, no, job, standing).map(|candidate| (until, candidate)));
+            return;
+        }
+        self.add(trial, no, Charge::InQuota, standing);
+    }
+}
