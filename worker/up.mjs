@@ -135,6 +135,7 @@ async function main() {
   }
   stopClock = startClock(runtime, EVERY_S);
   console.log(`served at ${front.url}`);
+  console.log(`from a shell: tidegate login ${address ?? front.url}/clusters/${cluster}`);
   console.log(`the console: ${address ?? front.url}/clusters/${cluster}#key=${runtime.adminKey}`);
 }
 

@@ -11,4 +11,6 @@ pub mod bench;
 pub mod check;
 pub mod replay;
 pub mod scenario;
+pub mod service;
+pub mod shell;
 pub mod up;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use clap::Parser;
 use clap::Subcommand;
 use engine::unit::time::Timestamp;
@@ -17,13 +18,18 @@ use tidegate::bench::figure::Figure;
 use tidegate::bench::growth;
 use tidegate::bench::growth::Growing;
 use tidegate::bench::measure;
-use tidegate::bench::timing::Bench;
 use tidegate::bench::measure::CASES;
+use tidegate::bench::timing::Bench;
 use tidegate::bench::timing::Philly;
 use tidegate::check;
 use tidegate::meter::Process;
 use tidegate::replay;
 use tidegate::scenario;
+use tidegate::shell;
+use tidegate::shell::ShellTask;
+use tidegate::shell::completion;
+use tidegate::shell::completion::Shell;
+use tidegate::shell::failure::Failure;
 use tidegate::up;
 use tidegate::up::Up;
 use trace::calendar;
@@ -31,7 +37,10 @@ use trace::offers::Offers;
 use trace::offers::Reading;
 use trace::sheet::Source;
 
-/// Tidegate on this computer: the service, agents; and its engine alone: scenarios, replays of real traces, policy checks, figures.
+/// Who gets the GPUs, and why.
+///
+/// A cluster of this computer (`up`), any cluster from a shell (`login`, then `submit`, `jobs`, `why`, `logs`), the machines
+/// on which jobs run (`agent`); and the engine alone: scenarios, policy checks, replays of real traces, figures.
 #[derive(Debug, Parser)]
 #[command(name = "tidegate", about, disable_version_flag = true)]
 struct Arguments {
@@ -41,6 +50,19 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
+    /// Serves a cluster of this computer, with an agent that runs its jobs here, until it is ended; jobs go on without it.
+    Up(Up),
+    #[command(flatten)]
+    Shell(ShellTask),
+    /// Prints what a shell completes the words of this command by: bash, zsh or fish.
+    Completion {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Makes this machine one on which a cluster's jobs run.
+    #[command(subcommand)]
+    Agent(AgentTask),
     /// Runs scenario files (.md, .json) and says which of them hold.
     Scenario {
         /// The files.
@@ -98,11 +120,6 @@ enum Task {
         #[arg(long)]
         preemption: bool,
     },
-    /// Makes this machine one on which a cluster's jobs run.
-    #[command(subcommand)]
-    Agent(AgentTask),
-    /// Serves a cluster of this computer, with an agent that runs its jobs here, until it is ended; jobs go on without it.
-    Up(Up),
     /// Measures the figures to reach, and prints each beside its target.
     Bench {
         /// What to measure, by name; otherwise everything.
@@ -193,6 +210,14 @@ fn fail(problem: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Says what went wrong, and what scripts are told.
+fn end(failure: &Failure) -> ExitCode {
+    if !failure.text.is_empty() {
+        fail(&failure.text);
+    }
+    failure.code()
+}
+
 fn run(task: Task) -> Result<ExitCode, String> {
     let mut out = std::io::stdout().lock();
     match task {
@@ -209,6 +234,12 @@ fn run(task: Task) -> Result<ExitCode, String> {
             let offers = offers.map(|offers| Offers::read(&Source::open(&offers)?, reading)).transpose()?;
             replay(&Source::open(&trace)?, &setting, offers.as_ref(), json, &mut out)
         }
+        Task::Shell(task) => {
+            // What is followed is printed as it comes, and what is asked must be seen before.
+            drop(out);
+            Ok(shell::run(&task).map_or_else(|failure| end(&failure), |()| ExitCode::SUCCESS))
+        }
+        Task::Completion { shell } => say(completion::script(Arguments::command(), shell).trim_end(), &mut out),
         Task::Agent(task) => say(&agent(task)?, &mut out),
         Task::Up(asked) => say(&up::up(&asked)?, &mut out),
         Task::Check { file, preemption } => {

@@ -1,16 +1,15 @@
 //! `tidegate agent join`: an administrator makes a key for this machine.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use engine::message::FORMAT;
 use serde_json::json;
 
-use crate::agents::http::Address;
-use crate::agents::http::Client;
 use crate::agents::joined::Joined;
 use crate::agents::joined::Place;
+use crate::service::drawn;
+use crate::service::http::Address;
+use crate::service::http::Client;
 
 /// Where the administrator's token is read. It is never an argument: others on this machine see those.
 pub const TOKEN: &str = "TIDEGATE_TOKEN";
@@ -53,7 +52,7 @@ fn make_key(client: &Client, asked: Join, token: &str) -> Result<String, String>
     let Join { cluster, name, groups, .. } = asked;
     let key = format!("{cluster}.{name}");
     let command = json!({ "create_key": { "key": key, "user": name, "serves": groups } });
-    let body = json!({ "format": FORMAT, "id": format!("join-{name}-{}", drawn()?), "command": command });
+    let body = json!({ "format": FORMAT, "id": format!("join-{name}-{}", drawn::drawn()?), "command": command });
     let answer = client.post(&format!("/v1/clusters/{cluster}/commands"), Some(token), &body.to_string())?;
     if answer.status != 200 {
         let (_, message) = answer.refusal();
@@ -64,12 +63,4 @@ fn make_key(client: &Client, asked: Join, token: &str) -> Result<String, String>
             "there is a key {key} already, and its secret was shown once; choose another --name, or rotate that key"
         )
     })
-}
-
-/// What no other command's name ends with.
-fn drawn() -> Result<String, String> {
-    let mut bytes = [0; 8];
-    let read = File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes));
-    read.map_err(|error| format!("/dev/urandom: {error}"))?;
-    Ok(bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
 }

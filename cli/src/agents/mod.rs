@@ -1,6 +1,5 @@
 //! `tidegate agent`: this machine's side of a cluster.
 
-pub mod http;
 pub mod joined;
 pub mod session;
 

@@ -10,10 +10,10 @@ use protocol::answer::OpenedSession;
 use runner::serve::LinkError;
 use serde::de::DeserializeOwned;
 
-use crate::agents::http::Address;
-use crate::agents::http::Answer;
-use crate::agents::http::Client;
 use crate::agents::joined::Joined;
+use crate::service::http::Address;
+use crate::service::http::Answer;
+use crate::service::http::Client;
 
 /// An agent that has joined, towards its service.
 pub struct Session {
@@ -125,11 +125,11 @@ mod tests {
     use runner::serve::LinkError;
 
     use super::read;
-    use crate::agents::http::Answer;
+    use crate::service::http::Answer;
 
     #[test]
     fn only_what_the_service_itself_refuses_ends_an_agent() {
-        let told = |status, text: &str| match read::<Welcome>(&Answer { status, text: text.to_owned(), secret: None }) {
+        let told = |status, text: &str| match read::<Welcome>(&Answer::of(status, text)) {
             Ok(_) => "welcome".to_owned(),
             Err(LinkError::Superseded) => "superseded".to_owned(),
             Err(LinkError::Unknown) => "hello".to_owned(),

@@ -20,8 +20,8 @@ use runner::gpus;
 use rustix::io::FdFlags;
 use rustix::io::fcntl_setfd;
 
-use crate::agents::http::Address;
 use crate::agents::run;
+use crate::service::http::Address;
 use crate::up::release::Release;
 
 /// How many GPUs are pretended where no driver knows of any.

@@ -36,9 +36,7 @@ impl Address {
         }
         Ok(Self(text.trim_end_matches('/').to_owned()))
     }
-}
 
-impl Address {
     /// The same with the words for sockets.
     #[must_use]
     pub fn of_socket(&self) -> String {
@@ -73,9 +71,17 @@ pub struct Answer {
     pub text: String,
     /// A secret that is shown this one time.
     pub secret: Option<String>,
+    /// Which revision of a cluster it shows, if it shows one.
+    pub revision: Option<u64>,
 }
 
 impl Answer {
+    /// One with nothing beside its text.
+    #[must_use]
+    pub fn of(status: u16, text: &str) -> Self {
+        Self { status, text: text.to_owned(), secret: None, revision: None }
+    }
+
     /// What a refusal says: its code, and the sentence for people.
     #[must_use]
     pub fn refusal(&self) -> (String, String) {
@@ -86,7 +92,7 @@ impl Answer {
     }
 }
 
-/// Whoever sends requests to one service.
+/// Sends requests to one service.
 #[derive(Clone, Debug)]
 pub struct Client {
     address: Address,
@@ -131,10 +137,12 @@ impl Client {
     fn read(&self, answered: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Answer, String> {
         let failed = |error: ureq::Error| format!("{} does not answer: {error}", self.address);
         let mut response = answered.map_err(failed)?;
-        let secret = response.headers().get("x-tidegate-secret").and_then(|value| value.to_str().ok());
-        let (status, secret) = (response.status().as_u16(), secret.map(str::to_owned));
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let secret = header("x-tidegate-secret").map(str::to_owned);
+        let revision = header("x-tidegate-revision").and_then(|text| text.parse().ok());
+        let status = response.status().as_u16();
         let text = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string().map_err(failed)?;
-        Ok(Answer { status, text, secret })
+        Ok(Answer { status, text, secret, revision })
     }
 }
 

@@ -1,0 +1,79 @@
+//! `tidegate export` and `tidegate apply`: a cluster as a file, and a cluster made as its file says.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use console_model::explained;
+use console_model::preview;
+use engine::host::planner;
+use engine::message::command::ApplyPlan;
+use engine::message::command::Command;
+use engine::message::command::ScaleMode;
+use engine::state::world::State;
+use engine::unit::time::Timestamp;
+
+use crate::shell::agree;
+use crate::shell::agree::Agree;
+use crate::shell::agree::Wanted;
+use crate::shell::at::At;
+use crate::shell::document::Document;
+use crate::shell::failure::Failure;
+use crate::shell::person;
+use crate::shell::person::Person;
+use crate::shell::print;
+use crate::shell::prompt;
+use crate::shell::table::Output;
+use crate::shell::table::shown;
+
+/// What `tidegate apply` is asked for.
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// The file, as `tidegate export` writes it; what it does not name stays as it is.
+    pub file: PathBuf,
+    /// Evicts jobs that a smaller quota no longer covers; otherwise they run on until they end.
+    #[arg(long)]
+    pub evict: bool,
+    #[command(flatten)]
+    pub agree: Agree,
+    #[command(flatten)]
+    pub at: At,
+}
+
+/// Prints the cluster as a file.
+pub fn export(context: Option<&str>) -> Result<(), Failure> {
+    let mut person = Person::of(context)?;
+    let document = Document::of(&person.state()?);
+    print::line(&serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?)
+}
+
+/// Makes the cluster as the file says: all of it, or nothing.
+pub fn apply(asked: &Apply) -> Result<(), Failure> {
+    let path = asked.file.display();
+    let text = std::fs::read_to_string(&asked.file).map_err(|error| Failure::usage(format!("{path}: {error}")))?;
+    let about = |problem: String| Failure::usage(format!("{path}: {problem}; nothing was changed"));
+    let document = Document::read(&text).map_err(about)?;
+    let mut person = Person::of(asked.at.context.as_deref())?;
+    let state = person.state()?;
+    let mode = if asked.evict { ScaleMode::Evict } else { ScaleMode::Drain };
+    let commands = document.commands(&state, mode).map_err(about)?;
+    if commands.is_empty() {
+        prompt::say(&format!("tidegate: {} is as {path} says\n", person.place()));
+        return Ok(());
+    }
+    let command = Command::ApplyPlan(ApplyPlan { commands });
+    if asked.agree.dry_run && asked.at.output != Output::Json {
+        difference(&state, &command)?;
+    }
+    let foresee = |state: &State, now: Timestamp| preview::of_change(state, &command, now);
+    // Who wrote the file has seen this state and no later one.
+    let base = Some(state.revision);
+    let wanted = Wanted { command: command.clone(), script: None, base, foresee: &foresee };
+    agree::send(&mut person, &state, &wanted, asked.agree, &asked.at)
+}
+
+/// Prints what the plan changes. What is refused is said with the preview.
+fn difference(state: &State, command: &Command) -> Result<(), Failure> {
+    let Ok(foreseen) = planner::preview(state, command, person::now()) else { return Ok(()) };
+    let sentences = explained::sentences(&foreseen.after, &foreseen.events);
+    sentences.iter().try_for_each(|(text, _)| print::line(&format!("  {}", shown(text))))
+}

@@ -1,0 +1,128 @@
+//! Tidegate from a shell, for people: what runs, why something waits, what a command would cost, and the command.
+//!
+//! Every sentence about a decision is the engine's, over the state as its reader may see it; what the console computes for
+//! its screens is computed here by the same code. Nothing is decided here: the service decides again what is sent.
+
+pub mod at;
+pub mod clock;
+pub mod failure;
+pub mod named;
+pub mod table;
+
+pub mod contexts;
+pub mod print;
+pub mod prompt;
+
+pub mod person;
+
+pub mod agree;
+pub mod document;
+pub mod follow;
+
+pub mod apply;
+pub mod change;
+pub mod completion;
+pub mod events;
+pub mod job;
+pub mod jobs;
+pub mod login;
+pub mod logs;
+pub mod nodes;
+pub mod offers;
+pub mod quotas;
+pub mod submit;
+pub mod wait;
+
+use clap::Subcommand;
+
+use crate::shell::apply::Apply;
+use crate::shell::at::At;
+use crate::shell::change::Cancel;
+use crate::shell::change::Prio;
+use crate::shell::change::Scale;
+use crate::shell::events::Events;
+use crate::shell::failure::Failure;
+use crate::shell::job::OneJob;
+use crate::shell::jobs::Jobs;
+use crate::shell::login::Login;
+use crate::shell::logs::Logs;
+use crate::shell::quotas::Quotas;
+use crate::shell::submit::Submit;
+use crate::shell::wait::Wait;
+
+/// What people do from a shell.
+#[derive(Debug, Subcommand)]
+pub enum ShellTask {
+    /// Logs in to a cluster: its key is kept in ~/.config/tidegate, where nobody else reads it.
+    Login(Login),
+    /// Forgets a key, and ends its session.
+    Logout {
+        /// The context [default: the current one].
+        #[arg(long)]
+        context: Option<String>,
+    },
+    /// Says which clusters one is logged in to, and chooses the current one.
+    Context {
+        /// The one to work with from now on.
+        name: Option<String>,
+    },
+    /// Submits a job: its command after `--`. What it would come to is said first where that costs somebody something.
+    Submit(Box<Submit>),
+    /// Lists jobs.
+    Jobs(Jobs),
+    /// Says what there is to know of a job, and what has happened to it.
+    Job(OneJob),
+    /// Says why a job waits, and what would start it.
+    Why(OneJob),
+    /// Prints what a job prints.
+    Logs(Logs),
+    /// Waits until jobs have ended. Ends with status 0 if all have succeeded, 10 if one failed, 11 if one was preempted for
+    /// good, 12 if one was cancelled, 13 if the time was over first.
+    Wait(Wait),
+    /// Cancels jobs, after it was said what they lose.
+    Cancel(Cancel),
+    /// Changes a job's priority.
+    Prio(Prio),
+    /// Shows the tree of quotas, and where each one's GPUs are.
+    Quotas(Quotas),
+    /// Changes what a quota is guaranteed.
+    Scale(Scale),
+    /// Makes a cluster as a file says: all of it as one plan, or nothing. What it costs is said first.
+    Apply(Apply),
+    /// Prints a cluster as a file: groups, nodes, quotas, workspaces, offers.
+    Export {
+        /// The context [default: the current one].
+        #[arg(long)]
+        context: Option<String>,
+    },
+    /// Lists the offers of the spot market.
+    Offers(At),
+    /// Lists the machines, with what is free and what is overdue.
+    Nodes(At),
+    /// Lists what was decided lately.
+    Events(Events),
+}
+
+/// Does it.
+pub fn run(task: &ShellTask) -> Result<(), Failure> {
+    match task {
+        ShellTask::Login(asked) => print::line(&login::login(asked)?),
+        ShellTask::Logout { context } => print::line(&login::logout(context.as_deref())?),
+        ShellTask::Context { name } => print::line(&login::context(name.as_deref())?),
+        ShellTask::Submit(asked) => submit::submit(asked),
+        ShellTask::Cancel(asked) => change::cancel(asked),
+        ShellTask::Prio(asked) => change::prio(asked),
+        ShellTask::Scale(asked) => change::scale(asked),
+        ShellTask::Apply(asked) => apply::apply(asked),
+        ShellTask::Export { context } => apply::export(context.as_deref()),
+        ShellTask::Jobs(asked) => jobs::jobs(asked),
+        ShellTask::Job(asked) => job::job(asked),
+        ShellTask::Why(asked) => job::why(asked),
+        ShellTask::Logs(asked) => logs::logs(asked),
+        ShellTask::Wait(asked) => wait::wait(asked),
+        ShellTask::Quotas(asked) => quotas::quotas(asked),
+        ShellTask::Offers(at) => offers::offers(at),
+        ShellTask::Nodes(at) => nodes::nodes(at),
+        ShellTask::Events(asked) => events::events(asked),
+    }
+}
