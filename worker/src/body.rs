@@ -31,6 +31,22 @@ pub(crate) async fn limited(request: &mut Request) -> Result<Vec<u8>, Problem> {
     if bytes <= MESSAGE_BYTES_MAX { Ok(body) } else { Err(too_large(bytes)) }
 }
 
+/// Reads and drops a body that was not read: a connection on which an answer goes before the request has arrived is
+/// closed, and the next request that its client sends on it is lost.
+pub(crate) async fn drop_unread(request: &mut Request) {
+    if request.inner().body_used() || request.inner().body().is_none() {
+        return;
+    }
+    let Ok(mut chunks) = request.stream() else { return };
+    let mut bytes = 0;
+    while let Some(Ok(chunk)) = chunks.next().await {
+        bytes += chunk.len();
+        if bytes > DROPPED_BYTES_MAX {
+            return;
+        }
+    }
+}
+
 fn too_large(bytes: usize) -> Problem {
     Rejection::TooLarge { bytes: bytes as u64, limit: MESSAGE_BYTES_MAX as u64 }.into()
 }

@@ -58,7 +58,13 @@ const PAGES_MAX: usize = 4;
 const PORTION_MAX: usize = 1000;
 
 /// Answers a request.
-pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
+pub(crate) async fn serve(mut request: Request, env: &Env) -> Reply {
+    let reply = answered(&mut request, env).await;
+    body::drop_unread(&mut request).await;
+    reply
+}
+
+async fn answered(request: &mut Request, env: &Env) -> Reply {
     let asked = Asked::read(&request.method(), &request.path())?;
     match (asked.route.who, &asked.cluster) {
         (Who::Clock, _) => return Err(Problem::NoRoute),
@@ -67,16 +73,16 @@ pub(crate) async fn serve(request: Request, env: &Env) -> Reply {
         (Who::Anybody, Some(cluster)) => return hand_on(request, env, cluster, None).await,
         (Who::Known | Who::SeesJob | Who::May(_) | Who::Agent, _) => {}
     }
-    let proof = gate::prove(&request, &asked, env).await?;
+    let proof = gate::prove(request, &asked, env).await?;
     let sees_all = matches!(proof, Proof::Root | Proof::Access { administers: true, .. });
     let Some(cluster) = &asked.cluster else {
         if asked.route.call != Call::ServiceIncidents {
             return clusters(env, &proof).await;
         }
-        return if sees_all { registry::incidents(env, &request).await } else { Err(Problem::Unauthorised) };
+        return if sees_all { registry::incidents(env, request).await } else { Err(Problem::Unauthorised) };
     };
     if sees_all && asked.route.place == Place::Published {
-        match published(env, cluster, &asked, &Query::of(&request, asked.route)?).await {
+        match published(env, cluster, &asked, &Query::of(request, asked.route)?).await {
             Ok(Some(response)) => return Ok(response),
             Ok(None) | Err(Problem::Unavailable(_)) => {}
             Err(problem) => return Err(problem),
@@ -104,7 +110,7 @@ async fn clusters(env: &Env, proof: &Proof) -> Reply {
 }
 
 /// Hands a request to the cluster's object, with what has been proved of its sender and nothing that claims to be that.
-async fn hand_on(mut request: Request, env: &Env, cluster: &ClusterName, proof: Option<&Proof>) -> Reply {
+async fn hand_on(request: &mut Request, env: &Env, cluster: &ClusterName, proof: Option<&Proof>) -> Reply {
     let headers = Headers::new();
     for name in ["upgrade", "sec-websocket-protocol"] {
         if let Some(value) = request.headers().get(name)? {
@@ -114,13 +120,13 @@ async fn hand_on(mut request: Request, env: &Env, cluster: &ClusterName, proof: 
     if let Some(proof) = proof {
         headers.set(PROOF_HEADER, &proof.text())?;
     }
-    if let Some(network) = gate::network(&request)? {
+    if let Some(network) = gate::network(request)? {
         headers.set(NETWORK_HEADER, &network)?;
     }
     let mut init = RequestInit::new();
     init.with_method(request.method()).with_headers(headers);
     if request.method() == Method::Post {
-        let text = String::from_utf8(body::limited(&mut request).await?).map_err(|error| {
+        let text = String::from_utf8(body::limited(request).await?).map_err(|error| {
             Problem::Rejected(engine::message::rejection::Rejection::Malformed { reason: error.to_string() })
         })?;
         init.with_body(Some(JsValue::from_str(&text)));
