@@ -31,6 +31,16 @@ test("the key of a monitor reads metrics and nothing else", async () => {
   assert.equal((await cluster("unseen", MONITOR_KEY).get("metrics")).status, 401, "who tries names leaves nothing behind");
 });
 
+// An answer before the body is read ends the connection, often enough together with the request after it.
+test("who is refused can send the next request", async () => {
+  const headers = { authorization: `Bearer ${MONITOR_KEY}` };
+  const asked = (path, more) => fetch(`${runtime.url}/v1/clusters${path}`, { headers, ...more }).then((answer) => answer.text());
+  for (let time = 0; time < 400; time += 1) {
+    await asked("/seen/agents/a/hello", { method: "POST", body: "{}" });
+    await asked("");
+  }
+});
+
 test("a short key opens nothing", async () => {
   const other = await start({ variables: { MONITOR_KEY: "short" } });
   try {
