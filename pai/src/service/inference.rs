@@ -187,6 +187,7 @@ fn status(job: &Job) -> &'static str {
     match &job.phase {
         Phase::Queued { .. } => "Waiting",
         Phase::Starting { .. } => "Creating",
+        Phase::Running { .. } if job.is_unconfirmed() => "Creating",
         Phase::Running { .. } => "Running",
         Phase::Stopping { .. } => "Stopping",
         Phase::Ended { .. } if view::status(job) == "Failed" => "Failed",
@@ -268,10 +269,10 @@ fn list(visit: &Visit, asked: &ListServices) -> Result<Value, Problem> {
 
 fn instances(visit: &Visit, document: &Document) -> Result<Vec<Value>, Problem> {
     let (no, service) = visit.job(&run::job(document))?;
-    let now = visit.now;
+    let (state, now) = (visit.state()?, visit.now);
     let of_member = |job: &Job| -> Vec<Value> {
-        let started = job::times(job, now).get("GmtRunningTime").cloned();
-        let running = members::running_of(job);
+        let started = job::times(state, job, now).get("GmtRunningTime").cloned();
+        let running = if job.is_unconfirmed() { 0 } else { members::running_of(job) };
         let one = |(at, name): (usize, String)| {
             json!({
                 "InstanceName": name,

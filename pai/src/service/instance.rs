@@ -159,6 +159,7 @@ fn status(job: &Job) -> &'static str {
     match &job.phase {
         Phase::Queued { .. } => "Queuing",
         Phase::Starting { .. } => "ResourceAllocating",
+        Phase::Running { .. } if job.is_unconfirmed() => "EnvPreparing",
         Phase::Running { .. } => "Running",
         Phase::Stopping { .. } => "Stopping",
         Phase::Ended { .. } if view::status(job) == "Failed" => "Failed",
@@ -172,7 +173,8 @@ fn told(visit: &Visit, id: &str, document: &Document) -> Result<Value, Problem> 
     let quota_name = shown_name(visit, &visit.state()?.quotas[job.spec.quota.at()])?;
     let of = job.spec.workspace.as_ref();
     let workspace_name = of.map(|id| workspace::shown_name(visit, id)).transpose()?;
-    let seconds = job::times(&job, visit.now).get("Duration").and_then(Value::as_i64).unwrap_or_default();
+    let seconds =
+        job::times(visit.state()?, &job, visit.now).get("Duration").and_then(Value::as_i64).unwrap_or_default();
     let mut fields = document.clone();
     // What is noted of its runs is nobody's field.
     fields.retain(|name, _| dsw::CREATE.iter().any(|field| field.name == name));

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 mod answers;
+mod confirmed;
 mod elastic;
 mod evictions;
 #[path = "../operations/fields.rs"]

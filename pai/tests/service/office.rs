@@ -6,6 +6,7 @@ use engine::message::command::Command;
 use engine::message::envelope::Envelope;
 use engine::transition::Sender;
 use engine::unit::id::CommandId;
+use engine::unit::id::JobId;
 use engine::unit::id::UserId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -78,6 +79,13 @@ impl Office {
         let by = Some(self.sender.user.clone());
         let envelope = Envelope { format: FORMAT, id, by, base: None, dry_run: false, command };
         authority::handle(&mut self.cluster.state, &envelope, self.now).unwrap();
+    }
+
+    /// An agent reports what the run of a job does.
+    pub(crate) fn report(&mut self, job: &str, observed: &Value) {
+        let no = self.cluster.state.jobs.find(&JobId::new(job).unwrap()).unwrap();
+        let run = self.cluster.state.jobs[no].run_no().unwrap();
+        self.command(json!({ "report": { "job": job, "run": run, "observed": observed } }));
     }
 
     /// The round of the next minute.

@@ -8,6 +8,7 @@ use engine::job::phase::Outcome;
 use engine::job::phase::Phase;
 use engine::job::story::Episode;
 use engine::state::jobs::Job;
+use engine::state::world::State;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Timestamp;
 use serde::Serialize;
@@ -34,6 +35,7 @@ pub(crate) fn status(job: &Job) -> &'static str {
     match &job.phase {
         Phase::Queued { .. } => waiting(job),
         Phase::Starting { .. } => "EnvPreparing",
+        Phase::Running { .. } if job.is_unconfirmed() => "EnvPreparing",
         Phase::Running { .. } => "Running",
         Phase::Stopping(stopping) => match stopping.then {
             AfterStop::Requeue => "Restarting",
@@ -163,8 +165,9 @@ fn reason(cause: &Cause) -> String {
     format!("{verb}{}", tag(cause))
 }
 
-/// What a job has been, the oldest first. Of a long story the oldest part is not kept.
-pub(crate) fn stretches(job: &Job) -> Vec<Stretch> {
+/// What a job has been, the oldest first. Of a long story the oldest part is not kept. Where others run it, a start is one
+/// when it is confirmed.
+pub(crate) fn stretches(state: &State, job: &Job) -> Vec<Stretch> {
     let mut list: Vec<Stretch> = Vec::new();
     let mut enter = |at: Timestamp, status, (code, message): (String, String)| {
         if let Some(last) = list.last_mut() {
@@ -173,11 +176,16 @@ pub(crate) fn stretches(job: &Job) -> Vec<Stretch> {
         list.push(Stretch { status, from: at, until: None, code, message });
     };
     let plain = || (String::new(), String::new());
+    let starts_at_once = !state.is_reported(job);
     enter(job.submitted, waiting(job), plain());
     for (index, (at, episode)) in job.story.iter().enumerate() {
         match episode {
             Episode::Granted(_) => enter(*at, "EnvPreparing", (String::new(), explain::episode(episode))),
-            Episode::Started(..) => enter(*at, "Running", (String::new(), explain::episode(episode))),
+            Episode::Started(..) => {
+                let status = if starts_at_once { "Running" } else { "EnvPreparing" };
+                enter(*at, status, (String::new(), explain::episode(episode)));
+            }
+            Episode::Confirmed => enter(*at, "Running", (String::new(), explain::episode(episode))),
             Episode::Evicted { cause, .. } => {
                 let returns = job.story[index..].iter().any(|(_, later)| *later == Episode::Requeued)
                     || status(job) == "Restarting";
@@ -187,7 +195,6 @@ pub(crate) fn stretches(job: &Job) -> Vec<Stretch> {
             Episode::Ended(outcome) => enter(*at, ended(outcome), end(job, outcome)),
             Episode::Halted(_) => enter(*at, "Stopping", (String::new(), explain::episode(episode))),
             Episode::Promoted
-            | Episode::Confirmed
             | Episode::Shrunk { .. }
             | Episode::Grown { .. }
             | Episode::CancelledBy(_)
@@ -232,14 +239,14 @@ pub(crate) fn restarts(stretches: &[Stretch], now: Timestamp) -> Value {
     Value::from(records)
 }
 
-/// When a job was started the last time.
+/// When a job left the queue the last time.
 pub(crate) fn started(job: &Job) -> Option<Timestamp> {
-    stretches(job).iter().rev().find(|stretch| stretch.status == "Running").map(|run| run.from)
+    job.story.iter().rev().find(|(_, episode)| matches!(episode, Episode::Started(..))).map(|(at, _)| *at)
 }
 
 /// The times of a job, and how long it has run.
-pub(crate) fn times(job: &Job, now: Timestamp) -> Document {
-    let stretches = stretches(job);
+pub(crate) fn times(state: &State, job: &Job, now: Timestamp) -> Document {
+    let stretches = stretches(state, job);
     let mut fields = Document::new();
     let mut note = |name: &str, at: Timestamp| drop(fields.insert(name.to_owned(), calendar::written(at).into()));
     note("GmtCreateTime", job.submitted);

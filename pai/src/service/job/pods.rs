@@ -43,6 +43,7 @@ pub(crate) fn names<'a>(job: &'a Job, document: &'a Document) -> impl Iterator<I
 fn status(job: &Job) -> (&'static str, &'static str) {
     match &job.phase {
         Phase::Queued { .. } | Phase::Starting { .. } => ("Pending", "Normal"),
+        Phase::Running { .. } if job.is_unconfirmed() => ("Pending", "Normal"),
         Phase::Running { .. } => ("Running", "Normal"),
         Phase::Stopping(stopping) => match stopping.then {
             AfterStop::End(Outcome::Cancelled) => ("Running", "Normal"),
@@ -60,7 +61,7 @@ pub(super) fn list(state: &State, job: &Job, document: &Document, stretches: &[S
     let created = calendar::written(job.submitted);
     let runs: Vec<&Stretch> = stretches.iter().filter(|stretch| stretch.status == "Running").collect();
     // The last run is that of the pods that are there now, unless the job waits again.
-    let is_waiting = matches!(job.phase, Phase::Queued { .. } | Phase::Starting { .. });
+    let is_waiting = matches!(job.phase, Phase::Queued { .. } | Phase::Starting { .. }) || job.is_unconfirmed();
     let earlier = if is_waiting { runs.len() } else { runs.len().saturating_sub(1) };
     let held: Vec<Option<PodAt>> = held::pods(job).map(|(at, _)| at).collect();
     let current = runs.get(earlier);

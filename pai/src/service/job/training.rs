@@ -112,7 +112,7 @@ fn get(visit: &Visit, name: &str) -> Result<Value, Problem> {
     let document = check(visit, name)?;
     let (no, job) = visit.told(name)?;
     let state = visit.state()?;
-    let stretches = history::stretches(&job);
+    let stretches = history::stretches(visit.state()?, &job);
     let (code, message) = view::reason(visit, no, &job)?;
     let transition = |stretch: &history::Stretch| {
         let mut told = history::written(std::slice::from_ref(stretch))[0].take();
@@ -136,7 +136,7 @@ fn get(visit: &Visit, name: &str) -> Result<Value, Problem> {
         "StatusTransitions": transitions,
         "Instances": pods.as_array().into_iter().flatten().map(instance).collect::<Vec<_>>(),
     });
-    let times = history::times(&job, visit.now);
+    let times = history::times(visit.state()?, &job, visit.now);
     let shared = ["GmtCreateTime", "GmtModifiedTime", "Duration"];
     fields.extend(times.into_iter().filter(|(name, _)| shared.contains(&name.as_str())));
     fields.extend(engine.as_object().cloned().into_iter().flatten());

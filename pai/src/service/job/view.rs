@@ -37,7 +37,7 @@ pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Prob
     let job = &job;
     let state = visit.state()?;
     let document = visit.document(Kind::Job, name)?;
-    let mut stretches = history::stretches(job);
+    let mut stretches = history::stretches(state, job);
     for stretch in &mut stretches {
         stretch.message = named(visit, &stretch.message)?;
     }
@@ -92,7 +92,7 @@ pub(super) fn told(visit: &Visit, job: &Job, document: &Document) -> Result<Docu
         "RestartTimes": format!("{}/{max}", history::restart_count(job)),
         "EnablePreemptibleJob": job.bids(),
     });
-    fields.extend(history::times(job, now));
+    fields.extend(history::times(state, job, now));
     if let Value::Object(engine) = engine {
         fields.extend(engine);
     }
@@ -114,6 +114,7 @@ fn specs(state: &State, job: &Job) -> Value {
 fn sub_status(job: &Job) -> &'static str {
     let is_restarting = match &job.phase {
         Phase::Queued { .. } | Phase::Starting { .. } => job.progress.evictions > 0,
+        Phase::Running { .. } if job.is_unconfirmed() => job.progress.evictions > 0,
         Phase::Stopping(_) => status(job) == "Restarting",
         Phase::Running { .. } | Phase::Ended { .. } => false,
     };
@@ -195,7 +196,8 @@ fn replicas(job: &Job, document: &Document) -> Value {
         active: i64,
     }
     let mut kinds: Vec<Kind> = Vec::new();
-    let (held, waits) = (if job.is_running() { held::pods(job).count() } else { 0 }, job.is_queued());
+    let (held, waits) =
+        (if job.is_running() && !job.is_unconfirmed() { held::pods(job).count() } else { 0 }, job.is_queued());
     for (at, pod) in pods::names(job, document).enumerate() {
         let name = pod.rsplit('-').nth(1).unwrap_or_default();
         if kinds.last().is_none_or(|last| last.name != name) {
