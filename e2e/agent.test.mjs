@@ -8,9 +8,11 @@ import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "./acs.mjs";
 import { PROGRAM, buildProgram, job as jobOf, lives, phase, until as untilWithin } from "./processes.mjs";
-import { Server } from "./server.mjs";
+import { accessKey, Server } from "./server.mjs";
 
 const GPUS = 4;
+/** The version of the PAI operations on jobs. */
+const DLC = "2020-12-03";
 /** How long anything may take here. */
 const PATIENCE_MS = 40_000;
 
@@ -125,6 +127,34 @@ test("a job starts as a process, runs, and ends with its exit code", async () =>
   await agent.ended;
 });
 
+test("the PAI surface tells a pod's log while its job runs and when it has ended, and nobody else's", async () => {
+  const agent = started("worker");
+  const key = await accessKey(cluster, "lea", { administers: true });
+  const client = new Client(server.url, key);
+  await submit("chats", `echo one; echo zwei: ü\nuntil [ -e ${file("chats.go")} ]; do sleep 0.1; done\necho three; exit 4`);
+  const target = "/api/v1/jobs/chats/pods/chats-worker-0/logs";
+  const logs = (query = "", who = client) => who.call(DLC, "GetPodLogs", "GET", `${target}${query}`);
+  await reaches("chats", "running");
+  const printed = await until("its lines have come", async () => ((answer) => answer.body.Logs?.length === 2 && answer)(await logs()));
+  assert.deepEqual([printed.body.JobId, printed.body.PodId, printed.body.Logs], ["chats", "chats-worker-0", ["one", "zwei: ü"]]);
+  assert.deepEqual((await logs("?MaxLines=1")).body.Logs, ["zwei: ü"]);
+  const stranger = new Client(server.url, await accessKey(cluster, "mallory"));
+  const denied = await logs("", stranger);
+  assert.deepEqual([denied.status, denied.body.Code], [404, "JobNotFound"], JSON.stringify(denied.body));
+
+  writeFileSync(file("chats.go"), "");
+  await reaches("chats", "ended");
+  const last = await logs();
+  assert.deepEqual([last.status, last.body.Logs, last.body.PodUid], [200, ["one", "zwei: ü", "three"], printed.body.PodUid]);
+  const events = async (place) => (await client.get(DLC, place.action, "GET", place.target)).Events.map((line) => line.replace(/^\S+ /, ""));
+  const ofJob = await events({ action: "GetJobEvents", target: "/api/v1/jobs/chats/events" });
+  assert.equal(ofJob[0], "Submitted");
+  assert.match(ofJob.at(-1), /exit code 4/, "the exit code is among the events");
+  assert.deepEqual(await events({ action: "GetPodEvents", target: "/api/v1/jobs/chats/pods/chats-worker-0/events" }), ofJob);
+  agent.kill("SIGTERM");
+  await agent.ended;
+});
+
 test("what a job prints is read while it runs, from where one has read, and to its end", async () => {
   const agent = started("worker");
   await submit("talks", `echo one\nuntil [ -e ${file("talks.two")} ]; do sleep 0.1; done\necho zwei: ü\nuntil [ -e ${file("talks.go")} ]; do sleep 0.1; done\necho three`);
@@ -155,6 +185,10 @@ test("what a job prints cannot be had while its agent is away, and that is said"
   agent.kill("SIGKILL");
   await agent.ended;
   const away = await until("its socket has closed", async () => ((answer) => answer.status === 409 && answer)(await cluster.get("jobs/alone/log")));
+  const client = new Client(server.url, await accessKey(cluster, "ada", { administers: true }));
+  const untold = await client.call(DLC, "GetPodLogs", "GET", "/api/v1/jobs/alone/pods/alone-worker-0/logs");
+  assert.deepEqual([untold.status, untold.body.Code], [503, "ServiceUnavailable"], JSON.stringify(untold.body));
+  assert.match(untold.body.Message, /agent worker does not listen now/);
   assert.deepEqual(away.body.code, "agent_away");
   assert.match(away.body.message, /^agent worker does not listen now; what the job prints is shown when it does, or at its end$/);
   writeFileSync(file("alone.go"), "");

@@ -180,7 +180,7 @@ test("bad bodies are refused as objects", async () => {
   }
   const large = await raw(`"${"x".repeat(1024 * 1024)}"`);
   assert.deepEqual([large.status, large.body.Code], [413, "RequestTooLarge"]);
-  const unserved = await client.call(DLC, "GetPodLogs", "GET", "/api/v1/jobs/a/pods/b/logs");
+  const unserved = await client.call(DLC, "GetJobMetrics", "GET", "/api/v1/jobs/a/metrics");
   assert.deepEqual([unserved.status, unserved.body.Code], [400, "UnsupportedOperation"]);
   const unknown = await client.call("1999-01-01", "CreateJob", "POST", "/api/v1/jobs", {});
   assert.deepEqual([unknown.status, unknown.body.Code], [400, "InvalidVersion"]);

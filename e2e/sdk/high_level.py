@@ -124,7 +124,7 @@ def jobs(session, quota):
     check("no job of another tag", session.job_api.list(tags={"by": "nobody"}).total_count == 0)
     check("events", len(session.job_api.list_events(job)) >= 2)
     pod = session.job_api.get(job)["Pods"][0]["PodId"]
-    refused("logs", lambda: session.job_api.list_logs(job, pod), "UnsupportedOperation", "GetPodLogs")
+    refused("logs", lambda: session.job_api.list_logs(job, pod), "UnsupportedOperation", "simulated")
     session.job_api.stop(job)
     until("a stopped job", lambda: session.job_api.get(job)["Status"], "Stopped")
     session.job_api.delete(job)

@@ -85,6 +85,8 @@ pub(crate) enum Problem {
     NoLog(String),
     /// What a job prints cannot be had while its agent does not listen.
     AgentAway(String),
+    /// What a job prints has not come from its agent in time.
+    AgentQuiet(String),
     /// No run on the agent's nodes executes this.
     NoScript,
     /// Only agents may do this.
@@ -130,6 +132,11 @@ impl Problem {
     /// What kind of refusal it is, for programs.
     pub(crate) fn code(&self) -> &'static str {
         self.describe().1
+    }
+
+    /// What people read.
+    pub(crate) fn sentence(&self) -> String {
+        self.describe().2
     }
 
     /// Whether somebody may not do what they asked for.
@@ -210,6 +217,9 @@ impl Problem {
                 "agent_away",
                 format!("agent {agent} does not listen now; what the job prints is shown when it does, or at its end"),
             ),
+            Self::AgentQuiet(agent) => {
+                (503, "agent_quiet", format!("agent {agent} has not sent what the job prints yet; ask again"))
+            }
             Self::NoScript => {
                 (404, "no_script", "no run on this agent's nodes has a script with this digest; sync again".to_owned())
             }

@@ -20,6 +20,8 @@ use crate::operation::submission::CreateJob;
 const PAGE_SIZE: i64 = 10;
 /// How many events are told if nothing is asked for.
 const EVENTS_MAX: i64 = 2000;
+/// How many lines of a log are told at most, and if nothing is asked for.
+const LINES_MAX: i64 = 2000;
 
 /// The statuses of jobs, those that no job here has included.
 const STATUSES: [&str; 13] = [
@@ -89,6 +91,17 @@ pub enum JobOperation {
         span: Span,
         /// How many at most.
         count: i64,
+    },
+    /// Tell what a job prints.
+    Logs {
+        /// The job.
+        job: String,
+        /// One of its pods.
+        pod: String,
+        /// The pod's life, if one is named.
+        life: Option<String>,
+        /// How many of the last lines at most.
+        lines: i64,
     },
 }
 
@@ -251,6 +264,16 @@ pub(super) fn events(arguments: &Arguments) -> Result<Operation, Misfit> {
         pod: arguments.path().name("PodId")?,
         span: Span::read(&query, "StartTime", "EndTime")?,
         count: query.number("MaxEventsNum", 1, EVENTS_MAX)?.unwrap_or(EVENTS_MAX),
+    }))
+}
+
+pub(super) fn logs(arguments: &Arguments) -> Result<Operation, Misfit> {
+    let query = arguments.query();
+    Ok(Operation::Job(JobOperation::Logs {
+        job: job(arguments)?,
+        pod: arguments.path().need("PodId")?,
+        life: query.name("PodUid")?,
+        lines: query.number("MaxLines", 1, LINES_MAX)?.unwrap_or(LINES_MAX),
     }))
 }
 

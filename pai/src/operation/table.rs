@@ -89,7 +89,7 @@ impl Row {
 }
 
 /// Every operation that is served.
-pub const ROWS: [Row; 76] = [
+pub const ROWS: [Row; 77] = [
     row(Product::Dlc, "CreateJob", "POST", "/api/v1/jobs", submission::create).body(dlc::CREATE_JOB),
     row(Product::Dlc, "GetJob", "GET", "/api/v1/jobs/{JobId}", job::get).query(dlc::GET_JOB),
     row(Product::Dlc, "ListJobs", "GET", "/api/v1/jobs", job::list).query(dlc::LIST_JOBS),
@@ -99,6 +99,8 @@ pub const ROWS: [Row; 76] = [
     row(Product::Dlc, "GetJobEvents", "GET", "/api/v1/jobs/{JobId}/events", job::events).query(dlc::GET_JOB_EVENTS),
     row(Product::Dlc, "GetPodEvents", "GET", "/api/v1/jobs/{JobId}/pods/{PodId}/events", job::events)
         .query(dlc::GET_POD_EVENTS),
+    row(Product::Dlc, "GetPodLogs", "GET", "/api/v1/jobs/{JobId}/pods/{PodId}/logs", job::logs)
+        .query(dlc::GET_POD_LOGS),
     row(Product::Dlc, "ListEcsSpecs", "GET", "/api/v1/ecsspecs", market::specs).query(dlc::LIST_ECS_SPECS),
     row(Product::Studio, "CreateTrainingJob", "POST", "/api/v1/trainingjobs", training::create)
         .body(sent::training::CREATE),

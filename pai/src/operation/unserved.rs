@@ -6,7 +6,7 @@ use crate::operation::table::Product;
 pub const UNSERVED: [(Product, &str, &str); 26] = [
     (
         Product::Dlc,
-        "GetPodLogs GetJobMetrics GetMetrics GetToken GetWebTerminal GetRayDashboard GetDashboard",
+        "GetJobMetrics GetMetrics GetToken GetWebTerminal GetRayDashboard GetDashboard",
         "the scheduler does not see what runs inside of pods; those who run them do",
     ),
     (Product::Dlc, "GetJobSanityCheckResult ListJobSanityCheckResults", "machines are not checked by the scheduler"),

@@ -4,9 +4,21 @@ use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::state::world::State;
 use engine::transition::Sender;
+use engine::unit::id::JobId;
 
 use crate::problem::Problem;
 use crate::service::document::Change;
+
+/// The last of what a run of a job has printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// The text. It begins within a line if something stands before it.
+    pub text: String,
+    /// Whether something was printed before it.
+    pub is_cut: bool,
+    /// Whether the run has ended: a job that waits again tells what its last run has printed.
+    pub is_over: bool,
+}
 
 /// A cluster with the documents beside it.
 pub trait House {
@@ -27,4 +39,8 @@ pub trait House {
 
     /// The names of all documents that begin so, in order.
     fn names(&self, start: &str) -> Result<Vec<String>, Problem>;
+
+    /// What a job prints or has printed last; none if nothing is kept of it. Who asks has seen to it that the sender may
+    /// know. A cluster that has to ask machines for it refuses at first, and serves the request anew with their answer.
+    fn printed(&self, job: &JobId) -> Result<Option<Printed>, Problem>;
 }

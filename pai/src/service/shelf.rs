@@ -8,12 +8,14 @@ use engine::message::envelope::Receipt;
 use engine::state::world::State;
 use engine::transition::Sender;
 use engine::transition::authorise;
+use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
 use serde_json::Value;
 
 use crate::problem::Problem;
 use crate::service::document::Change;
 use crate::service::house::House;
+use crate::service::house::Printed;
 
 /// The cluster with its documents, and the time.
 #[derive(Default)]
@@ -22,6 +24,8 @@ pub struct Shelf {
     pub state: State,
     /// The documents by their names.
     pub documents: BTreeMap<String, String>,
+    /// What jobs have printed.
+    pub printed: BTreeMap<JobId, Printed>,
     /// When commands are handed in.
     pub now: Timestamp,
 }
@@ -64,5 +68,9 @@ impl House for Shelf {
 
     fn names(&self, start: &str) -> Result<Vec<String>, Problem> {
         Ok(self.begin_with(start).map(|(name, _)| name.clone()).collect())
+    }
+
+    fn printed(&self, job: &JobId) -> Result<Option<Printed>, Problem> {
+        Ok(self.printed.get(job).cloned())
     }
 }

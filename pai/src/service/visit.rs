@@ -29,6 +29,7 @@ use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::house::House;
+use crate::service::house::Printed;
 
 /// How many characters a name has that is made here, after its prefix.
 const ID_CHARS: usize = 14;
@@ -191,6 +192,11 @@ impl<'a> Visit<'a> {
             return Err(unknown());
         }
         Ok((no, &state.jobs[no]))
+    }
+
+    /// What a job that the sender may see has printed.
+    pub(crate) fn printed(&self, job: &JobId) -> Result<Option<Printed>, Problem> {
+        self.house.printed(job)
     }
 
     pub(crate) fn may_see_job(&self, id: &JobId) -> Result<bool, Problem> {

@@ -51,8 +51,8 @@ fn routing() {
         "404 InvalidAction.NotFound: version 2020-12-03 has no operation \"ListQuotas\""
     );
     assert_eq!(
-        list("2020-12-03", "GetPodLogs", "GET", "/api/v1/jobs/j/pods/p/logs"),
-        "400 UnsupportedOperation: GetPodLogs is not served here: the scheduler does not see what runs inside of \
+        list("2020-12-03", "GetJobMetrics", "GET", "/api/v1/jobs/j/metrics"),
+        "400 UnsupportedOperation: GetJobMetrics is not served here: the scheduler does not see what runs inside of \
          pods; those who run them do"
     );
 }

@@ -9,6 +9,7 @@ mod evictions;
 mod fields;
 mod filters;
 mod kept;
+mod logs;
 mod model;
 mod names;
 mod office;

@@ -16,6 +16,7 @@ use pai::request::Request;
 use pai::service;
 use pai::service::Mark;
 use pai::service::document::is_needed;
+use pai::service::house::Printed;
 use pai::service::shelf::Shelf;
 use serde_json::Value;
 use serde_json::json;
@@ -86,6 +87,12 @@ impl Office {
         let no = self.cluster.state.jobs.find(&JobId::new(job).unwrap()).unwrap();
         let run = self.cluster.state.jobs[no].run_no().unwrap();
         self.command(json!({ "report": { "job": job, "run": run, "observed": observed } }));
+    }
+
+    /// What a job prints, and whether its run has ended.
+    pub(crate) fn print(&mut self, job: &str, text: &str, is_cut: bool, is_over: bool) {
+        let printed = Printed { text: text.to_owned(), is_cut, is_over };
+        self.cluster.printed.insert(JobId::new(job).unwrap(), printed);
     }
 
     /// The round of the next minute.

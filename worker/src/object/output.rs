@@ -2,6 +2,9 @@
 //! tells what was last, which is kept in the table `tails`. That is lost with the object, as nothing else is that cannot be
 //! asked for again.
 
+use std::time::Duration;
+
+use ::pai::service::house::Printed;
 use agent::output;
 use agent::output::Output;
 use agent::output::OutputTaken;
@@ -16,6 +19,7 @@ use protocol::answer::JobLog;
 use protocol::cluster::Cluster;
 use protocol::log::encode;
 use serde::Deserialize;
+use worker::Delay;
 
 use crate::answer;
 use crate::answer::Origin;
@@ -28,6 +32,11 @@ use crate::object::contacts::with_contacts;
 use crate::object::core::Core;
 use crate::query::Query;
 use crate::storage::row::integer;
+
+/// How long an agent may take to send what a run prints: clients of the PAI surface wait for ten seconds.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
+/// How often it is looked whether it has.
+const LOOKS_APART: Duration = Duration::from_millis(100);
 
 #[derive(Deserialize)]
 struct TailRow {
@@ -59,25 +68,72 @@ pub(super) fn keep_tail(core: &Core, job: &JobId, tail: &agent::message::Tail) -
     Ok(())
 }
 
-/// What a job prints or has printed: of its run if that has not ended, otherwise the end of its last one.
+/// Where what a job prints is found.
+enum Place {
+    /// With the agent of a run that has not ended.
+    Live(RunId, String),
+    /// Here: the end of the last run.
+    Ended(TailRow),
+}
+
+/// Where what a job prints is found: of its run if that has not ended, otherwise the end of its last one.
+fn place(core: &Core, job: &JobId) -> Result<Option<Place>, Problem> {
+    let printer = with_contacts(core, |cluster, contacts| Ok(cluster.printer(contacts, job)?))?;
+    let tail = tail_of(core, job)?;
+    // The end of a run is told shortly before it is known to have ended.
+    let is_of = |run: &RunId| tail.as_ref().is_some_and(|tail| tail.run == run.to_string());
+    Ok(match (printer.filter(|(run, _)| !is_of(run)), tail) {
+        (Some((run, agent)), _) => Some(Place::Live(run, agent)),
+        (None, tail) => tail.map(Place::Ended),
+    })
+}
+
+/// What a job prints or has printed.
 pub(super) fn answer(core: &Core, job: &str, query: &Query) -> Reply {
     let after = query.value("after")?;
     let id = JobId::new(job).map_err(|_| Problem::NoLog(job.to_owned()))?;
-    let printer = with_contacts(core, |cluster, contacts| Ok(cluster.printer(contacts, &id)?))?;
-    let tail = tail_of(core, &id)?;
-    // The end of a run is told shortly before it is known to have ended.
-    let is_of = |run: &RunId| tail.as_ref().is_some_and(|tail| tail.run == run.to_string());
-    let log = match (printer.filter(|(run, _)| !is_of(run)), tail) {
-        (Some((run, agent)), _) => live(core, id, run, &agent, after)?,
-        (None, Some(tail)) => ended(id, &tail, after)?,
-        (None, None) => return Err(Problem::NoLog(job.to_owned())),
+    let log = match place(core, &id)? {
+        Some(Place::Live(run, agent)) => live(core, id, run, &agent, after)?,
+        Some(Place::Ended(tail)) => ended(id, &tail, after)?,
+        None => return Err(Problem::NoLog(job.to_owned())),
     };
     let revision = core.with(Cluster::mark)?.revision;
     answer::json_text(encode(&log)?, Origin::object(revision))
 }
 
-/// What a run has printed that has not ended. Nothing is there before its agent has been asked.
+/// The newest of what a job prints, when its agent has answered; none if nothing is kept of it.
+pub(super) async fn printed(core: &Core, job: &JobId) -> Result<Option<Printed>, Problem> {
+    let mut waited = Duration::ZERO;
+    loop {
+        // A run may end meanwhile.
+        let (run, agent) = match place(core, job)? {
+            Some(Place::Live(run, agent)) => (run, agent),
+            Some(Place::Ended(TailRow { bytes, text, .. })) => {
+                return Ok(Some(Printed { is_cut: bytes > text.len() as u64, text, is_over: true }));
+            }
+            None => return Ok(None),
+        };
+        if let Some(Read { from, end: _, text }) = ask(core, run, &agent, None)? {
+            return Ok(Some(Printed { text, is_cut: from > 0, is_over: false }));
+        }
+        if waited >= ANSWERED_WITHIN {
+            return Err(Problem::AgentQuiet(agent));
+        }
+        Delay::from(LOOKS_APART).await;
+        waited += LOOKS_APART;
+    }
+}
+
+/// What a run has printed that has not ended, for somebody who comes again.
 fn live(core: &Core, job: JobId, run: RunId, agent: &str, after: Option<u64>) -> Result<JobLog, Problem> {
+    let known = ask(core, run, agent, after)?;
+    let Read { from, end, text } = known.unwrap_or_else(|| Read { end: after.unwrap_or_default(), ..Read::default() });
+    let run = run.to_string().parse().map_err(Problem::Internal)?;
+    Ok(JobLog { job, run, bytes: end, from, text, is_over: false })
+}
+
+/// What has come of a run that has not ended. Nothing is there before its agent has been asked.
+fn ask(core: &Core, run: RunId, agent: &str, after: Option<u64>) -> Result<Option<Read>, Problem> {
     let is_to_be_asked = core.relay.borrow_mut().watch(run, bindings::now());
     let sockets = core.state.get_websockets_with_tag(&bell_of(agent));
     if is_to_be_asked {
@@ -90,9 +146,7 @@ fn live(core: &Core, job: JobId, run: RunId, agent: &str, after: Option<u64>) ->
     if known.is_none() && sockets.is_empty() {
         return Err(Problem::AgentAway(agent.to_owned()));
     }
-    let Read { from, end, text } = known.unwrap_or_else(|| Read { end: after.unwrap_or_default(), ..Read::default() });
-    let run = run.to_string().parse().map_err(Problem::Internal)?;
-    Ok(JobLog { job, run, bytes: end, from, text, is_over: false })
+    Ok(known)
 }
 
 fn tail_of(core: &Core, job: &JobId) -> Result<Option<TailRow>, Problem> {

@@ -1,5 +1,7 @@
 //! The PAI surface at the object: who sends a request is proved here, and what it asks for is done.
 
+use std::cell::RefCell;
+
 use ::pai::key::Accepted;
 use ::pai::key::accepted;
 use ::pai::nonce;
@@ -12,6 +14,7 @@ use ::pai::service::Answer;
 use ::pai::service::Mark;
 use ::pai::service::document::Change;
 use ::pai::service::house::House;
+use ::pai::service::house::Printed;
 use ::pai::session::Session;
 use ::pai::signature;
 use ::pai::signature::Credential;
@@ -22,6 +25,7 @@ use engine::message::envelope::Receipt;
 use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::transition::Sender;
+use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::KeyId;
 use protocol::cluster::Cluster;
@@ -40,6 +44,7 @@ use crate::nonces::OfKey;
 use crate::object::core::Core;
 use crate::object::incidents;
 use crate::object::keys;
+use crate::object::output;
 use crate::pai;
 use crate::pai::Head;
 use crate::proof::Proof;
@@ -69,11 +74,21 @@ async fn answer(core: &Core, head: &Head, body: &[u8]) -> Result<Answer, answer:
         Err(problem) => return Err(problem),
     };
     let (mut done, mut refused) = (Vec::new(), Vec::new());
-    let answer = core.with(|cluster| {
-        cluster.mark()?;
-        let mut house = Host { cluster, now, done: &mut done, refused: &mut refused };
-        Ok::<_, protocol::fault::Fault>(service::serve(&wire, mark, &sender, &mut house, now))
-    })?;
+    let serve = |printed, done: &mut Vec<Done>, refused: &mut Vec<(String, Rejection)>| {
+        core.with(|cluster| {
+            cluster.mark()?;
+            let mut house = Host { cluster, now, done, refused, printed, awaited: RefCell::default() };
+            let answer = service::serve(&wire, mark, &sender, &mut house, now);
+            Ok::<_, protocol::fault::Fault>((answer, house.awaited.into_inner()))
+        })
+    };
+    let (mut answer, awaited) = serve(None, &mut done, &mut refused)?;
+    // A cluster is at work without a pause, and machines take their time: they are asked once it is known that the sender
+    // may read what they say, and the request, which changes nothing, is served anew with their answer.
+    if let Some(job) = awaited {
+        let printed = output::printed(core, &job).await;
+        answer = serve(Some(printed.map_err(|problem| unprinted(&problem))), &mut done, &mut refused)?.0;
+    }
     for (command, rejection) in refused {
         core.n_refused.set(core.n_refused.get() + 1);
         core.note_refusal(&sender, &command, &rejection.into());
@@ -170,6 +185,10 @@ struct Host<'a> {
     done: &'a mut Vec<Done>,
     /// The names of commands that were refused, and why.
     refused: &'a mut Vec<(String, Rejection)>,
+    /// What the job prints that was asked for, once its agent has answered.
+    printed: Option<Result<Option<Printed>, Problem>>,
+    /// The job whose agent is to be asked.
+    awaited: RefCell<Option<JobId>>,
 }
 
 impl House for Host<'_> {
@@ -204,6 +223,13 @@ impl House for Host<'_> {
     fn names(&self, start: &str) -> Result<Vec<String>, Problem> {
         self.cluster.note_names(start).map_err(|fault| unavailable(&fault))
     }
+
+    fn printed(&self, job: &JobId) -> Result<Option<Printed>, Problem> {
+        self.printed.clone().unwrap_or_else(|| {
+            self.awaited.replace(Some(job.clone()));
+            Err(Problem::new(503, "ServiceUnavailable", "the job's agent has not been asked yet"))
+        })
+    }
 }
 
 fn notes(changes: &[Change]) -> Vec<NoteChange> {
@@ -212,6 +238,14 @@ fn notes(changes: &[Change]) -> Vec<NoteChange> {
         None => NoteChange::Drop(name.clone()),
     };
     changes.iter().map(one).collect()
+}
+
+/// Why what a job prints cannot be had.
+fn unprinted(problem: &answer::Problem) -> Problem {
+    if matches!(problem, answer::Problem::AgentAway(_) | answer::Problem::AgentQuiet(_)) {
+        return Problem::new(503, "ServiceUnavailable", problem.sentence());
+    }
+    unavailable(&problem.sentence())
 }
 
 fn problem(failure: Failure) -> Problem {

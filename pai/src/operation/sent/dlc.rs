@@ -176,6 +176,18 @@ pub(crate) const GET_POD_EVENTS: &[Field] = &[
     refused("PodUid", "a pod has the events of its job, of all its runs"),
 ];
 
+/// Lines of a log have no times of their own.
+const NO_TIMES: &str = "what a job prints is kept without times; MaxLines says how many of its last lines are told";
+
+pub(crate) const GET_POD_LOGS: &[Field] = &[
+    read("PodUid"),
+    read("MaxLines"),
+    refused("StartTime", NO_TIMES),
+    refused("EndTime", NO_TIMES),
+    off("DownloadToFile", "the answer has the lines; files are not made here"),
+    refused("Containers", "a pod is one command here, without containers"),
+];
+
 pub(crate) const LIST_ECS_SPECS: &[Field] = &[
     read("InstanceTypes"),
     read("ResourceType"),

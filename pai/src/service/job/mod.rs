@@ -26,6 +26,7 @@ use crate::problem::Problem;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
+use crate::service::house::Printed;
 use crate::service::named::named;
 use crate::service::visit::Visit;
 use crate::service::visit::not_found;
@@ -41,7 +42,8 @@ pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value,
     | JobOperation::Update { job, .. }
     | JobOperation::Stop { job }
     | JobOperation::Delete { job }
-    | JobOperation::Events { job, .. } = &operation
+    | JobOperation::Events { job, .. }
+    | JobOperation::Logs { job, .. } = &operation
     {
         check_module(visit, job)?;
     }
@@ -53,6 +55,7 @@ pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value,
         JobOperation::Stop { job } => stop(visit, &job),
         JobOperation::Delete { job } => delete(visit, &job),
         JobOperation::Events { job, pod, span, count } => events(visit, &job, pod.as_deref(), span, count),
+        JobOperation::Logs { job, pod, life, lines } => logs(visit, &job, &pod, life.as_deref(), lines),
     }
 }
 
@@ -127,4 +130,50 @@ pub(crate) fn told(visit: &Visit, id: &JobId, span: Span, count: i64) -> Result<
     let over = lines.len().saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
     lines.drain(..over);
     Ok(lines)
+}
+
+/// The last lines of what a pod prints, of the life that is asked for if one is named.
+fn logs(visit: &Visit, name: &str, pod: &str, life: Option<&str>, lines: i64) -> Result<Value, Problem> {
+    let (_, job) = visit.job(name)?;
+    if !pods::names(job, &visit.document(Kind::Job, name)?).any(|known| known == pod) {
+        return Err(not_found("Pod", "pod", pod));
+    }
+    let state = visit.state()?;
+    if !state.is_reported(job) {
+        let message = "GetPodLogs is not served for this job: it is simulated, so nothing runs that could print";
+        return Err(Problem::new(400, "UnsupportedOperation", message));
+    }
+    let stretches = history::stretches(state, job);
+    let (ended, now) = (pods::lives_begun(&stretches), pods::life(job, &stretches));
+    let is_life = |life: &str| (0..=now).any(|number| life == pods::life_name(pod, number));
+    if let Some(life) = life.filter(|life| !is_life(life)) {
+        return Err(not_found("Pod", "pod", life));
+    }
+    let printed = visit.printed(&job.spec.id)?;
+    let told = match &printed {
+        Some(printed) if printed.is_over => ended.saturating_sub(1),
+        Some(_) | None => now,
+    };
+    let uid = pods::life_name(pod, told);
+    if let Some(life) = life.filter(|life| *life != uid) {
+        let message = format!("what pod {life} has printed is not kept; the newest log is that of {uid}");
+        return Err(Problem::new(404, "LogNotFound", message));
+    }
+    if printed.is_none() && ended > 0 {
+        let message = format!("nothing is kept of what job {name} has printed");
+        return Err(Problem::new(404, "LogNotFound", message));
+    }
+    let lines = usize::try_from(lines).unwrap_or(usize::MAX);
+    let logs = printed.map(|printed| last_lines(&printed, lines)).unwrap_or_default();
+    Ok(json!({ "JobId": name, "PodId": pod, "PodUid": uid, "Logs": logs }))
+}
+
+/// The last lines of a text, whole ones.
+fn last_lines(printed: &Printed, count: usize) -> Vec<String> {
+    let mut lines: Vec<String> = printed.text.lines().map(str::to_owned).collect();
+    if printed.is_cut && lines.len() > 1 {
+        lines.remove(0);
+    }
+    lines.drain(..lines.len().saturating_sub(count));
+    lines
 }

@@ -55,14 +55,33 @@ fn status(job: &Job) -> (&'static str, &'static str) {
     }
 }
 
+fn runs(stretches: &[Stretch]) -> impl Iterator<Item = &Stretch> {
+    stretches.iter().filter(|stretch| stretch.status == "Running")
+}
+
+/// How many lives the pods of a job have begun.
+pub(super) fn lives_begun(stretches: &[Stretch]) -> usize {
+    runs(stretches).count()
+}
+
+/// The number of the life that a job's pods have, or will have when they start.
+pub(super) fn life(job: &Job, stretches: &[Stretch]) -> usize {
+    // The last run is that of the pods that are there now, unless the job waits again.
+    let is_waiting = matches!(job.phase, Phase::Queued { .. } | Phase::Starting { .. }) || job.is_unconfirmed();
+    lives_begun(stretches).saturating_sub(usize::from(!is_waiting))
+}
+
+/// The name of a life of a pod.
+pub(super) fn life_name(pod: &str, number: usize) -> String {
+    format!("{pod}-{number}")
+}
+
 /// The pods of a job, each with those that ran in its place before.
 pub(super) fn list(state: &State, job: &Job, document: &Document, stretches: &[Stretch]) -> Value {
     let (status, sub_status) = status(job);
     let created = calendar::written(job.submitted);
-    let runs: Vec<&Stretch> = stretches.iter().filter(|stretch| stretch.status == "Running").collect();
-    // The last run is that of the pods that are there now, unless the job waits again.
-    let is_waiting = matches!(job.phase, Phase::Queued { .. } | Phase::Starting { .. }) || job.is_unconfirmed();
-    let earlier = if is_waiting { runs.len() } else { runs.len().saturating_sub(1) };
+    let runs: Vec<&Stretch> = runs(stretches).collect();
+    let earlier = life(job, stretches);
     let held: Vec<Option<PodAt>> = held::pods(job).map(|(at, _)| at).collect();
     let current = runs.get(earlier);
     let one = |(at, (kind, number)): (usize, (String, u32))| {
@@ -76,7 +95,7 @@ pub(super) fn list(state: &State, job: &Job, document: &Document, stretches: &[S
             runs[..earlier].iter().enumerate().map(|(run, past)| was(&name, &kind, run, past)).collect();
         json!({
             "PodId": name,
-            "PodUid": format!("{name}-{earlier}"),
+            "PodUid": life_name(&name, earlier),
             "Type": kind,
             "Status": status,
             "SubStatus": sub_status,
@@ -95,7 +114,7 @@ pub(super) fn list(state: &State, job: &Job, document: &Document, stretches: &[S
 fn was(name: &str, kind: &str, run: usize, past: &Stretch) -> Value {
     json!({
         "PodId": name,
-        "PodUid": format!("{name}-{run}"),
+        "PodUid": life_name(name, run),
         "Type": kind,
         "Status": "Failed",
         "SubStatus": "Evicted",
