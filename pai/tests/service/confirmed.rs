@@ -77,6 +77,28 @@ fn a_start_that_nobody_confirms_is_no_run() {
 }
 
 #[test]
+fn a_run_that_is_queued_again_is_a_restart() {
+    let mut office = Office::new();
+    let tolerant = json!({ "Settings": { "EnableErrorMonitoringInAIMaster": true } });
+    let job = granted(&mut office, &tolerant);
+    office.report(&job, &json!({ "failed": { "reason": "no disk is left", "fault": "start" } }));
+    office.now = office.now + Millis::HOUR;
+    office.tick();
+    office.report(&job, &json!("confirmed"));
+    office.now = office.now + Millis(10_000);
+    office.report(&job, &json!({ "failed": { "reason": "the node is gone", "fault": "node" } }));
+    let told = told(&mut office, &job);
+    let expected =
+        ["Queuing", "EnvPreparing", "Restarting", "Queuing", "EnvPreparing", "Running", "Restarting", "Queuing"];
+    assert_eq!(statuses(&told)[..8], expected, "{told}");
+    let records = told["RestartRecord"].as_array().unwrap();
+    let field = |name: &str| records.iter().map(|one| one[name].clone()).collect::<Vec<_>>();
+    assert_eq!(field("OccurPhase"), ["EnvPreparing", "Running"], "{told}");
+    assert_eq!(field("JobRestartCount"), [1, 2]);
+    assert!(field("Reason")[1].as_str().unwrap().contains("the node is gone"), "{told}");
+}
+
+#[test]
 fn the_exit_code_of_a_job_that_fails_is_told() {
     let mut office = Office::new();
     let job = granted(&mut office, &json!({}));

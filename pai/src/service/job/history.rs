@@ -187,13 +187,11 @@ pub(crate) fn stretches(state: &State, job: &Job) -> Vec<Stretch> {
             }
             Episode::Confirmed => enter(*at, "Running", (String::new(), explain::episode(episode))),
             Episode::Evicted { cause, .. } => {
-                let returns = job.story[index..].iter().any(|(_, later)| *later == Episode::Requeued)
-                    || status(job) == "Restarting";
-                enter(*at, if returns { "Restarting" } else { "Stopping" }, (reason(cause), explain::episode(episode)));
+                enter(*at, leaving(job, index), (reason(cause), explain::episode(episode)));
             }
             Episode::Requeued => enter(*at, waiting(job), plain()),
             Episode::Ended(outcome) => enter(*at, ended(outcome), end(job, outcome)),
-            Episode::Halted(_) => enter(*at, "Stopping", (String::new(), explain::episode(episode))),
+            Episode::Halted(_) => enter(*at, leaving(job, index), (String::new(), explain::episode(episode))),
             Episode::Promoted
             | Episode::Shrunk { .. }
             | Episode::Grown { .. }
@@ -203,6 +201,12 @@ pub(crate) fn stretches(state: &State, job: &Job) -> Vec<Stretch> {
         }
     }
     list
+}
+
+/// What a job is called from an episode of its story on that stops its run: whether another one follows.
+fn leaving(job: &Job, index: usize) -> &'static str {
+    let is_queued_again = job.story[index..].iter().any(|(_, later)| *later == Episode::Requeued);
+    if is_queued_again || status(job) == "Restarting" { "Restarting" } else { "Stopping" }
 }
 
 /// The statuses as the contract writes them.
@@ -219,18 +223,19 @@ pub(crate) fn written(stretches: &[Stretch]) -> Value {
     stretches.iter().map(one).collect()
 }
 
-/// Restarts after evictions, with what became of them.
+/// Restarts after evictions and failures, with what became of them.
 pub(crate) fn restarts(stretches: &[Stretch], now: Timestamp) -> Value {
     let mut count = 0;
     let mut records = Vec::new();
     for (index, stretch) in stretches.iter().enumerate().filter(|(_, stretch)| stretch.status == "Restarting") {
+        let before = index.checked_sub(1).map_or("Running", |before| stretches[before].status);
         count += 1;
         let back = stretches[index..].iter().find(|later| later.status == "Running").map(|later| later.from);
         let seconds = (back.unwrap_or(now) - stretch.from).0 / 1000;
         records.push(json!({
             "JobRestartCount": count,
             "OccurTime": calendar::written(stretch.from),
-            "OccurPhase": "Running",
+            "OccurPhase": before,
             "Reason": stretch.message,
             "RestartStatus": if back.is_some() { "Succeeded" } else { "Restarting" },
             "RestartDurationInSec": seconds,
