@@ -1,6 +1,7 @@
 //! Where runs become processes.
 //!
-//! - [`verbs`]: what every runner can do, the six verbs; [`local`] does it on this machine.
+//! - [`verbs`]: what every runner can do, the six verbs; [`local`] does it on this machine, [`slurm`] on a
+//!   Slurm cluster.
 //! - [`supervise`]: one small process for each run, which outlives the agent.
 //! - [`serve`]: the agent's loop, between a runner and a [`serve::Link`] to the service; [`leave`]: its end, where what
 //!   runs is to end as well.
@@ -29,3 +30,4 @@ pub mod supervise;
 pub mod leave;
 pub mod local;
 pub mod serve;
+pub mod slurm;

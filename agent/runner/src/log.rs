@@ -76,6 +76,11 @@ impl Log {
     }
 }
 
+/// The name of a log's first file.
+pub(crate) fn first_name() -> String {
+    format!("{START}{:020}", 0)
+}
+
 /// The parts of a log in order, with their offsets.
 fn parts(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut parts = Vec::new();

@@ -69,9 +69,9 @@ impl Store {
         Ok(runs)
     }
 
-    /// Waits until a supervisor says that something has changed, or for this long.
-    pub(crate) fn wait(&mut self, longest: Duration) {
-        wait_for(&mut self.changed, longest);
+    /// Waits until somebody says that something has changed, or for this long; whether somebody does.
+    pub(crate) fn wait(&mut self, longest: Duration) -> bool {
+        wait_for(&mut self.changed, longest)
     }
 }
 
@@ -132,11 +132,12 @@ pub(crate) fn ring(path: &Path) {
     drop(pipe.and_then(|mut pipe| io::Write::write(&mut pipe, b"!")));
 }
 
-/// Waits for a byte in a pipe, and takes all that are there.
-fn wait_for(pipe: &mut File, longest: Duration) {
+/// Waits for a byte in a pipe, and takes all that are there; whether there was one.
+fn wait_for(pipe: &mut File, longest: Duration) -> bool {
     let timeout = Timespec::try_from(longest).ok();
-    let _ = poll(&mut [PollFd::new(pipe, PollFlags::IN)], timeout.as_ref());
+    let is_rung = poll(&mut [PollFd::new(pipe, PollFlags::IN)], timeout.as_ref()).is_ok_and(|ready| ready > 0);
     take(pipe);
+    is_rung
 }
 
 /// Takes all bytes that are in a pipe.
