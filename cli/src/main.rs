@@ -63,6 +63,9 @@ enum Task {
     /// Makes this machine one on which a cluster's jobs run.
     #[command(subcommand)]
     Agent(AgentTask),
+    /// Governs a Slurm cluster that is there.
+    #[command(subcommand)]
+    Slurm(SlurmTask),
     /// Runs scenario files (.md, .json) and says which of them hold.
     Scenario {
         /// The files.
@@ -162,6 +165,12 @@ enum AgentTask {
         /// The resource groups on whose nodes it runs jobs.
         #[arg(long, required = true, value_delimiter = ',')]
         groups: Vec<String>,
+        /// Stands for the nodes of a Slurm cluster, of which this machine is a client: they come into the cluster.
+        #[arg(long)]
+        slurm: bool,
+        /// The partition of Slurm whose nodes they are; otherwise all.
+        #[arg(long, requires = "slurm")]
+        partition: Option<String>,
         /// Where the agent keeps its key and its runs [default: ~/.local/state/tidegate/agent].
         #[arg(long)]
         state: Option<PathBuf>,
@@ -174,6 +183,12 @@ enum AgentTask {
         /// A node that this machine is, with its GPUs; otherwise it is asked for its name and its driver.
         #[arg(long = "node", value_name = "NAME=GPUS")]
         nodes: Vec<String>,
+        /// Runs jobs as jobs of Slurm, on the nodes with which it has joined; they have to share the state directory.
+        #[arg(long, conflicts_with = "nodes")]
+        slurm: bool,
+        /// What sbatch is told besides, such as --sbatch=--account=ml; may be said several times.
+        #[arg(long, requires = "slurm", allow_hyphen_values = true)]
+        sbatch: Vec<String>,
         /// Runs jobs as root, if the agent is root.
         #[arg(long)]
         allow_root: bool,
@@ -183,6 +198,24 @@ enum AgentTask {
         /// Stops its jobs before it ends, which write their checkpoints; otherwise they go on.
         #[arg(long, requires = "attached")]
         stop_jobs: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum SlurmTask {
+    /// Puts Slurm's nodes into the cluster again, as an administrator: new ones, and what has changed of others.
+    ///
+    /// Start the agent again then. The token is read from TIDEGATE_TOKEN, as tidegate agent join does.
+    Mirror {
+        /// The resource groups that the agent serves; new nodes come into the first one.
+        #[arg(long, required = true, value_delimiter = ',')]
+        groups: Vec<String>,
+        /// The partition of Slurm whose nodes they are; otherwise all.
+        #[arg(long)]
+        partition: Option<String>,
+        /// Where the agent keeps its key and its runs [default: ~/.local/state/tidegate/agent].
+        #[arg(long)]
+        state: Option<PathBuf>,
     },
 }
 
@@ -241,6 +274,10 @@ fn run(task: Task) -> Result<ExitCode, String> {
         }
         Task::Completion { shell } => say(completion::script(Arguments::command(), shell).trim_end(), &mut out),
         Task::Agent(task) => say(&agent(task)?, &mut out),
+        Task::Slurm(SlurmTask::Mirror { groups, partition, state }) => {
+            let state = state.map_or_else(agents::run::default_state, Ok)?;
+            say(&agents::mirror::again(&state, &token()?, partition.as_deref(), &groups)?, &mut out)
+        }
         Task::Up(asked) => say(&up::up(&asked)?, &mut out),
         Task::Check { file, preemption } => {
             let has_faults = check::run(&file, preemption, &mut out)?;
@@ -259,21 +296,26 @@ fn say(text: &str, out: &mut impl Write) -> Result<ExitCode, String> {
     writeln!(out, "{text}").map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string())
 }
 
+/// An administrator's token.
+fn token() -> Result<String, String> {
+    std::env::var(join::TOKEN)
+        .map_err(|_| format!("set {} to the token of an administrator's session, or to ADMIN_KEY", join::TOKEN))
+}
+
 fn agent(task: AgentTask) -> Result<String, String> {
     let place = |state: Option<PathBuf>| state.map_or_else(agents::run::default_state, Ok);
     match task {
-        AgentTask::Join { service, cluster, name, groups, state } => {
-            let token = std::env::var(join::TOKEN).map_err(|_| {
-                format!("set {} to the token of an administrator's session, or to ADMIN_KEY", join::TOKEN)
-            })?;
-            let asked = Join { service: &service, cluster: &cluster, name: &name, groups: &groups };
-            join::join(asked, &token, &place(state)?)
+        AgentTask::Join { service, cluster, name, groups, slurm, partition, state } => {
+            let slurm = slurm.then_some(partition.as_deref());
+            let asked = Join { service: &service, cluster: &cluster, name: &name, groups: &groups, slurm };
+            join::join(asked, &token()?, &place(state)?)
         }
-        AgentTask::Run { state, nodes, allow_root, attached, stop_jobs } => {
+        AgentTask::Run { state, nodes, slurm, sbatch, allow_root, attached, stop_jobs } => {
             let state = place(state)?;
             agents::run::run(Run {
                 state: &state,
                 nodes: &nodes,
+                slurm: slurm.then_some(&sbatch),
                 is_root_allowed: allow_root,
                 is_attached: attached,
                 stops_jobs: stop_jobs,

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::agents::joined::Joined;
 use crate::agents::joined::Place;
+use crate::agents::mirror::mirror;
 use crate::service::drawn;
 use crate::service::http::Address;
 use crate::service::http::Client;
@@ -25,13 +26,23 @@ pub struct Join<'a> {
     pub name: &'a str,
     /// The groups on whose nodes it runs jobs.
     pub groups: &'a [String],
+    /// Whether it stands for the nodes of a Slurm cluster; of a partition, if one is named.
+    pub slurm: Option<Option<&'a str>>,
 }
 
 /// Makes the key and keeps it; what to say of that.
 pub fn join(asked: Join, token: &str, state: &Path) -> Result<String, String> {
-    let Join { service, cluster, name, groups } = asked;
+    let Join { service, cluster, name, groups, slurm } = asked;
     let client = Client::new(Address::new(service)?);
     let place = Place::take(state)?;
+    let mirrored = slurm.map(|partition| mirror(&client, token, cluster, partition, groups, state)).transpose();
+    let mirrored = match mirrored {
+        Ok(said) => said,
+        Err(problem) => {
+            place.give_back();
+            return Err(problem);
+        }
+    };
     match make_key(&client, asked, token) {
         Ok(secret) => {
             let (service, cluster, name) = (service.to_owned(), cluster.to_owned(), name.to_owned());
@@ -43,8 +54,9 @@ pub fn join(asked: Join, token: &str, state: &Path) -> Result<String, String> {
         }
     }
     let (state, groups) = (state.display(), groups.join(", "));
+    let (said, how) = mirrored.map_or_else(Default::default, |said| (format!(", with {said}"), " --slurm"));
     Ok(format!(
-        "{name} is an agent of cluster {cluster} for {groups}; start it with: tidegate agent run --state {state}"
+        "{name} is an agent of cluster {cluster} for {groups}{said}; start it with: tidegate agent run{how} --state {state}"
     ))
 }
 

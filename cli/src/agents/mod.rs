@@ -6,5 +6,6 @@ pub mod session;
 pub mod bell;
 pub mod join;
 pub mod link;
+pub mod mirror;
 pub mod relay;
 pub mod run;

@@ -19,10 +19,14 @@ use runner::local::Local;
 use runner::local::Settings;
 use runner::serve;
 use runner::serve::End;
+use runner::slurm;
+use runner::slurm::Slurm;
+use runner::verbs::Runner;
 
 use crate::agents::bell;
 use crate::agents::joined::Joined;
 use crate::agents::link::HttpLink;
+use crate::agents::mirror::Mirrored;
 use crate::agents::session::Session;
 
 /// How large each of the three parts of a run's log may be.
@@ -70,6 +74,8 @@ pub struct Run<'a> {
     pub state: &'a Path,
     /// The nodes that are named.
     pub nodes: &'a [String],
+    /// What `sbatch` is told besides, where the runs are jobs of Slurm; else they are processes of this machine.
+    pub slurm: Option<&'a [String]>,
     /// Whether jobs may run as root.
     pub is_root_allowed: bool,
     /// Whether it ends when its standard input does.
@@ -80,19 +86,30 @@ pub struct Run<'a> {
 
 /// Serves until something ends the agent; why that is.
 pub fn run(asked: Run) -> Result<String, String> {
-    let Run { state, nodes: named, is_root_allowed, is_attached, stops_jobs } = asked;
+    let Run { state, nodes: named, slurm, is_root_allowed, .. } = asked;
     let joined = Joined::read(state)?;
     let account = account(is_root_allowed)?;
     eprintln!(
         "jobs run under the agent's own account, {account}, which can read its key: let only those submit jobs here whom \
          you trust with that"
     );
-    let nodes = nodes(named)?;
+    let about = |error: io::Error| format!("{}: {error}", state.display());
+    let Some(options) = slurm else {
+        let program = PathBuf::from("/proc/self/exe");
+        let nodes = nodes(named)?;
+        let settings = Settings { state: state.to_owned(), nodes, program, part_bytes: PART_BYTES, cgroups: true };
+        return serve(asked, joined, Local::open(settings).map_err(about)?);
+    };
+    let nodes = Mirrored::read(state)?.nodes;
+    let settings = slurm::Settings { state: state.to_owned(), nodes, options: options.to_vec() };
+    serve(asked, joined, Slurm::open(settings).map_err(about)?)
+}
+
+/// Serves with this runner.
+fn serve(asked: Run, joined: Joined, mut runner: impl Runner) -> Result<String, String> {
+    let Run { state, is_attached, stops_jobs, .. } = asked;
     let (name, cluster) = (joined.name.clone(), joined.cluster.clone());
     let session = Arc::new(Session::new(joined)?);
-    let program = PathBuf::from("/proc/self/exe");
-    let settings = Settings { state: state.to_owned(), nodes, program, part_bytes: PART_BYTES, cgroups: true };
-    let mut runner = Local::open(settings).map_err(|error| format!("{}: {error}", state.display()))?;
     bell::listen(Arc::clone(&session), state);
     let is_asked_to_end = Arc::new(AtomicBool::new(false));
     if is_attached {
@@ -124,7 +141,7 @@ fn watch_input(is_asked_to_end: Arc<AtomicBool>, state: &Path) {
 }
 
 /// Ends what runs; what to say of that.
-fn left(runner: &mut Local) -> Result<String, String> {
+fn left(runner: &mut impl Runner) -> Result<String, String> {
     match leave::leave(runner) {
         Ok(0) => Ok("nothing of it runs any more".to_owned()),
         Ok(living) => Err(format!("{living} runs cannot be ended; look for processes with TIDEGATE_RUN")),
