@@ -8,6 +8,7 @@ pub mod contact;
 pub mod script;
 
 mod books;
+mod fitness;
 
 pub mod hear;
 pub mod output;

@@ -48,6 +48,9 @@ pub struct Contact {
     pub nodes: BTreeSet<String>,
     /// Why nodes cannot begin runs.
     pub unfit: BTreeMap<String, String>,
+    /// Nodes that are cordoned because they cannot, and not because a person said so.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub cordoned: BTreeSet<String>,
     /// Runs that have begun here and have pods elsewhere too, of which that is not known.
     pub begun: BTreeSet<RunId>,
     /// Runs that have ended here and have pods elsewhere too.

@@ -23,6 +23,7 @@ use crate::agents::contact::Contacts;
 use crate::agents::contact::Ending;
 use crate::agents::contact::Identity;
 use crate::agents::contact::Refused;
+use crate::agents::fitness;
 use crate::agents::silence;
 
 /// How much newer than the last one a checkpoint of a running job is, to be worth a row of the log.
@@ -70,7 +71,9 @@ pub(super) fn hear(
     }
     let again = contacts.get(&who.name).map(|contact| silence::heard_again(state, contact, request));
     let again = again.into_iter().flatten().map(Command::NodeHeard);
-    Ok(again.chain(reports.into_iter().map(Command::Report)).collect())
+    let fitness = contacts.get_mut(&who.name).map(|contact| fitness::changed(state, contact, &request.nodes));
+    let fitness = fitness.into_iter().flatten().map(Command::PutNode);
+    Ok(again.chain(fitness).chain(reports.into_iter().map(Command::Report)).collect())
 }
 
 /// What of a run the log does not know.

@@ -1,0 +1,117 @@
+//! Nodes of which an agent says that nothing can begin there, and what is said of that to the log: they are cordoned, and
+//! ready again when the agent says so. What a person has cordoned stays that until a person says otherwise.
+
+use agent::message::NodeReport;
+use agent::message::NodeStatus as Fitness;
+use engine::message::command::PutNode;
+use engine::state::cluster::Node;
+use engine::state::cluster::NodeStatus;
+use engine::state::world::State;
+use engine::unit::id::NodeId;
+
+use crate::agents::contact::Contact;
+
+/// The nodes whose status changes by what their agent says of them.
+pub(super) fn changed(state: &State, contact: &mut Contact, reports: &[NodeReport]) -> Vec<PutNode> {
+    let mut puts = Vec::new();
+    for report in reports {
+        let Some(no) = NodeId::new(&report.node).ok().and_then(|node| state.node_no(&node)) else { continue };
+        let node = &state.nodes[no.at()];
+        let is_ours = contact.cordoned.contains(&report.node);
+        match (report.status, node.status) {
+            (Fitness::Unfit, NodeStatus::Ready) => {
+                contact.cordoned.insert(report.node.clone());
+                puts.push(put(state, node, NodeStatus::Cordoned));
+            }
+            // It goes from the list when the log has it as ready.
+            (Fitness::Ready, NodeStatus::Cordoned) if is_ours => puts.push(put(state, node, NodeStatus::Ready)),
+            (Fitness::Ready, NodeStatus::Ready) | (_, NodeStatus::Dead) => {
+                contact.cordoned.remove(&report.node);
+            }
+            (Fitness::Ready | Fitness::Unfit, NodeStatus::Cordoned) => {}
+        }
+    }
+    puts
+}
+
+/// A node as it is, with another status.
+fn put(state: &State, node: &Node, status: NodeStatus) -> PutNode {
+    PutNode {
+        node: node.id.clone(),
+        group: state.groups[node.group.at()].id.clone(),
+        node_type: node.node_type.clone(),
+        gpu_type: node.gpu_type.clone(),
+        amount: state.cluster.by_name(&node.amount),
+        status,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent::message::NodeReport;
+    use agent::message::NodeStatus as Fitness;
+    use engine::host::authority;
+    use engine::message::envelope::Envelope;
+    use engine::state::cluster::NodeStatus;
+    use engine::state::world::State;
+    use engine::unit::time::Timestamp;
+    use serde_json::Value;
+    use serde_json::json;
+
+    use super::changed;
+    use crate::agents::contact::Contact;
+
+    fn node(status: &str) -> Value {
+        json!({ "put_node": { "node": "n1", "group": "m", "amount": { "gpu": 8_000 }, "gpu_type": "h100", "status": status } })
+    }
+
+    fn send(state: &mut State, command: &Value) {
+        let id = state.revision.to_string();
+        let envelope = json!({ "format": 1, "id": id, "command": command });
+        let envelope: Envelope = serde_json::from_value(envelope).expect("it is a command");
+        authority::handle(state, &envelope, Timestamp(0)).expect("it is accepted");
+    }
+
+    fn founded() -> State {
+        let mut state = State::default();
+        let dimensions = json!([{ "name": "gpu", "kind": "gpu" }]);
+        send(&mut state, &json!({ "create_cluster": { "dimensions": dimensions, "execution": "reported" } }));
+        send(&mut state, &json!({ "put_group": { "group": "m", "resource_type": "lingjun" } }));
+        send(&mut state, &node("ready"));
+        state
+    }
+
+    /// What becomes of the node when its agent says this of it.
+    fn told(state: &mut State, contact: &mut Contact, status: Fitness) -> NodeStatus {
+        let report = NodeReport { node: "n1".to_owned(), gpus: 8, status, reason: None };
+        for put in changed(state, contact, &[report]) {
+            let put = serde_json::to_value(put).expect("it is JSON");
+            send(state, &json!({ "put_node": put }));
+        }
+        assert_eq!(state.nodes[0].gpu_type.as_deref(), Some("h100"));
+        state.nodes[0].status
+    }
+
+    #[test]
+    fn a_node_is_cordoned_while_its_agent_says_that_nothing_can_begin_there() {
+        let (mut state, mut contact) = (founded(), Contact::default());
+        assert_eq!(told(&mut state, &mut contact, Fitness::Ready), NodeStatus::Ready);
+        assert_eq!(told(&mut state, &mut contact, Fitness::Unfit), NodeStatus::Cordoned);
+        let revision = state.revision;
+        assert_eq!(told(&mut state, &mut contact, Fitness::Unfit), NodeStatus::Cordoned);
+        assert_eq!(state.revision, revision, "what is known is not said again");
+        assert_eq!(told(&mut state, &mut contact, Fitness::Ready), NodeStatus::Ready);
+    }
+
+    #[test]
+    fn what_a_person_has_cordoned_stays_so() {
+        let (mut state, mut contact) = (founded(), Contact::default());
+        assert_eq!(told(&mut state, &mut contact, Fitness::Unfit), NodeStatus::Cordoned);
+        assert_eq!(told(&mut state, &mut contact, Fitness::Ready), NodeStatus::Ready);
+        told(&mut state, &mut contact, Fitness::Ready);
+        send(&mut state, &node("cordoned"));
+        assert_eq!(told(&mut state, &mut contact, Fitness::Ready), NodeStatus::Cordoned);
+        assert_eq!(told(&mut state, &mut contact, Fitness::Unfit), NodeStatus::Cordoned);
+        assert_eq!(told(&mut state, &mut contact, Fitness::Ready), NodeStatus::Cordoned);
+    }
+}
