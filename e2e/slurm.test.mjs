@@ -1,12 +1,12 @@
 // Jobs on a Slurm cluster: the Worker in its runtime, an agent, Slurm's own daemons, and what the jobs themselves have written.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, afterEach, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { PROGRAM, buildProgram, job as jobOf, phase, until as untilWithin } from "./processes.mjs";
+import { PROGRAM, buildProgram, job as jobOf, lives, phase, until as untilWithin } from "./processes.mjs";
 import { Server } from "./server.mjs";
 import { GPUS, NODES, Slurm, hindrance } from "./slurmd.mjs";
 
@@ -21,12 +21,18 @@ describe("on a Slurm cluster", { skip: hindrance() }, () => {
 
   before(async () => {
     buildProgram();
+    // Another account reads where Slurm's controller is.
+    chmodSync(folder, 0o755);
     slurm = await new Slurm(join(folder, "slurm")).start();
     server = await new Server().start();
     cluster = await server.cluster("lab").foundBy([
       { create_cluster: { dimensions: [{ name: "gpu", kind: "gpu" }, { name: "cpu", kind: "cpu" }], execution: "reported" } },
       { put_group: { group: "machines", resource_type: "lingjun" } },
     ]);
+  });
+  // What a failed test leaves is not the next one's.
+  afterEach(async () => {
+    for (const agent of [...agents]) await killed(agent);
   });
   after(async () => {
     for (const agent of agents) agent.kill("SIGKILL");
@@ -56,12 +62,12 @@ describe("on a Slurm cluster", { skip: hindrance() }, () => {
     await agent.ended;
   }
 
-  const said = () => `${[...agents].map((agent) => agent.said).join("\n")}\n${slurm.complaints()}`;
+  const said = async () => `${[...agents].map((agent) => agent.said).join("\n")}\n${await slurm.complaints()}`;
   const until = async (what, look) => {
     try {
       return await untilWithin(what, PATIENCE_MS, look);
     } catch (error) {
-      throw new Error(`${error.message}\n${said()}`, { cause: error });
+      throw new Error(`${error.message}\n${await said()}`, { cause: error });
     }
   };
   const job = (name) => jobOf(cluster, name);
@@ -78,20 +84,36 @@ describe("on a Slurm cluster", { skip: hindrance() }, () => {
     assert.equal(sent.status, 200, JSON.stringify(sent.body));
   }
 
+  test("by the printed lines only the agent's group submits to the nodes", async () => {
+    const asked = (...more) => tidegate("slurm", "setup", "--group", "root", ...more);
+    assert.match((await asked("--nodes", "n9")).said, /Slurm has no node n9; look at: sinfo --Node/);
+    const { code, said } = await asked();
+    assert.equal(code, 0, said);
+    assert.match(said, /# Take these out of partition all, .*: n1,n2\n/);
+    slurm.configure(said.trim().split("\n"));
+    await slurm.must("scontrol", "reconfigure");
+    assert.equal(await slurm.must("sinfo", "--noheader", "--format=%R %N"), "tidegate n[1-2]");
+    const nobody = await slurm.ask("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sbatch", "--partition=tidegate", "--wrap=true", "--output=/dev/null");
+    assert.match(nobody.said, /group not permitted to use this partition/);
+  });
+
   test("who joins for a Slurm cluster brings its nodes", async () => {
     const join = (...more) => tidegate("agent", "join", server.url, "--cluster", "lab", "--name", "slurm", "--groups", "machines", "--state", state, "--slurm", ...more);
     const wrong = await join("--partition", "none-such");
     assert.match(wrong.said, /Slurm has no nodes in partition none-such/);
-    const { code, said } = await join();
+    const { code, said } = await join("--partition", "tidegate");
     assert.equal(code, 0, said);
     assert.match(said, /2 nodes of Slurm with 8 GPUs, of which 2 are new or changed; start it with: tidegate agent run --slurm/);
     const { body } = await cluster.get("hash");
     const { nodes } = (await cluster.get(`snapshot?min_revision=${body.revision}`)).body;
     assert.deepEqual(nodes.map((node) => [node.id, node.amount]), NODES.map((node) => [node, [4_000, 8_000]]));
-    const again = await tidegate("slurm", "mirror", "--groups", "machines", "--state", state);
+    const again = await tidegate("slurm", "mirror", "--groups", "machines", "--partition", "tidegate", "--state", state);
     assert.match(again.said, /slurm tells of 2 nodes of Slurm with 8 GPUs, of which 0 are new or changed/);
-    const made = await cluster.send("quota", { create_quota: { quota: "team", groups: ["machines"], min: { gpu: 8_000 }, settings: { grace_period_ms: 20_000 } } });
-    assert.equal(made.status, 200, JSON.stringify(made.body));
+    const settings = { grace_period_ms: 20_000 };
+    for (const [quota, min] of [["team", { gpu: 8_000 }], ["guest", {}]]) {
+      const made = await cluster.send(`quota-${quota}`, { create_quota: { quota, groups: ["machines"], min, settings } });
+      assert.equal(made.status, 200, JSON.stringify(made.body));
+    }
   });
 
   test("a run starts once, prints, and ends with its exit code", async () => {
@@ -100,7 +122,11 @@ describe("on a Slurm cluster", { skip: hindrance() }, () => {
     await submit("counts", script, { gpus: 2 });
     await reaches("counts", "running");
     assert.match(lines("counts.says")[0], /^it's tide counts n1 \d,\d 1$/);
-    assert.match(await slurm.must("squeue", "--noheader", "--format=%j|%T|%N|%k"), /^counts\.0-\d+\|RUNNING\|n1\|tidegate [0-9a-f]+ 0-\d+ n1$/);
+    assert.match(await slurm.must("squeue", "--noheader", "--format=%j|%T|%N|%P|%C|%k"), /^counts\.0-\d+\|RUNNING\|n1\|tidegate\|4\|tidegate [0-9a-f]+ 0-\d+ n1$/);
+    // An sbatch that had no answer, and had made a job all the same, is made again.
+    const [batch] = readdirSync(join(state, "runs")).map((run) => join(state, "runs", run, "batch-n1"));
+    const second = await slurm.must("sbatch", "--parsable", "--partition=tidegate", "--output=/dev/null", batch);
+    await until("the second one has ended", async () => !(await slurm.must("squeue", "--noheader", "--format=%i")).split("\n").includes(second));
     writeFileSync(file("counts.go"), "");
     await reaches("counts", "ended");
     assert.deepEqual((await job("counts")).phase.ended.outcome, { failed: { reason: "exit code 3" } });
@@ -164,6 +190,52 @@ while :; do step=$((step + 1)); echo $step > ${file(`${name}.step`)}; sleep 0.1;
     await killed(agent);
   });
 
+  test("inference takes back what training had borrowed, which resumes from its checkpoint", async () => {
+    const agent = started();
+    await submit("lends", training("lends"), { quota: "guest", pods: 2, checkpoint: "SIGUSR1", idle: "only", fault_tolerance: {} });
+    await reaches("lends", "running");
+    await until("it has done a few steps", () => Number(lines("lends.step")[0]) > 3);
+    await submit("serves", `until [ -e ${file("serves.go")} ]; do sleep 0.1; done`);
+    await reaches("serves", "running");
+    assert.equal(phase(await job("lends")), "queued");
+    const saved = Number(lines("lends.saved")[0]);
+    assert.ok(saved > 3);
+    writeFileSync(file("serves.go"), "");
+    await reaches("serves", "ended");
+    await reaches("lends", "running");
+    await until("it goes on", () => Number(lines("lends.step")[0]) > saved);
+    await cluster.send("cancel-lends", { cancel_job: { job: "lends" } });
+    await reaches("lends", "ended");
+    await killed(agent);
+  });
+
+  test("who cancels a job in Slurm ends its run", async () => {
+    const agent = started();
+    await submit("gone", "sleep 600");
+    await reaches("gone", "running");
+    await slurm.must("scancel", "--user=root");
+    await reaches("gone", "ended");
+    assert.deepEqual((await job("gone")).phase.ended.outcome, { failed: { reason: "signal 15" } });
+    await killed(agent);
+  });
+
+  test("a node that Slurm drains is cordoned, and ready again when Slurm resumes it", async () => {
+    const statusOf = async (name) => {
+      const { body } = await cluster.get("hash");
+      const { nodes } = (await cluster.get(`snapshot?min_revision=${body.revision}`)).body;
+      return nodes.find(({ id }) => id === name).status;
+    };
+    await slurm.must("scontrol", "update", "nodename=n1", "state=drain", "reason=fan");
+    const agent = started();
+    await until("n1 is cordoned", async () => (await statusOf("n1")) === "cordoned");
+    await submit("around", "sleep 0.1");
+    await reaches("around", "ended");
+    assert.equal((await job("around")).phase.ended.outcome, "succeeded");
+    await slurm.must("scontrol", "update", "nodename=n1", "state=resume");
+    await until("n1 is ready", async () => ((status) => !status || status === "ready")(await statusOf("n1")));
+    await killed(agent);
+  });
+
   test("slurmctld is killed and comes back: what runs goes on, what was to start does so once", async () => {
     const agent = started();
     await submit("before", `until [ -e ${file("before.go")} ]; do sleep 0.1; done`);
@@ -179,6 +251,25 @@ while :; do step=$((step + 1)); echo $step > ${file(`${name}.step`)}; sleep 0.1;
     assert.equal((await job("before")).phase.ended.outcome, "succeeded");
     assert.equal((await job("meanwhile")).phase.ended.outcome, "succeeded");
     assert.deepEqual([lines("before.starts").length, lines("meanwhile.starts").length], [1, 1]);
+    // Slurm gives the numbers of forgotten jobs again, and drains nodes that still know the first ones.
+    await slurm.ask("scontrol", "update", `nodename=${NODES.join(",")}`, "state=resume");
+    await killed(agent);
+  });
+
+  test("a run that Slurm has forgotten is ended, and told to be lost", async () => {
+    const agent = started();
+    await submit("forgotten", "sleep 600");
+    await reaches("forgotten", "running");
+    const [process] = lines("forgotten.starts").map(Number);
+    await slurm.kill("slurmctld");
+    slurm.forget();
+    slurm.startController();
+    await until("its process is gone", () => !lives(process));
+    await until("it was started again", () => lines("forgotten.starts").length === 2);
+    const { run } = await job("forgotten");
+    assert.ok(run);
+    await cluster.send("cancel-forgotten", { cancel_job: { job: "forgotten" } });
+    await reaches("forgotten", "ended");
     await killed(agent);
   });
 });

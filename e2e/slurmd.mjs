@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { until } from "./processes.mjs";
@@ -51,8 +51,8 @@ export class Slurm {
     this.env = { ...PATH(), SLURM_CONF: join(folder, "slurm.conf") };
   }
 
-  /** Writes slurm.conf, with further lines. */
-  configure(more = []) {
+  /** Writes slurm.conf, with a partition of all nodes, or with these lines of partitions. */
+  configure(partitions = [`PartitionName=all Nodes=${NODES.join(",")} Default=YES MaxTime=INFINITE State=UP`]) {
     const at = (name) => join(this.folder, name);
     const node = (name, index) =>
       `NodeName=${name} NodeHostname=localhost NodeAddr=127.0.0.1 Port=${this.port + 1 + index} CPUs=8 RealMemory=1000 Gres=gpu:${GPUS} State=UNKNOWN`;
@@ -63,7 +63,7 @@ export class Slurm {
       "ProctrackType=proctrack/linuxproc", "TaskPlugin=task/none", "SelectType=select/cons_tres", "SelectTypeParameters=CR_CPU",
       "SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0", "ReturnToService=2", "GresTypes=gpu", "MpiDefault=none",
       "JobAcctGatherType=jobacct_gather/none", "AccountingStorageType=accounting_storage/none", "KillWait=5", "SlurmdParameters=config_overrides",
-      "SlurmdTimeout=30", "MessageTimeout=5", ...NODES.map(node), `PartitionName=all Nodes=${NODES.join(",")} Default=YES MaxTime=INFINITE State=UP`, ...more,
+      "SlurmdTimeout=30", ...NODES.map(node), ...partitions,
     ];
     writeFileSync(at("slurm.conf"), `${lines.join("\n")}\n`);
   }
@@ -101,6 +101,12 @@ export class Slurm {
     this.daemons.delete(name);
   }
 
+  /** What the controller knew is lost, as when it is killed before it has stored that. */
+  forget() {
+    rmSync(join(this.folder, "state"), { recursive: true });
+    mkdirSync(join(this.folder, "state"));
+  }
+
   /** What a command of Slurm says. */
   ask(program, ...words) {
     return new Promise((done) => {
@@ -115,8 +121,10 @@ export class Slurm {
   }
 
   /** What went wrong, for who reads a failed test. */
-  complaints() {
-    return [...this.daemons].map(([name, { said }]) => `== ${name}\n${said.split("\n").slice(-8).join("\n")}`).join("\n");
+  async complaints() {
+    const seen = [await this.ask("squeue", "--states=all", "--format=%i %T %r %N %j"), await this.ask("sinfo", "--Node", "--format=%N %T %E")];
+    const daemons = [...this.daemons].map(([name, { said }]) => `== ${name}\n${said.split("\n").slice(-8).join("\n")}`);
+    return [...seen.map(({ said }) => said), ...daemons].join("\n");
   }
 
   async stop() {

@@ -11,9 +11,8 @@ use clap::Parser;
 use clap::Subcommand;
 use engine::unit::time::Timestamp;
 use tidegate::agents;
-use tidegate::agents::join;
-use tidegate::agents::join::Join;
-use tidegate::agents::run::Run;
+use tidegate::agents::task::AgentTask;
+use tidegate::agents::task::SlurmTask;
 use tidegate::bench::figure::Figure;
 use tidegate::bench::growth;
 use tidegate::bench::growth::Growing;
@@ -148,77 +147,6 @@ enum Task {
     },
 }
 
-#[derive(Debug, Subcommand)]
-enum AgentTask {
-    /// Makes a key for this machine, as an administrator of the cluster, and keeps it in the state directory.
-    ///
-    /// The token of an administrator's session, or ADMIN_KEY, is read from the variable TIDEGATE_TOKEN.
-    Join {
-        /// The address of the service: https://..., or http:// on this machine.
-        service: String,
-        /// The cluster.
-        #[arg(long)]
-        cluster: String,
-        /// What the agent is called; no other agent of the cluster has this name.
-        #[arg(long)]
-        name: String,
-        /// The resource groups on whose nodes it runs jobs.
-        #[arg(long, required = true, value_delimiter = ',')]
-        groups: Vec<String>,
-        /// Stands for the nodes of a Slurm cluster, of which this machine is a client: they come into the cluster.
-        #[arg(long)]
-        slurm: bool,
-        /// The partition of Slurm whose nodes they are; otherwise all.
-        #[arg(long, requires = "slurm")]
-        partition: Option<String>,
-        /// Where the agent keeps its key and its runs [default: ~/.local/state/tidegate/agent].
-        #[arg(long)]
-        state: Option<PathBuf>,
-    },
-    /// Does what the cluster wants until it is ended; jobs go on without it, and it finds them again.
-    Run {
-        /// Where the agent keeps its key and its runs [default: ~/.local/state/tidegate/agent].
-        #[arg(long)]
-        state: Option<PathBuf>,
-        /// A node that this machine is, with its GPUs; otherwise it is asked for its name and its driver.
-        #[arg(long = "node", value_name = "NAME=GPUS")]
-        nodes: Vec<String>,
-        /// Runs jobs as jobs of Slurm, on the nodes with which it has joined; they have to share the state directory.
-        #[arg(long, conflicts_with = "nodes")]
-        slurm: bool,
-        /// What sbatch is told besides, such as --sbatch=--account=ml; may be said several times.
-        #[arg(long, requires = "slurm", allow_hyphen_values = true)]
-        sbatch: Vec<String>,
-        /// Runs jobs as root, if the agent is root.
-        #[arg(long)]
-        allow_root: bool,
-        /// Ends when its standard input does: for a program that starts it as a part of itself.
-        #[arg(long)]
-        attached: bool,
-        /// Stops its jobs before it ends, which write their checkpoints; otherwise they go on.
-        #[arg(long, requires = "attached")]
-        stop_jobs: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-enum SlurmTask {
-    /// Puts Slurm's nodes into the cluster again, as an administrator: new ones, and what has changed of others.
-    ///
-    /// Start the agent again then. The token is read from TIDEGATE_TOKEN, as tidegate agent join does.
-    Mirror {
-        /// The resource groups that the agent serves; new nodes come into the first one.
-        #[arg(long, required = true, value_delimiter = ',')]
-        groups: Vec<String>,
-        /// The partition of Slurm whose nodes they are; otherwise all.
-        #[arg(long)]
-        partition: Option<String>,
-        /// Where the agent keeps its key and its runs [default: ~/.local/state/tidegate/agent].
-        #[arg(long)]
-        state: Option<PathBuf>,
-    },
-}
-
 fn timestamp(text: &str) -> Result<Timestamp, String> {
     calendar::timestamp(text).ok_or_else(|| "write a date and a time, such as 2026-11-21T08:00:00Z".to_owned())
 }
@@ -273,11 +201,8 @@ fn run(task: Task) -> Result<ExitCode, String> {
             Ok(shell::run(&task).map_or_else(|failure| end(&failure), |()| ExitCode::SUCCESS))
         }
         Task::Completion { shell } => say(completion::script(Arguments::command(), shell).trim_end(), &mut out),
-        Task::Agent(task) => say(&agent(task)?, &mut out),
-        Task::Slurm(SlurmTask::Mirror { groups, partition, state }) => {
-            let state = state.map_or_else(agents::run::default_state, Ok)?;
-            say(&agents::mirror::again(&state, &token()?, partition.as_deref(), &groups)?, &mut out)
-        }
+        Task::Agent(task) => say(&agents::task::agent(task)?, &mut out),
+        Task::Slurm(task) => say(&agents::task::slurm(task)?, &mut out),
         Task::Up(asked) => say(&up::up(&asked)?, &mut out),
         Task::Check { file, preemption } => {
             let has_faults = check::run(&file, preemption, &mut out)?;
@@ -294,34 +219,6 @@ fn run(task: Task) -> Result<ExitCode, String> {
 
 fn say(text: &str, out: &mut impl Write) -> Result<ExitCode, String> {
     writeln!(out, "{text}").map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string())
-}
-
-/// An administrator's token.
-fn token() -> Result<String, String> {
-    std::env::var(join::TOKEN)
-        .map_err(|_| format!("set {} to the token of an administrator's session, or to ADMIN_KEY", join::TOKEN))
-}
-
-fn agent(task: AgentTask) -> Result<String, String> {
-    let place = |state: Option<PathBuf>| state.map_or_else(agents::run::default_state, Ok);
-    match task {
-        AgentTask::Join { service, cluster, name, groups, slurm, partition, state } => {
-            let slurm = slurm.then_some(partition.as_deref());
-            let asked = Join { service: &service, cluster: &cluster, name: &name, groups: &groups, slurm };
-            join::join(asked, &token()?, &place(state)?)
-        }
-        AgentTask::Run { state, nodes, slurm, sbatch, allow_root, attached, stop_jobs } => {
-            let state = place(state)?;
-            agents::run::run(Run {
-                state: &state,
-                nodes: &nodes,
-                slurm: slurm.then_some(&sbatch),
-                is_root_allowed: allow_root,
-                is_attached: attached,
-                stops_jobs: stop_jobs,
-            })
-        }
-    }
 }
 
 fn replay(

@@ -9,3 +9,6 @@ pub mod link;
 pub mod mirror;
 pub mod relay;
 pub mod run;
+pub mod setup;
+
+pub mod task;

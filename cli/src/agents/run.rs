@@ -100,8 +100,10 @@ pub fn run(asked: Run) -> Result<String, String> {
         let settings = Settings { state: state.to_owned(), nodes, program, part_bytes: PART_BYTES, cgroups: true };
         return serve(asked, joined, Local::open(settings).map_err(about)?);
     };
-    let nodes = Mirrored::read(state)?.nodes;
-    let settings = slurm::Settings { state: state.to_owned(), nodes, options: options.to_vec() };
+    let Mirrored { nodes, partition, .. } = Mirrored::read(state)?;
+    let partition = partition.map(|partition| format!("--partition={partition}"));
+    let options = partition.into_iter().chain(options.iter().cloned()).collect();
+    let settings = slurm::Settings { state: state.to_owned(), nodes, options };
     serve(asked, joined, Slurm::open(settings).map_err(about)?)
 }
 

@@ -1,6 +1,7 @@
 //! The nodes of a Slurm cluster, as Slurm has them now.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io;
 
 use agent::exit::shorten;
@@ -40,6 +41,16 @@ pub fn nodes(partition: Option<&str>) -> io::Result<BTreeMap<String, SlurmNode>>
     said.lines()
         .map(|line| node(line).ok_or_else(|| io::Error::other(format!("sinfo: \"{line}\" cannot be read"))))
         .collect()
+}
+
+/// The nodes of each partition.
+pub fn partitions() -> io::Result<BTreeMap<String, BTreeSet<String>>> {
+    let said = ask("sinfo", ["--all", "--Node", "--noheader", "--format", "%R|%N"])?;
+    let mut partitions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (partition, node) in said.lines().filter_map(|line| line.trim().split_once('|')) {
+        partitions.entry(partition.to_owned()).or_default().insert(node.to_owned());
+    }
+    Ok(partitions)
 }
 
 fn node(line: &str) -> Option<(String, SlurmNode)> {

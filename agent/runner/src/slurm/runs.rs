@@ -178,15 +178,13 @@ impl Runs {
         self.signal(folder, work, &[]);
     }
 
-    /// Has Slurm signal the jobs of a run. Their name is said as well: a number may be another's by now.
+    /// Has Slurm signal the jobs of a run, or cancel them if nothing is said of how. Their name is said as well: a number may
+    /// be another's by now.
     fn signal(&self, folder: &Folder, work: &Work, how: &[&str]) {
         let name = format!("--name={}", name(&work.want));
         for job in self.view.of_run(folder.run).iter().filter(|job| job.is_live()) {
-            let arguments = how.iter().copied().chain(["--quiet", &name, &job.id]);
-            // The batch script finds the order by itself, and what is late is signalled again.
-            if let Err(error) = ask("scancel", arguments) {
-                eprintln!("run {}: {error}", folder.run);
-            }
+            // The batch script finds the order by itself, what is late is signalled again, and what has ended needs nothing.
+            drop(ask("scancel", how.iter().copied().chain(["--quiet", &name, &job.id])));
         }
     }
 
