@@ -99,3 +99,11 @@ pub enum Decision {
         hold: Arc<Hold>,
     },
 }
+
+impl Decision {
+    /// Whether somebody gets anything by it.
+    #[must_use]
+    pub fn gives(&self) -> bool {
+        matches!(self, Self::Serve { .. } | Self::Grow { .. })
+    }
+}

@@ -343,6 +343,11 @@ impl<'s> OpenRound<'s> {
         self.state.is_stale(self.trial.now) || self.state.queue.awaiting > 0
     }
 
+    /// Whether anything is given although a reservation has passed on, and whom it kept out may come first.
+    pub(super) fn gives_before_who_was_kept_out(&self) -> bool {
+        self.decisions.iter().any(Decision::gives) && self.state.is_taken_over(self.trial.now)
+    }
+
     /// Whether anything has been lent.
     pub(super) fn has_lent(&self) -> bool {
         self.trial.has_lent

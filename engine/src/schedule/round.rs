@@ -10,7 +10,7 @@
 //! 5. who was put off takes idle amounts; if these do not suffice for somebody, the round is held anew, and that job
 //!    takes what it has a right to in its turn;
 //! 6. if somebody who was refused may start now, the round goes on with 3, and if not everybody was asked, it is held
-//!    anew with everybody;
+//!    anew with everybody; so it is if anything was given that a reservation no longer keeps from others;
 //! 7. what is left idle is lent in the order of the queue, but for what those start on who wait for others to leave;
 //! 8. elastic jobs grow on idle amounts;
 //! 9. every class that waits has a reason.
@@ -90,9 +90,9 @@ pub(super) enum Anew {
     Insist(Vec<PutOff>),
     /// This one has to be asked before those who start before it.
     Ahead(Ahead),
-    /// Not everybody was asked, and those who gave way have left something over; or something would be lent to which
-    /// others may have a right: it was left over since the last scheduled round, a reservation no longer keeps it from
-    /// them, or they wait for others to stop.
+    /// Not everybody was asked, and those who gave way have left something over, or something was given that a
+    /// reservation no longer keeps from others; or something would be lent to which others may have a right: it was left
+    /// over since the last scheduled round, or they wait for others to stop.
     Everybody,
 }
 
@@ -110,6 +110,9 @@ fn hold(round: &mut OpenRound<'_>, scope: &Scope, mut by_right: Vec<ClassNo>) ->
             break;
         }
         by_right = scope.unsettled(round.trial(), Half::ByRight);
+    }
+    if !scope.is_complete && round.gives_before_who_was_kept_out() {
+        return Err(Anew::Everybody);
     }
     round.keep_for_who_awaits();
     let may_be_owed = |round: &OpenRound<'_>| !scope.is_complete && round.may_be_claimed();

@@ -213,7 +213,13 @@ impl State {
     /// over, since the last one.
     #[must_use]
     pub fn is_stale(&self, now: Timestamp) -> bool {
-        self.queue.is_stale || self.next_takeover().is_some_and(|at| at < now)
+        self.queue.is_stale || self.is_taken_over(now)
+    }
+
+    /// Whether somebody has taken a reservation over since the last scheduled round.
+    #[must_use]
+    pub fn is_taken_over(&self, now: Timestamp) -> bool {
+        self.next_takeover().is_some_and(|at| at < now)
     }
 
     /// Whether a round has anything to judge now.
