@@ -46,7 +46,9 @@ pub enum Reach {
 pub fn round(state: &State, now: Timestamp, reach: Reach) -> Vec<Decision> {
     let is_complete = reach == Reach::Everybody || state.queue.open.everybody;
     let scope = if is_complete { Scope::complete() } else { Scope::changed(state, now) };
-    if scope.is_empty() && !is_complete {
+    // Who has left the queue may have kept something from extra pods alone.
+    let may_grow = !state.growing.is_empty() && !state.queue.open.classes.is_empty();
+    if scope.is_empty() && !is_complete && !may_grow {
         return Vec::new();
     }
     // To lend between two scheduled rounds, everybody has to be asked; most are asked already.
