@@ -139,6 +139,19 @@ test("words are the program's own, and no shell takes them apart", async () => {
   assert.equal(done("logs", "told"), "a b\n");
 });
 
+test("a job is a file, and a flag that is typed wins", () => {
+  const file = join(config, "job.toml");
+  writeFileSync(file, 'name = "filed"\ngpus = 2\npriority = 3\nenv = { SEED = 7 }\ncommand = "echo $SEED $CUDA_VISIBLE_DEVICES"\n');
+  done("submit", "-f", file);
+  done("wait", "filed");
+  assert.equal(done("logs", "filed"), "7 0,1\n");
+  done("submit", "-f", file, "--name", "typed", "--gpus", "1", "--", "sh", "-c", "echo typed $SEED");
+  done("wait", "typed");
+  assert.equal(done("logs", "typed"), "typed 7\n");
+  const rows = JSON.parse(done("jobs", "--all", "-o", "json"));
+  assert.deepEqual(["filed", "typed"].map((name) => rows.find(({ job }) => job === name).priority), [3, 3]);
+});
+
 test("who waits is told why, and what is followed is printed as it comes", async () => {
   done("submit", "--gpus", "2", "--name", "long", "--", "sh", "-c", "echo first; sleep 3; echo second; sleep 100000");
   await reaches("long", "in-quota");
@@ -223,7 +236,14 @@ test("bad words are refused before anything is sent, with the place and what to 
     assert.equal(told.status, status, `${words.join(" ")}: ${told.said}`);
     assert.match(told.said, said);
   };
-  refused(USAGE, ["submit", "--gpus", "x", "--duration", "soon", "--", "true"], /“x” is not an amount.*“soon” is no period/);
+  refused(USAGE, ["submit", "--gpus", "x", "--duration", "soon", "--", "true"], /--gpus: “x” is not an amount.*--duration: “soon” is no period/);
+  const job = join(config, "bad.toml");
+  writeFileSync(job, 'name = "bad"\nduration = "soon"\n');
+  refused(USAGE, ["submit", "-f", job, "--", "true"], /bad\.toml: line 2, column 12: “soon” is no period; write for example 90m, 2h 30m or 1d/);
+  writeFileSync(job, 'name = "bad"\nprioritty = 3\n');
+  refused(USAGE, ["submit", "-f", job, "--", "true"], /bad\.toml: line 2, column 1: there is no field “prioritty”; did you mean “priority”\?; nothing was sent/);
+  refused(USAGE, ["submit", "-f", join(config, "absent.toml")], /absent\.toml: No such file or directory/);
+  refused(USAGE, ["sumbit"], /unrecognized subcommand 'sumbit'[^]*similar subcommands exist: .*'submit'/);
   refused(USAGE, ["submit"], /write the command of the job after --/);
   refused(REFUSED, ["submit", "--quota", "nowhere", "--", "true"], /cluster local at http:\S+: there is no quota nowhere; `tidegate quotas` lists them/);
   refused(REFUSED, ["job", "nobody"], /there is no job nobody; `tidegate jobs --all` lists them/);
@@ -289,7 +309,7 @@ test("a cluster is a file, which is applied as a whole or not at all", () => {
     writeFileSync(file, typeof document === "string" ? document : JSON.stringify(document));
     return shell(["apply", file, ...words]);
   };
-  const exported = () => JSON.parse(done("export"));
+  const exported = () => JSON.parse(done("export", "-o", "json"));
   const now = exported();
   const same = apply(now);
   assert.deepEqual([same.status, same.out], [DONE, ""]);
@@ -312,6 +332,20 @@ test("a cluster is a file, which is applied as a whole or not at all", () => {
   assert.match(typo.said, /cluster\.json: unknown field `qoutas`.* at line \d+ column \d+; nothing was changed/);
   const tooMuch = apply({ ...made, quotas: made.quotas.map((quota) => (quota.quota === "team" ? { ...quota, min: { gpu: 99_000 } } : quota)) });
   assert.equal(tooMuch.status, REFUSED, tooMuch.out);
+  assert.deepEqual(exported(), made);
+  // As people write it: the same cluster, and amounts and periods as they are said.
+  const text = done("export");
+  assert.match(text, /^quota = "team"\nparent = "all"\nmin = \{ gpu = 1 \}$/m);
+  assert.match(apply(text).said, /is as \S+ says/);
+  const graced = (period) => text.replace('parent = "all"\n', `parent = "all"\nsettings.grace_period = "${period}"\n`);
+  const longer = apply(graced("2m"));
+  assert.equal(longer.status, DONE, longer.said + text);
+  assert.match(done("export"), /^quota = "team"\nparent = "all"\nmin = \{ gpu = 1 \}\nsettings\.grace_period = "2m"$/m);
+  const wrong = apply(text.replace("[[quotas]]", "[[qoutas]]"));
+  assert.equal(wrong.status, USAGE);
+  assert.match(wrong.said, /line \d+, column 3: there is no field “qoutas”; did you mean “quotas”\?; nothing was changed/);
+  const back = shell(["apply", "-f", "-", "--yes"], graced("30s"));
+  assert.equal(back.status, DONE, back.said);
   assert.deepEqual(exported(), made);
   // What the file does not name stays.
   assert.equal(apply({ format: 1, quotas: [] }).status, DONE);

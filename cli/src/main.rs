@@ -29,6 +29,7 @@ use tidegate::shell::ShellTask;
 use tidegate::shell::completion;
 use tidegate::shell::completion::Shell;
 use tidegate::shell::failure::Failure;
+use tidegate::shell::job_file;
 use tidegate::up;
 use tidegate::up::Up;
 use trace::calendar;
@@ -159,7 +160,11 @@ fn main() -> ExitCode {
     if let Some(problem) = up::runtime::become_if_asked() {
         return fail(&problem);
     }
-    let Arguments { task } = Arguments::parse();
+    let words = match job_file::expanded(&Arguments::command(), std::env::args_os().collect()) {
+        Ok(words) => words,
+        Err(failure) => return end(&failure),
+    };
+    let Arguments { task } = Arguments::parse_from(words);
     match run(task) {
         Ok(code) => code,
         Err(problem) => fail(&problem),

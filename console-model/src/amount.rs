@@ -1,9 +1,13 @@
-//! An amount of a dimension as people type it: GPUs and CPUs with decimals, memory in GiB.
+//! An amount of a dimension as people type it: GPUs and CPUs with decimals, memory in GiB, or
+//! in MiB where that stands behind the number.
 //!
 //! Nothing typed is not 0. Whoever means 0 writes it.
 
 use engine::unit::amount::Dimension;
 use engine::unit::amount::DimensionKind;
+
+/// The unit of memory of which gibibytes are not whole, behind its number.
+const MIB: &str = "MiB";
 
 /// The value in the dimension's own unit. `asked` is what the field says while it is empty.
 pub fn value(dimension: &Dimension, text: &str, asked: impl FnOnce(&str) -> String) -> Result<i64, String> {
@@ -15,7 +19,7 @@ pub fn value(dimension: &Dimension, text: &str, asked: impl FnOnce(&str) -> Stri
         DimensionKind::Gpu | DimensionKind::Cpu => {
             thousandths(text).ok_or_else(|| format!("“{text}” is not an amount; write a number such as 8 or 0.5"))
         }
-        DimensionKind::Memory => whole(text).and_then(|gib| gib.checked_mul(1024)).ok_or_else(|| not_whole(text)),
+        DimensionKind::Memory => mib(text).ok_or_else(|| not_whole(text)),
         DimensionKind::Other => whole(text).ok_or_else(|| not_whole(text)),
     }
 }
@@ -29,6 +33,12 @@ pub fn unit(dimension: &Dimension) -> &'static str {
         DimensionKind::Memory => "GiB",
         DimensionKind::Other => "units",
     }
+}
+
+/// Of memory, whose unit is GiB unless it is written.
+fn mib(text: &str) -> Option<i64> {
+    let in_mib = text.strip_suffix(MIB).map(|text| whole(text.trim_end()));
+    in_mib.unwrap_or_else(|| whole(text)?.checked_mul(1024))
 }
 
 fn not_whole(text: &str) -> String {
@@ -78,6 +88,7 @@ mod tests {
     #[test]
     fn memory_is_typed_in_gib() {
         assert_eq!(typed(DimensionKind::Memory, "2"), Ok(2048));
+        assert_eq!(typed(DimensionKind::Memory, "1536 MiB"), Ok(1536));
     }
 
     #[test]

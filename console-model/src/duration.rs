@@ -4,13 +4,24 @@ use engine::unit::time::Millis;
 
 /// Reads a period; nothing if the field is empty.
 pub fn parse(text: &str) -> Result<Option<Millis>, String> {
-    let text = text.trim();
-    if text.is_empty() {
+    if text.trim().is_empty() {
         return Ok(None);
     }
+    match total(text)? {
+        Millis::ZERO => Err("a period must be longer than 0".to_owned()),
+        period => Ok(Some(period)),
+    }
+}
+
+/// Reads a period that may be none at all, such as `0s`.
+pub fn total(text: &str) -> Result<Millis, String> {
+    let text = text.trim();
     let wrong = || format!("“{text}” is no period; write for example 90m, 2h 30m or 1d");
     let mut total = 0i64;
     let mut rest = text;
+    if rest.is_empty() {
+        return Err(wrong());
+    }
     while !rest.is_empty() {
         let (number, after) = rest.split_at(rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len()));
         let after = after.trim_start();
@@ -20,11 +31,12 @@ pub fn parse(text: &str) -> Result<Option<Millis>, String> {
         total = value.checked_mul(unit).and_then(|ms| total.checked_add(ms)).ok_or_else(wrong)?;
         rest = next.trim_start();
     }
-    if total == 0 { Err("a period must be longer than 0".to_owned()) } else { Ok(Some(Millis(total))) }
+    Ok(Millis(total))
 }
 
 fn unit_ms(unit: &str) -> Option<i64> {
     match unit.to_ascii_lowercase().as_str() {
+        "ms" => Some(1),
         "s" => Some(1_000),
         "m" | "min" | "" => Some(60_000),
         "h" => Some(3_600_000),
@@ -67,6 +79,7 @@ mod tests {
     fn units_add_up() {
         assert_eq!(ms("1d 2h 30m 5s"), Ok(Some(95_405_000)));
         assert_eq!(ms("2h30m"), Ok(Some(9_000_000)));
+        assert_eq!(ms("1s 5ms"), Ok(Some(1_005)));
     }
 
     #[test]
@@ -80,6 +93,7 @@ mod tests {
     fn words_are_refused_with_an_example() {
         assert_eq!(ms("soon"), Err("“soon” is no period; write for example 90m, 2h 30m or 1d".to_owned()));
         assert!(ms("0m").is_err());
+        assert_eq!([total("0s"), total("")].map(Result::ok), [Some(Millis::ZERO), None]);
         assert!(ms("99999999999999999d").is_err());
     }
 

@@ -118,7 +118,7 @@ impl SpotDraft {
 }
 
 /// A price in micro-units, from units of currency.
-fn micros(text: &str) -> Result<i64, String> {
+pub fn micros(text: &str) -> Result<i64, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("Enter the price limit, such as 0.25".to_owned());

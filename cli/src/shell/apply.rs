@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::ValueEnum;
 use console_model::explained;
 use console_model::preview;
 use engine::host::planner;
@@ -28,8 +29,12 @@ use crate::shell::table::shown;
 /// What `tidegate apply` is asked for.
 #[derive(Debug, Args)]
 pub struct Apply {
-    /// The file, as `tidegate export` writes it; what it does not name stays as it is.
-    pub file: PathBuf,
+    /// The file, as `tidegate export` writes it, or - for the standard input; what it does not name stays as it is.
+    #[arg(required_unless_present = "named")]
+    pub file: Option<PathBuf>,
+    /// The same.
+    #[arg(long = "file", short = 'f', id = "named", value_name = "FILE", conflicts_with = "file")]
+    pub named: Option<PathBuf>,
     /// Evicts jobs that a smaller quota no longer covers; otherwise they run on until they end.
     #[arg(long)]
     pub evict: bool,
@@ -39,21 +44,39 @@ pub struct Apply {
     pub at: At,
 }
 
+/// How a cluster is written down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// For people: TOML, with amounts and periods as they are said.
+    #[default]
+    Toml,
+    /// For programs: JSON, with the numbers of commands.
+    Json,
+}
+
 /// Prints the cluster as a file.
-pub fn export(context: Option<&str>) -> Result<(), Failure> {
+pub fn export(context: Option<&str>, form: Form) -> Result<(), Failure> {
     let mut person = Person::of(context)?;
-    let document = Document::of(&person.state()?);
-    print::line(&serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?)
+    let state = person.state()?;
+    let document = Document::of(&state);
+    let text = match form {
+        Form::Toml => format!("# {}\n{}", person.place(), document.written(&state.cluster)?.trim_end()),
+        Form::Json => serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?,
+    };
+    print::line(&text)
 }
 
 /// Makes the cluster as the file says: all of it, or nothing.
 pub fn apply(asked: &Apply) -> Result<(), Failure> {
-    let path = asked.file.display();
-    let text = std::fs::read_to_string(&asked.file).map_err(|error| Failure::usage(format!("{path}: {error}")))?;
+    let path = asked.named.as_ref().or(asked.file.as_ref()).ok_or_else(|| Failure::usage("name a file"))?;
+    let text =
+        if path.as_os_str() == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(path) };
+    let path = path.display();
+    let text = text.map_err(|error| Failure::usage(format!("{path}: {error}")))?;
     let about = |problem: String| Failure::usage(format!("{path}: {problem}; nothing was changed"));
-    let document = Document::read(&text).map_err(about)?;
     let mut person = Person::of(asked.at.context.as_deref())?;
     let state = person.state()?;
+    let document = Document::read(&text, &state.cluster).map_err(about)?;
     let mode = if asked.evict { ScaleMode::Evict } else { ScaleMode::Drain };
     let commands = document.commands(&state, mode).map_err(about)?;
     if commands.is_empty() {

@@ -1,6 +1,7 @@
-//! A cluster as a file: groups, nodes, quotas, workspaces and offers, each written as the command that makes it; and what
-//! has to be done so that a cluster is as its file says.
+//! A cluster as a file: groups, nodes, quotas, workspaces and offers, each with the fields of the command that makes it; and
+//! what has to be done so that a cluster is as its file says.
 //!
+//! As TOML it is for people, who write `gpu = 8` and `"2h"`; as JSON for programs, with the numbers of commands.
 //! What a file does not name stays as it is: nothing is deleted because a line is missing.
 
 use std::collections::BTreeMap;
@@ -23,6 +24,9 @@ use engine::message::command::people::DetachQuota;
 use engine::message::command::people::PutMember;
 use engine::message::command::people::PutWorkspace;
 use engine::message::command::people::RemoveMember;
+use engine::quota::settings::QuotaSettings;
+use engine::state::cluster::Cluster;
+use engine::state::cluster::NodeStatus;
 use engine::state::world::State;
 use engine::unit::id::QuotaId;
 use engine::unit::id::UserId;
@@ -32,11 +36,16 @@ use engine::workspace::space::Workspace;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::shell::file::read;
+use crate::shell::file::tree::Tree;
+use crate::shell::file::write;
+
 /// What a file says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// The format of what is in it.
+    /// The format of what is in it; the newest one if nothing is said.
+    #[serde(default = "newest")]
     pub format: u32,
     /// Resource groups.
     #[serde(default)]
@@ -53,6 +62,10 @@ pub struct Document {
     /// Offers of the spot market. A price is for one that is made; otherwise it goes as it goes.
     #[serde(default)]
     pub offers: Vec<CreateOffer>,
+}
+
+fn newest() -> u32 {
+    FORMAT
 }
 
 /// A workspace with all that belongs to it.
@@ -77,13 +90,48 @@ pub struct Space {
 
 impl Document {
     /// Reads a file's text; what is wrong with it comes with its line and column.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let read: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if read.format == FORMAT {
-            Ok(read)
+    pub fn read(text: &str, cluster: &Cluster) -> Result<Self, String> {
+        let is_json = text.trim_start().starts_with('{');
+        let read: Result<Self, String> = if is_json {
+            serde_json::from_str(text).map_err(|error| error.to_string())
         } else {
-            Err(format!("its format is {}, and this program reads format {FORMAT}", read.format))
+            read::read(text, cluster)
+        };
+        let read = read?;
+        if read.format != FORMAT {
+            return Err(format!("its format is {}, and this program reads format {FORMAT}", read.format));
         }
+        match read.twice() {
+            Some((what, name)) => Err(format!("{what} {name} stands in it twice; write it once")),
+            None => Ok(read),
+        }
+    }
+
+    /// As people write it. A setting that is as it is anyway is left out.
+    pub fn written(&self, cluster: &Cluster) -> Result<String, String> {
+        let mut tree = Tree::of(self)?;
+        tree.leave_out("quotas", "settings", &Tree::of(&QuotaSettings::default())?);
+        tree.leave_out("nodes", "status", &Tree::of(&NodeStatus::default())?);
+        Ok(write::text(&tree, cluster))
+    }
+
+    /// What has two entries.
+    fn twice(&self) -> Option<(&'static str, String)> {
+        fn names<T>(all: &[T], name: impl Fn(&T) -> String) -> Vec<String> {
+            all.iter().map(name).collect()
+        }
+        let all = [
+            ("group", names(&self.groups, |group| group.group.to_string())),
+            ("node", names(&self.nodes, |node| node.node.to_string())),
+            ("quota", names(&self.quotas, |quota| quota.quota.to_string())),
+            ("workspace", names(&self.workspaces, |space| space.workspace.to_string())),
+            ("offer", names(&self.offers, |offer| offer.offer.to_string())),
+        ];
+        all.into_iter().find_map(|(what, mut names)| {
+            names.sort_unstable();
+            let pair = names.windows(2).find(|pair| pair[0] == pair[1])?;
+            Some((what, pair[0].clone()))
+        })
     }
 
     /// A cluster as it is.

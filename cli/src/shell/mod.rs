@@ -9,6 +9,8 @@ pub mod failure;
 pub mod named;
 pub mod table;
 
+pub mod file;
+
 pub mod contexts;
 pub mod print;
 pub mod prompt;
@@ -24,6 +26,7 @@ pub mod change;
 pub mod completion;
 pub mod events;
 pub mod job;
+pub mod job_file;
 pub mod jobs;
 pub mod login;
 pub mod logs;
@@ -36,6 +39,7 @@ pub mod wait;
 use clap::Subcommand;
 
 use crate::shell::apply::Apply;
+use crate::shell::apply::Form;
 use crate::shell::at::At;
 use crate::shell::change::Cancel;
 use crate::shell::change::Prio;
@@ -94,6 +98,9 @@ pub enum ShellTask {
         /// The context [default: the current one].
         #[arg(long)]
         context: Option<String>,
+        /// How it is printed.
+        #[arg(long, short, value_enum, default_value_t)]
+        output: Form,
     },
     /// Lists the offers of the spot market.
     Offers(At),
@@ -114,7 +121,7 @@ pub fn run(task: &ShellTask) -> Result<(), Failure> {
         ShellTask::Prio(asked) => change::prio(asked),
         ShellTask::Scale(asked) => change::scale(asked),
         ShellTask::Apply(asked) => apply::apply(asked),
-        ShellTask::Export { context } => apply::export(context.as_deref()),
+        ShellTask::Export { context, output } => apply::export(context.as_deref(), *output),
         ShellTask::Jobs(asked) => jobs::jobs(asked),
         ShellTask::Job(asked) => job::job(asked),
         ShellTask::Why(asked) => job::why(asked),

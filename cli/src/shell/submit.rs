@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::path::PathBuf;
 
 use agent::script::Script;
 use clap::Args;
 use console_model::job_draft::JobDraft;
+use console_model::job_field::Field;
 use console_model::preview;
 use console_model::script_draft::SIGNALS;
 use console_model::script_draft::ScriptDraft;
@@ -31,13 +33,19 @@ use crate::shell::at::At;
 use crate::shell::change::about;
 use crate::shell::change::priority;
 use crate::shell::failure::Failure;
+use crate::shell::job_file;
 use crate::shell::jobs::module;
 use crate::shell::named;
 use crate::shell::person::Person;
 
 /// What `tidegate submit` is asked for.
 #[derive(Debug, Args)]
+#[command(args_override_self = true)]
 pub struct Submit {
+    /// A file (.toml) that says what these flags say, under their names, and the program under `command`; a flag that is
+    /// typed wins.
+    #[arg(long, short = 'f')]
+    pub file: Option<PathBuf>,
     #[arg(long, value_name = "JOB", help = about("job"))]
     pub name: Option<String>,
     #[arg(long, help = about("quota"))]
@@ -133,11 +141,36 @@ fn command(state: &State, asked: &Submit, user: Option<&UserId>, place: &str) ->
     draft.max_restarts.clone_from(&asked.restarts);
     draft.duration.clone_from(&asked.duration);
     draft.checkpoint.clone_from(&asked.checkpoint);
-    draft.command(cluster).map_err(|faults| usage(faults.into_iter().map(|(_, fault)| fault)))
+    draft.command(cluster).map_err(|faults| usage(asked, faults))
 }
 
-fn usage(faults: impl Iterator<Item = String>) -> Failure {
-    Failure::usage(faults.collect::<Vec<_>>().join("; "))
+/// Each fault with the flag that has it, or its place in the file.
+fn usage(asked: &Submit, faults: Vec<(Field, String)>) -> Failure {
+    let told = faults.into_iter().map(|(field, fault)| {
+        let Some((flag, said)) = flag(asked, field) else { return fault };
+        let located = asked.file.as_ref().and_then(|file| job_file::located(file, flag, said, &fault));
+        located.unwrap_or_else(|| format!("--{flag}: {fault}"))
+    });
+    Failure::usage(told.collect::<Vec<_>>().join("; "))
+}
+
+/// The flag of a field of the form, and what it says.
+fn flag(asked: &Submit, field: Field) -> Option<(&'static str, &str)> {
+    match field {
+        Field::Job => Some(("name", text_of(asked.name.as_ref()))),
+        Field::Pods => Some(("pods", &asked.pods)),
+        Field::Amount(_) if asked.amounts.is_empty() => Some(("gpus", text_of(asked.gpus.as_ref()))),
+        Field::Restarts => Some(("restarts", &asked.restarts)),
+        Field::Checkpoint => Some(("checkpoint", &asked.checkpoint)),
+        Field::Duration => Some(("duration", &asked.duration)),
+        Field::Price => Some(("price", text_of(asked.price.as_ref()))),
+        Field::Workspace => Some(("workspace", text_of(asked.workspace.as_ref()))),
+        Field::Amount(_) | Field::Quota | Field::Priority | Field::Command | Field::Environment => None,
+    }
+}
+
+fn text_of(said: Option<&String>) -> &str {
+    said.map(String::as_str).unwrap_or_default()
 }
 
 /// What the job executes; nothing where jobs are simulated.
@@ -155,7 +188,7 @@ fn script(state: &State, asked: &Submit) -> Result<Option<Script>, Failure> {
         checkpoint: None,
     };
     draft.choose_signal(asked.checkpoint_signal.unwrap_or_default());
-    let script = draft.script().map_err(|faults| usage(faults.into_iter().map(|(_, fault)| fault)))?;
+    let script = draft.script().map_err(|faults| usage(asked, faults))?;
     // Words are words: no shell takes them apart again.
     Ok(Some(Script { command: asked.command.clone(), ..script }))
 }
