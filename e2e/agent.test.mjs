@@ -55,8 +55,8 @@ const joining = (name, { to = "workshop", url = server.url, groups = "machines" 
   tidegate("agent", "join", url, "--cluster", to, "--name", name, "--groups", groups, "--state", state(name));
 
 /** Starts the agent of a state directory, as a service of the machine would. */
-function started(name) {
-  const agent = spawn(PROGRAM, ["agent", "run", "--state", state(name), "--node", `n1=${GPUS}`, "--allow-root"], { stdio: ["ignore", "inherit", "pipe"] });
+function started(name, gpus = GPUS) {
+  const agent = spawn(PROGRAM, ["agent", "run", "--state", state(name), "--node", `n1=${gpus}`, "--allow-root"], { stdio: ["ignore", "inherit", "pipe"] });
   agents.add(agent);
   agent.said = "";
   agent.stderr.on("data", (text) => (agent.said += text));
@@ -258,6 +258,33 @@ test("a job that says nothing of what it executes, and one that cannot be execut
   assert.match((await job("absent")).phase.ended.outcome.failed.reason, /the command cannot be executed: no-such-program/);
   const other = await cluster.send("absent-2", { submit_job }, { script: { format: 1, command: ["true"] } });
   assert.deepEqual([other.status, other.body.code], [409, "taken"]);
+  agent.kill("SIGTERM");
+  await agent.ended;
+});
+
+test("a machine that comes back with fewer GPUs starts nothing new, and that is said with the numbers", async () => {
+  const unfit = async () => (await cluster.get("health")).body.reasons.find(({ code }) => code === "nodes_unfit");
+  let agent = started("worker");
+  await submit("before", `until [ -e ${file("before.go")} ]; do sleep 0.1; done`, { pods: [{ amount: { gpu: 2000 } }] });
+  await reaches("before", "running");
+  agent.kill("SIGKILL");
+  await agent.ended;
+  agent = started("worker", GPUS - 1);
+  const told = await until("health says so", unfit);
+  assert.equal(told.message, "nodes on which nothing can start: 1, among them n1: it has 3 GPUs, and the cluster counts on 4");
+  await submit("after", "true", { pods: [{ amount: { gpu: 1000 } }] });
+  await pause(1_000);
+  assert.deepEqual([phase(await job("before")), phase(await job("after"))], ["running", "queued"]);
+  writeFileSync(file("before.go"), "");
+  await reaches("before", "ended");
+  assert.equal((await job("before")).phase.ended.outcome, "succeeded");
+  agent.kill("SIGTERM");
+  await agent.ended;
+
+  agent = started("worker");
+  await reaches("after", "ended");
+  assert.equal((await job("after")).phase.ended.outcome, "succeeded");
+  assert.equal(await unfit(), undefined);
   agent.kill("SIGTERM");
   await agent.ended;
 });

@@ -340,7 +340,19 @@ fn silence(state: &State, seen: &Seen) -> Vec<Reason> {
         let told = reason("nodes_silent", Condition::Degraded, Some(silence.since), message);
         reasons.push(told.with("nodes", count).so(remedy));
     }
+    reasons.extend(unfit(seen));
     reasons
+}
+
+/// Nodes of which their agents say that nothing can begin there.
+fn unfit(seen: &Seen) -> Option<Reason> {
+    let unfit = || seen.contacts.values().flat_map(|contact| &contact.unfit);
+    let (node, why) = unfit().next()?;
+    let count = unfit().count() as u64;
+    let message = format!("nodes on which nothing can start: {count}, among them {node}: {why}");
+    let remedy =
+        "mend the machine; or tell the cluster what it has from now on (put_node, with the GPUs that are left)";
+    Some(reason("nodes_unfit", Condition::Degraded, None, message).with("nodes", count).so(remedy))
 }
 
 /// What should have been reported of jobs that really run.

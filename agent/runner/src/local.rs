@@ -97,6 +97,17 @@ impl Local {
         Order { job: job.to_owned(), work, store: self.store.name.clone(), part_bytes: *part_bytes, cgroups: *cgroups }
     }
 
+    /// Why a run cannot begin, if a GPU is gone that it was given.
+    fn missing_gpu(&self, run: RunId) -> io::Result<Option<String>> {
+        let work = self.folder(run).order()?.and_then(|order| order.work);
+        let pods = work.map(|work| work.want.pods).unwrap_or_default();
+        let has = |node: &str| self.settings.nodes.iter().find(|(name, _)| name == node).map_or(0, |(_, gpus)| *gpus);
+        let missing = pods.iter().find_map(|pod| Some((pod, pod.gpus.iter().find(|gpu| **gpu >= has(&pod.node))?)));
+        Ok(missing.map(|(pod, gpu)| {
+            format!("{} has {} GPUs, and the run was given the one with number {gpu}", pod.node, has(&pod.node))
+        }))
+    }
+
     fn reap(&mut self) {
         let Self { supervisors, tries, store, .. } = self;
         supervisors.retain(|run, child| {
@@ -230,6 +241,9 @@ impl Runner for Local {
         }
         if self.supervisors.contains_key(&run) {
             return Ok(());
+        }
+        if let Some(reason) = self.missing_gpu(run)? {
+            return self.bury(&self.folder(run), &Instead::Start(reason));
         }
         let run_name = OsString::from(run.to_string());
         let mut command = Command::new(&self.settings.program);

@@ -1,5 +1,8 @@
 //! Nodes of which an agent says that nothing can begin there, and what is said of that to the log: they are cordoned, and
 //! ready again when the agent says so. What a person has cordoned stays that until a person says otherwise.
+//!
+//! Nor can anything begin on a node with fewer GPUs than the cluster counts on: the driver numbers those that are left
+//! anew, so that nobody knows which ones a job would be given.
 
 use agent::message::NodeReport;
 use agent::message::NodeStatus as Fitness;
@@ -7,9 +10,23 @@ use engine::message::command::PutNode;
 use engine::state::cluster::Node;
 use engine::state::cluster::NodeStatus;
 use engine::state::world::State;
+use engine::unit::amount::GPU;
 use engine::unit::id::NodeId;
 
 use crate::agents::contact::Contact;
+
+/// What is to be made of what an agent says of its nodes.
+pub(super) fn judged(state: &State, reports: &[NodeReport]) -> Vec<NodeReport> {
+    let judge = |report: &NodeReport| {
+        let node = NodeId::new(&report.node).ok().and_then(|node| state.node_no(&node));
+        let counted = node.map_or(0, |no| state.cluster.gpus(&state.nodes[no.at()].amount) / GPU);
+        let is_short = report.status == Fitness::Ready && i64::from(report.gpus) < counted;
+        let reason = || format!("it has {} GPUs, and the cluster counts on {counted}", report.gpus);
+        let report = report.clone();
+        if is_short { NodeReport { status: Fitness::Unfit, reason: Some(reason()), ..report } } else { report }
+    };
+    reports.iter().map(judge).collect()
+}
 
 /// The nodes whose status changes by what their agent says of them.
 pub(super) fn changed(state: &State, contact: &mut Contact, reports: &[NodeReport]) -> Vec<PutNode> {
@@ -59,6 +76,7 @@ mod tests {
     use serde_json::json;
 
     use super::changed;
+    use super::judged;
     use crate::agents::contact::Contact;
 
     fn node(status: &str) -> Value {
@@ -83,8 +101,12 @@ mod tests {
 
     /// What becomes of the node when its agent says this of it.
     fn told(state: &mut State, contact: &mut Contact, status: Fitness) -> NodeStatus {
-        let report = NodeReport { node: "n1".to_owned(), gpus: 8, status, reason: None };
-        for put in changed(state, contact, &[report]) {
+        told_of(state, contact, status, 8)
+    }
+
+    fn told_of(state: &mut State, contact: &mut Contact, status: Fitness, gpus: u16) -> NodeStatus {
+        let reports = judged(state, &[NodeReport { node: "n1".to_owned(), gpus, status, reason: None }]);
+        for put in changed(state, contact, &reports) {
             let put = serde_json::to_value(put).expect("it is JSON");
             send(state, &json!({ "put_node": put }));
         }
@@ -101,6 +123,17 @@ mod tests {
         assert_eq!(told(&mut state, &mut contact, Fitness::Unfit), NodeStatus::Cordoned);
         assert_eq!(state.revision, revision, "what is known is not said again");
         assert_eq!(told(&mut state, &mut contact, Fitness::Ready), NodeStatus::Ready);
+    }
+
+    #[test]
+    fn a_node_is_cordoned_while_it_has_fewer_gpus_than_the_cluster_counts_on() {
+        let (mut state, mut contact) = (founded(), Contact::default());
+        assert_eq!(told_of(&mut state, &mut contact, Fitness::Ready, 6), NodeStatus::Cordoned);
+        let report = NodeReport { node: "n1".to_owned(), gpus: 6, status: Fitness::Ready, reason: None };
+        let reasons: Vec<_> = judged(&state, &[report]).into_iter().map(|report| report.reason).collect();
+        assert_eq!(reasons, [Some("it has 6 GPUs, and the cluster counts on 8".to_owned())]);
+        assert_eq!(told_of(&mut state, &mut contact, Fitness::Ready, 8), NodeStatus::Ready);
+        assert_eq!(told_of(&mut state, &mut contact, Fitness::Ready, 9), NodeStatus::Ready, "more do no harm");
     }
 
     #[test]

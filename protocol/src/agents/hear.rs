@@ -42,7 +42,8 @@ pub(super) fn hear(
 ) -> Result<Vec<Command>, Refused> {
     request.check().map_err(Refused::Message)?;
     contact::current(contacts, who, request.incarnation)?;
-    contact::take_nodes(state, contacts, who, &request.nodes)?;
+    let nodes = fitness::judged(state, &request.nodes);
+    contact::take_nodes(state, contacts, who, &nodes)?;
     let current = books::current(state);
     if let Some(contact) = contacts.get_mut(&who.name) {
         contact.missed = None;
@@ -71,7 +72,7 @@ pub(super) fn hear(
     }
     let again = contacts.get(&who.name).map(|contact| silence::heard_again(state, contact, request));
     let again = again.into_iter().flatten().map(Command::NodeHeard);
-    let fitness = contacts.get_mut(&who.name).map(|contact| fitness::changed(state, contact, &request.nodes));
+    let fitness = contacts.get_mut(&who.name).map(|contact| fitness::changed(state, contact, &nodes));
     let fitness = fitness.into_iter().flatten().map(Command::PutNode);
     Ok(again.chain(fitness).chain(reports.into_iter().map(Command::Report)).collect())
 }

@@ -33,8 +33,11 @@ fn a_run_is_told_who_it_is_and_its_end_is_kept() {
     assert_eq!(machine.gpu_files(), 0);
     machine.reopen();
     assert_eq!((machine.exit(run), machine.was_told(run)), (Exit::Code(3), false));
-    machine.local().forget(run).unwrap();
-    assert_eq!(machine.phase(run), None);
+    // Its supervisor may not have gone yet.
+    machine.until("it is forgotten", |machine| {
+        machine.local().forget(run).unwrap();
+        machine.phase(run).is_none()
+    });
 }
 
 #[test]
@@ -309,6 +312,17 @@ fn a_machine_that_cannot_begin_a_run_says_so() {
     });
     machine.stop(first, 0);
     machine.exit(first);
+}
+
+#[test]
+fn a_run_does_not_begin_on_a_gpu_that_is_gone() {
+    let mut machine = Machine::with("gone", |settings| settings.nodes = vec![("n1".to_owned(), 6)]);
+    let run = machine.begin(1, &[5, 6], "true");
+    let reason = "n1 has 6 GPUs, and the run was given the one with number 6";
+    assert_eq!(machine.exit(run), Exit::Start(reason.to_owned()));
+    assert_eq!(machine.gpu_files(), 0);
+    let fits = machine.begin(2, &[4, 5], "true");
+    assert_eq!(machine.exit(fits), Exit::Code(0));
 }
 
 #[test]
