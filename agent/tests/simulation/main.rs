@@ -15,7 +15,7 @@ use crate::flaw::Flaw;
 use crate::oracle::Oracle;
 use crate::world::World;
 
-const SEEDS: u64 = 2_000;
+const SEEDS: u64 = 10_000;
 const STEPS: u32 = 300;
 
 /// A whole history, and what the onlooker saw of it.
