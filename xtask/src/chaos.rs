@@ -1,24 +1,46 @@
 //! Runs as real processes, while what watches over them is killed.
-use crate::process::{Failure, command};
+use crate::process::{Failure, command, show};
 
 /// How many runs, if nobody says so; the gate's tests have some tens.
 const RUNS: u64 = 600;
 
 pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
-    let remedy = "cargo xtask chaos local [--runs N]";
+    let remedy = "cargo xtask chaos local [--service] [--runs N]";
     let wrong = |what: String| Failure::new(what, remedy);
-    let n_runs = match options {
-        ["local"] => RUNS,
-        ["local", "--runs", number] => {
-            number.parse().map_err(|_| wrong(format!("--runs needs a number, not {number}")))?
-        }
-        [] => return Err(wrong("chaos needs a runner".to_owned())),
-        [name, ..] => return Err(wrong(format!("chaos does not understand {name} there"))),
+    let (mut has_service, mut n_runs) = (false, RUNS);
+    let Some(("local", mut rest)) = options.split_first().map(|(first, rest)| (*first, rest)) else {
+        return Err(wrong("chaos needs a runner, and `local` is the one there is".to_owned()));
     };
+    while let Some((option, others)) = rest.split_first() {
+        rest = match (*option, others) {
+            ("--service", others) => {
+                has_service = true;
+                others
+            }
+            ("--runs", [number, others @ ..]) => {
+                n_runs = number.parse().map_err(|_| wrong(format!("--runs needs a number, not {number}")))?;
+                others
+            }
+            ("--runs", []) => return Err(wrong("--runs needs a number".to_owned())),
+            (name, _) => return Err(wrong(format!("chaos does not understand {name} there"))),
+        };
+    }
+    if has_service { with_service(n_runs) } else { with_stand_in(n_runs) }
+}
+
+/// With a stand-in for the service, which loses answers.
+fn with_stand_in(n_runs: u64) -> Result<(), Failure> {
     let mut test = command("cargo", &["test", "--locked", "--package", "runner", "--test", "chaos"]);
     test.env("TIDEGATE_RUNS", n_runs.to_string());
     if test.status().is_ok_and(|status| status.success()) {
         return Ok(());
     }
     Err(Failure::new("the chaos test found something", "see the message above; processes of its runs may still live"))
+}
+
+/// With the real service in its runtime, which is killed as well; needs what `build` makes.
+fn with_service(n_runs: u64) -> Result<(), Failure> {
+    show("cargo", &["build", "--locked", "--bin", "tidegate"], "correct what the compiler says above")?;
+    let remedy = "see the message above; processes of its runs may still live";
+    show("node", &["e2e/chaos.mjs", &n_runs.to_string()], remedy)
 }

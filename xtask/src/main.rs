@@ -46,8 +46,9 @@ cargo xtask clients [--minutes N]
                                minutes and one that polls every six seconds, on what `build` has made
 cargo xtask soak NAME [--from N] [--count N]
                                a proof over many more random histories than in the gate, from the Nth on
-cargo xtask chaos local [--runs N]
-                               runs as real processes on this computer, while agents and supervisors are killed
+cargo xtask chaos local [--service] [--runs N]
+                               runs as real processes on this computer, while agents and supervisors are killed; with
+                               --service the service that `build` has made as well
 cargo xtask mutants [--again] [--minutes N]
                                which small changes to the engine no test notices; goes on where it ended, or tries
                                again what survived";
