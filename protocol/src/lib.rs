@@ -39,6 +39,7 @@ mod packing;
 pub mod publish;
 pub mod replay;
 pub mod sealed;
+mod share;
 mod spelling;
 
 pub mod deletion;

@@ -1,4 +1,5 @@
-//! How many unfinished jobs there may be at once: of one user, of one workspace, and in the cluster.
+//! How many unfinished jobs there may be at once: of one user, of one workspace, and in the cluster. What may stand in
+//! notes beside them is in [`crate::noted`].
 //!
 //! They protect the memory of the object that holds a cluster, and each user from the others. So they are no part of the
 //! rules: the engine knows nothing of them, plans and replays go beyond them, and what is over a limit that was lowered
@@ -22,7 +23,7 @@ use engine::unit::id::WorkspaceId;
 /// Of how many users and workspaces it is remembered how many jobs they have.
 const REMEMBERED_MAX: usize = 10_000;
 
-/// How many unfinished jobs there may be.
+/// How many unfinished jobs there may be, and how much may be kept beside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Of one user.
@@ -31,11 +32,18 @@ pub struct Limits {
     pub jobs_of_workspace: u64,
     /// In the cluster.
     pub jobs_of_cluster: u64,
+    /// What the notes of one user may count for, in bytes ([`crate::note::weight`]).
+    pub note_bytes_of_user: u64,
 }
 
 impl Limits {
     /// What there may be if nothing else is said.
-    pub const USUAL: Self = Self { jobs_of_user: 2_000, jobs_of_workspace: 5_000, jobs_of_cluster: 10_000 };
+    pub const USUAL: Self = Self {
+        jobs_of_user: 2_000,
+        jobs_of_workspace: 5_000,
+        jobs_of_cluster: 10_000,
+        note_bytes_of_user: 64 * 1024 * 1024,
+    };
 }
 
 /// Whose jobs are counted.

@@ -5,6 +5,7 @@ use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
 use engine::message::snapshot::Snapshot;
 use engine::unit::id::CommandId;
+use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::digest::sha256;
 use crate::fault::Fault;
 use crate::note::Bucket;
+use crate::note::Held;
 use crate::note::Note;
 use crate::note::NoteChange;
 use crate::note::Stale;
@@ -179,6 +181,10 @@ pub trait LogStore {
     fn notes(&self, bucket: Bucket) -> Result<Vec<Note>, Fault>;
     /// What the notes of a bucket [count for](crate::note::weight).
     fn bucket_bytes(&self, bucket: Bucket) -> Result<u64, Fault>;
+    /// What a note counts for, if there is one of that name.
+    fn held(&self, name: &str) -> Result<Option<Held>, Fault>;
+    /// What the notes of a user count for, in one bucket or in all of them.
+    fn owned_bytes(&self, owner: &UserId, bucket: Option<Bucket>) -> Result<u64, Fault>;
     /// Objects of KV that may go by a time, those that have waited longest first, and at most so many.
     fn garbage(&self, by: Timestamp, count: usize) -> Result<Vec<Garbage>, Fault>;
     /// Buckets that have changed since they were published.

@@ -17,6 +17,7 @@ use crate::replay::replay;
 use crate::replay::restore_state;
 use crate::restore::restoring::Restoring;
 use crate::sealed::Sealed;
+use crate::share::Shares;
 
 /// What can be rebuilt from the log.
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub(crate) struct Memory {
     pub(crate) is_new: bool,
     /// How many jobs there are of whom.
     pub(crate) counted: Counted,
+    /// How much of the notes is whose.
+    pub(crate) shares: Shares,
 }
 
 /// The memory of a log, unless the cluster is being restored or was deleted.
@@ -125,6 +128,7 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
         news_since,
         is_new: false,
         counted: Counted::default(),
+        shares: Shares::default(),
     })
 }
 

@@ -4,6 +4,7 @@
 //! A note changes with a command or not at all, and it goes to KV with the publication of that command, so that KV alone
 //! gives it back. To be few keys, notes are published in buckets by the digest of their names ([`crate::pack`]).
 
+use engine::unit::id::UserId;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -19,6 +20,25 @@ pub struct Note {
     pub name: String,
     /// What it says.
     pub text: String,
+    /// Whose share it counts for; nobody's for what administrators keep.
+    pub owner: Option<UserId>,
+}
+
+impl Note {
+    /// A note that counts for nobody yet: whoever hands it in is named when it is kept.
+    #[must_use]
+    pub fn new(name: String, text: String) -> Self {
+        Self { name, text, owner: None }
+    }
+}
+
+/// What a note that is kept counts for, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// What it counts for in its bucket.
+    pub bytes: u64,
+    /// Whose share it counts for.
+    pub owner: Option<UserId>,
 }
 
 /// A change of a note.
@@ -46,10 +66,11 @@ pub fn bucket(name: &str) -> Bucket {
     u8::from_str_radix(&sha256(name.as_bytes())[..2], 16).unwrap_or_default()
 }
 
-/// What a note counts for in its bucket: its name and its text as JSON, with a colon and a comma.
+/// What a note counts for in its bucket: its name, its text and its owner as JSON, with what is between them.
 #[must_use]
-pub fn weight(name: &str, text: &str) -> u64 {
-    encoded(name) + encoded(text) + 2
+pub fn weight(name: &str, text: &str, owner: Option<&UserId>) -> u64 {
+    let owner = owner.map_or(0, |owner| encoded(owner.as_str()) + 3);
+    encoded(name) + encoded(text) + owner + 2
 }
 
 /// How many bytes a text has as JSON, with its quotes.
@@ -64,13 +85,18 @@ fn encoded(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use engine::unit::id::UserId;
+
     use super::weight;
 
     #[test]
     fn a_note_counts_as_it_is_written() {
         for text in ["", "plain", "\"\\\n\r\t\u{8}\u{c}", "\u{0}\u{1}\u{1f}\u{7f}", "ä/€/𝄞\u{2028}"] {
             let line = format!("{}:{},", serde_json::json!(text), serde_json::json!(text));
-            assert_eq!(weight(text, text), line.len() as u64, "{line}");
+            assert_eq!(weight(text, text, None), line.len() as u64, "{line}");
+            let owner = UserId::new("ann").ok();
+            let line = format!("{}:{},", serde_json::json!(text), serde_json::json!([text, owner]));
+            assert_eq!(weight(text, text, owner.as_ref()), line.len() as u64, "{line}");
         }
     }
 }

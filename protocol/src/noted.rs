@@ -4,6 +4,7 @@ use engine::message::envelope::Envelope;
 use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::transition::Sender;
+use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 
 use crate::cluster::Cluster;
@@ -16,6 +17,7 @@ use crate::note::Note;
 use crate::note::NoteChange;
 use crate::note::bucket;
 use crate::note::weight;
+use crate::share;
 
 /// How many bytes a note may have.
 pub const NOTE_BYTES_MAX: usize = 32 * 1024;
@@ -34,36 +36,55 @@ impl<S: LogStore> Cluster<S> {
         notes: &[NoteChange],
         now: Timestamp,
     ) -> Result<Done, Failure> {
-        let writes = self.note_writes(notes)?;
-        self.submit_with(envelope, sender, writes, now)
+        let owner = share::owner(envelope, sender);
+        let kept = self.taken_in(notes, owner.as_ref())?;
+        let done = self.submit_with(envelope, sender, kept.writes, now)?;
+        // A dry run and a repeated command have changed none.
+        if done.record.is_some() {
+            self.memory()?.shares.follow(owner.as_ref(), kept.more, kept.is_less);
+        }
+        Ok(done)
     }
 
     /// Changes notes and nothing else.
-    pub fn keep_notes(&mut self, notes: &[NoteChange]) -> Result<(), Failure> {
-        let writes = self.note_writes(notes)?;
-        self.store.commit(&writes).inspect_err(|_| self.forget())?;
-        self.memory()?.has_stale_notes = true;
+    pub fn keep_notes(&mut self, notes: &[NoteChange], sender: &Sender) -> Result<(), Failure> {
+        self.keep(notes, share::of(sender).as_ref())
+    }
+
+    fn keep(&mut self, notes: &[NoteChange], owner: Option<&UserId>) -> Result<(), Failure> {
+        let kept = self.taken_in(notes, owner)?;
+        self.store.commit(&kept.writes).inspect_err(|_| self.forget())?;
+        let memory = self.memory()?;
+        memory.has_stale_notes = true;
+        memory.shares.follow(owner, kept.more, kept.is_less);
         Ok(())
     }
 
-    fn note_writes(&self, notes: &[NoteChange]) -> Result<Vec<Write>, Failure> {
-        let mut writes = Vec::new();
+    /// Changes of notes as somebody's, if there is room for them.
+    fn taken_in(&mut self, notes: &[NoteChange], owner: Option<&UserId>) -> Result<TakenIn, Failure> {
+        let mut kept = TakenIn::default();
         for change in notes {
-            if let NoteChange::Put(Note { name, text }) = change {
-                let bytes = text.len();
-                if bytes > NOTE_BYTES_MAX {
-                    return Err(too_much("bytes of what is kept beside it", bytes as u64, NOTE_BYTES_MAX as u64).into());
+            let change = match change {
+                NoteChange::Put(note) => {
+                    let note = Note { owner: owner.cloned(), ..note.clone() };
+                    kept.weigh(&note, &self.store)?;
+                    NoteChange::Put(note)
                 }
-                let before = self.store.note(name)?.map_or(0, |before| weight(name, &before));
-                let after = weight(name, text);
-                let all = self.store.bucket_bytes(bucket(name))?.saturating_sub(before) + after;
-                if after > before && all > BUCKET_BYTES_MAX {
-                    return Err(too_much("bytes of notes in one bucket", all, BUCKET_BYTES_MAX).into());
+                NoteChange::Drop(name) => {
+                    kept.is_less = true;
+                    NoteChange::Drop(name.clone())
                 }
-            }
-            writes.push(Write::ChangeNote(change.clone()));
+            };
+            kept.writes.push(Write::ChangeNote(change));
         }
-        Ok(writes)
+        if let Some(owner) = owner.filter(|_| kept.more > 0) {
+            let limit = self.profile.limits.note_bytes_of_user;
+            self.memory()?;
+            if let Some(memory) = &mut self.memory {
+                memory.shares.admit(&self.store, owner, kept.more, limit)?;
+            }
+        }
+        Ok(kept)
     }
 
     /// What a note says.
@@ -89,7 +110,41 @@ impl<S: LogStore> Cluster<S> {
         let Some(state) = memory.map(|memory| &memory.state) else { return Ok(()) };
         let gone = |name: &String| !is_needed(state, name, &|| store.note(name).ok().flatten());
         let drops: Vec<NoteChange> = names.into_iter().filter(gone).map(NoteChange::Drop).collect();
-        if drops.is_empty() { Ok(()) } else { self.keep_notes(&drops) }
+        if drops.is_empty() { Ok(()) } else { self.keep(&drops, None) }
+    }
+}
+
+/// What changes of notes come to.
+#[derive(Default)]
+struct TakenIn {
+    writes: Vec<Write>,
+    /// How much more its owner has by them.
+    more: u64,
+    /// Whether somebody may have less.
+    is_less: bool,
+}
+
+impl TakenIn {
+    /// Takes a note in, unless it is too large or its bucket or its owner's share of that is full.
+    fn weigh(&mut self, note: &Note, store: &impl LogStore) -> Result<(), Failure> {
+        let Note { name, text, owner } = note;
+        let bytes = text.len();
+        if bytes > NOTE_BYTES_MAX {
+            return Err(too_much("bytes of what is kept beside it", bytes as u64, NOTE_BYTES_MAX as u64).into());
+        }
+        let held = store.held(name)?;
+        let (before, after) = (held.as_ref().map_or(0, |held| held.bytes), weight(name, text, owner.as_ref()));
+        let all = store.bucket_bytes(bucket(name))?.saturating_sub(before) + after;
+        if after > before && all > BUCKET_BYTES_MAX {
+            return Err(too_much("bytes of notes in one bucket", all, BUCKET_BYTES_MAX).into());
+        }
+        let own_before = held.filter(|held| held.owner == *owner).map_or(0, |held| held.bytes);
+        if let Some(owner) = owner.as_ref().filter(|_| after > own_before) {
+            share::admit_in_bucket(store, owner, bucket(name), own_before, after)?;
+        }
+        self.more += after.saturating_sub(own_before);
+        self.is_less |= before > 0;
+        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use engine::unit::id::UserId;
 use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde::Serialize;
@@ -19,6 +20,7 @@ use crate::fault::Fault;
 use crate::kv::KvStore;
 use crate::kv::whole;
 use crate::log::decode;
+use crate::log::encode;
 use crate::name::ClusterName;
 use crate::name::is_fixed;
 use crate::note::Bucket;
@@ -31,7 +33,34 @@ use crate::note::bucket;
 struct Pack {
     #[serde(rename = "format")]
     _format: u32,
-    buckets: BTreeMap<Bucket, BTreeMap<String, String>>,
+    buckets: BTreeMap<Bucket, BTreeMap<String, Said>>,
+}
+
+/// What a note of a pack says. Packs of earlier versions name no owners.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Text(String),
+    Owned(String, UserId),
+}
+
+impl Said {
+    fn note(self, name: String) -> Note {
+        match self {
+            Self::Text(text) => Note::new(name, text),
+            Self::Owned(text, owner) => Note { name, text, owner: Some(owner) },
+        }
+    }
+}
+
+/// A note as a pack has it.
+pub(crate) fn line(note: &Note) -> Result<String, Fault> {
+    let Note { name, text, owner } = note;
+    let said = match owner {
+        Some(owner) => encode(&(text, owner))?,
+        None => encode(text)?,
+    };
+    Ok(format!("{}:{said}", encode(name)?))
 }
 
 /// A bucket under a key of its own, as earlier versions have put it.
@@ -74,7 +103,8 @@ pub(crate) fn content(pack: &PackRef, text: Option<String>) -> Result<Vec<Note>,
         // Without a digest nobody can tell whether something is missing.
         let Some(text) = text else { return Ok(Vec::new()) };
         let Alone { format: _, notes } = decode(key, &text)?;
-        pack.buckets.iter().map(|(bucket, _)| (*bucket, notes.clone())).collect()
+        let said = || notes.iter().map(|(name, text)| (name.clone(), Said::Text(text.clone()))).collect();
+        pack.buckets.iter().map(|(bucket, _)| (*bucket, said())).collect()
     };
     let mut found = Vec::new();
     for (number, _) in &pack.buckets {
@@ -85,7 +115,7 @@ pub(crate) fn content(pack: &PackRef, text: Option<String>) -> Result<Vec<Note>,
                 format!("bucket {number} has the note {name}, which is not one of its own"),
             ));
         }
-        found.extend(notes.into_iter().map(|(name, text)| Note { name, text }));
+        found.extend(notes.into_iter().map(|(name, said)| said.note(name)));
     }
     Ok(found)
 }

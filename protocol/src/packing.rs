@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use engine::unit::sort;
 use engine::unit::time::Timestamp;
 
 use crate::cluster::Cluster;
@@ -19,6 +20,7 @@ use crate::name::ClusterName;
 use crate::name::is_fixed;
 use crate::note::Bucket;
 use crate::note::Stale;
+use crate::pack;
 use crate::sealed::Sealed;
 
 /// How many bytes of notes one publication takes along. What is left goes with the next one.
@@ -131,11 +133,11 @@ impl<S: LogStore> Cluster<S> {
 
     /// The notes of a bucket as JSON, in pieces of which each fits into a pack; none if there are none.
     fn pieces(&self, bucket: Bucket) -> Result<Vec<String>, Fault> {
-        let notes = self.store.notes(bucket)?.into_iter().map(|note| (note.name, note.text));
-        let notes: BTreeMap<String, String> = notes.collect();
+        let mut notes = self.store.notes(bucket)?;
+        sort::by(&mut notes, |one, other| one.name.cmp(&other.name));
         let (mut pieces, mut piece) = (Vec::new(), String::new());
-        for (name, text) in &notes {
-            let line = format!("{}:{}", encode(name)?, encode(text)?);
+        for note in &notes {
+            let line = pack::line(note)?;
             if !piece.is_empty() && (piece.len() + line.len()) as u64 > PACK_BYTES_MAX {
                 pieces.push(format!("{{{}}}", std::mem::take(&mut piece)));
             }

@@ -1,6 +1,6 @@
 //! The runtime's bindings, each under its name: the KV namespace `CLUSTERS`, the objects `CLUSTER`, the secrets
 //! `ADMIN_KEY`, `MONITOR_KEY`, `MASTER_SECRET` and `MASTER_SECRET_BEFORE`, the variables `PACE`, `PAST_DAYS`,
-//! `JOBS_OF_*_MAX`, `RESTORE_OPERATIONS`, `CLOCK_CALLS`, `MISSED_AFTER_S`, `SESSION_IDLE_S`, `KV_LATE_S` and `ACCESS_*`.
+//! `JOBS_OF_*_MAX`, `NOTE_BYTES_OF_USER_MAX`, `RESTORE_OPERATIONS`, `CLOCK_CALLS`, `MISSED_AFTER_S`, `SESSION_IDLE_S`, `KV_LATE_S` and `ACCESS_*`.
 
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -72,14 +72,16 @@ pub(crate) fn profile(env: &Env) -> Profile {
     Profile { past_kept, limits: limits(env), ..usual }
 }
 
-/// How many unfinished jobs there may be: `JOBS_OF_USER_MAX`, `JOBS_OF_WORKSPACE_MAX`, `JOBS_OF_CLUSTER_MAX`.
+/// How many unfinished jobs there may be: `JOBS_OF_USER_MAX`, `JOBS_OF_WORKSPACE_MAX`, `JOBS_OF_CLUSTER_MAX`; and how much
+/// of the notes may be one user's: `NOTE_BYTES_OF_USER_MAX`.
 fn limits(env: &Env) -> Limits {
     let number = |name: &str, usual: u64| variable(env, name).parse().unwrap_or(usual);
-    let Limits { jobs_of_user, jobs_of_workspace, jobs_of_cluster } = Limits::USUAL;
+    let Limits { jobs_of_user, jobs_of_workspace, jobs_of_cluster, note_bytes_of_user } = Limits::USUAL;
     Limits {
         jobs_of_user: number("JOBS_OF_USER_MAX", jobs_of_user),
         jobs_of_workspace: number("JOBS_OF_WORKSPACE_MAX", jobs_of_workspace),
         jobs_of_cluster: number("JOBS_OF_CLUSTER_MAX", jobs_of_cluster),
+        note_bytes_of_user: number("NOTE_BYTES_OF_USER_MAX", note_bytes_of_user),
     }
 }
 

@@ -7,7 +7,7 @@
 //! | `snapshots` | `seq` | states, at most two of them |
 //! | `more` | `kind, name, part` | what of a text does not fit into its row |
 //! | `meta` | `key` | the published head, the sealed publication, the cluster's name |
-//! | `notes` | `name` | what is kept beside the log, with the bucket in which it is published and what it counts for there |
+//! | `notes` | `name` | what is kept beside the log, with its owner, the bucket in which it is published and what it counts for there |
 //! | `buckets` | `bucket` | how often a bucket has changed, and how many of these changes are published |
 //! | `garbage` | `due, key` | objects of KV that may go from a time on |
 //! | `agents` | `name` | what is known of an agent beside the log |
@@ -21,6 +21,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::unit::id::CommandId;
+use engine::unit::id::UserId;
 use engine::unit::sort;
 use engine::unit::time::Timestamp;
 use protocol::fault::Fault;
@@ -32,6 +33,7 @@ use protocol::log::Record;
 use protocol::log::Stored;
 use protocol::log::Write;
 use protocol::note::Bucket;
+use protocol::note::Held;
 use protocol::note::Note;
 use protocol::note::Stale;
 use serde::Deserialize;
@@ -56,7 +58,7 @@ use crate::storage::row::integer;
 mod execute;
 pub(crate) mod row;
 
-const SCHEMA: [&str; 16] = [
+const SCHEMA: [&str; 15] = [
     "CREATE TABLE IF NOT EXISTS log (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, revision INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, entry TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS log_by_revision ON log (revision, seq)",
     "CREATE TABLE IF NOT EXISTS answers (id TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL, receipt TEXT NOT NULL)",
@@ -64,8 +66,7 @@ const SCHEMA: [&str; 16] = [
     "CREATE TABLE IF NOT EXISTS snapshots (seq INTEGER PRIMARY KEY, revision INTEGER NOT NULL, at INTEGER NOT NULL, text TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS more (kind TEXT NOT NULL, name TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, name, part))",
     "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, bucket INTEGER NOT NULL, bytes INTEGER NOT NULL, text TEXT NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS notes_by_bucket ON notes (bucket, bytes)",
+    "CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, bucket INTEGER NOT NULL, bytes INTEGER NOT NULL, text TEXT NOT NULL, owner TEXT)",
     "CREATE INDEX IF NOT EXISTS notes_by_job_type ON notes (text ->> 'JobType', bucket, name)",
     "CREATE TABLE IF NOT EXISTS buckets (bucket INTEGER PRIMARY KEY, changes INTEGER NOT NULL, published INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS garbage (due INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (due, key)) WITHOUT ROWID",
@@ -73,6 +74,14 @@ const SCHEMA: [&str; 16] = [
     "CREATE TABLE IF NOT EXISTS tails (job TEXT PRIMARY KEY, run TEXT NOT NULL, bytes INTEGER NOT NULL, text TEXT NOT NULL) WITHOUT ROWID",
     nonces::TABLE,
     nonces::COUNTS,
+];
+
+/// What the table of notes of an earlier version lacks.
+const ADD_OWNERS: &str = "ALTER TABLE notes ADD COLUMN owner TEXT";
+/// One index for what a bucket has and for what somebody has in it: each further one would be a row more for each note.
+const SHARES: [&str; 2] = [
+    "DROP INDEX IF EXISTS notes_by_bucket",
+    "CREATE INDEX IF NOT EXISTS notes_by_share ON notes (bucket, owner, bytes)",
 ];
 
 /// The storage of one object.
@@ -117,9 +126,22 @@ struct TextRow {
 }
 
 #[derive(Deserialize)]
+struct FieldRow {
+    name: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
 struct NoteRow {
     name: String,
     text: String,
+    owner: Option<UserId>,
+}
+
+#[derive(Deserialize)]
+struct HeldRow {
+    bytes: u64,
+    owner: Option<UserId>,
 }
 
 #[derive(Deserialize)]
@@ -143,10 +165,17 @@ impl SqlLog {
     /// The storage with its tables.
     pub(crate) fn open(storage: Storage) -> Result<Self, Fault> {
         let log = Self { storage };
-        for statement in SCHEMA {
+        for statement in SCHEMA.iter().chain(log.without_owners()?.then_some(&ADD_OWNERS)).chain(&SHARES) {
             log.rows::<TextRow>(statement, Vec::new())?;
         }
         Ok(log)
+    }
+
+    /// Whether an earlier version has made the table of notes, which says of none whose it is.
+    fn without_owners(&self) -> Result<bool, Fault> {
+        let query = "SELECT sql AS text FROM sqlite_master WHERE type = 'table' AND name = 'notes'";
+        let rows: Vec<TextRow> = self.rows(query, Vec::new())?;
+        Ok(rows.first().is_some_and(|row| !row.text.contains("owner")))
     }
 
     /// Whether a cluster has ever been opened here. Asking leaves nothing behind.
@@ -247,23 +276,38 @@ impl LogStore for SqlLog {
         let query = format!(
             "SELECT group_concat(name, char(10)) AS name, {value} AS text FROM notes WHERE {value} IS NOT NULL AND +name >= ? AND +name < ? GROUP BY {value}, bucket"
         );
-        let rows: Vec<NoteRow> = self.rows(&query, vec![start.into(), format!("{start}\u{10ffff}").into()])?;
-        let each = |row: &NoteRow| row.name.lines().map(|name| (name.to_owned(), row.text.clone())).collect::<Vec<_>>();
+        let rows: Vec<FieldRow> = self.rows(&query, vec![start.into(), format!("{start}\u{10ffff}").into()])?;
+        let each =
+            |row: &FieldRow| row.name.lines().map(|name| (name.to_owned(), row.text.clone())).collect::<Vec<_>>();
         let mut fields: Vec<(String, String)> = rows.iter().flat_map(each).collect();
         sort::by(&mut fields, Ord::cmp);
         Ok(fields)
     }
 
     fn notes(&self, bucket: Bucket) -> Result<Vec<Note>, Fault> {
-        let query = "SELECT name, text FROM notes WHERE bucket = ?";
+        let query = "SELECT name, text, owner FROM notes WHERE bucket = ?";
         let rows: Vec<NoteRow> = self.rows(query, vec![integer(bucket.into())])?;
-        Ok(rows.into_iter().map(|NoteRow { name, text }| Note { name, text }).collect())
+        Ok(rows.into_iter().map(|NoteRow { name, text, owner }| Note { name, text, owner }).collect())
     }
 
     fn bucket_bytes(&self, bucket: Bucket) -> Result<u64, Fault> {
         // Notes of earlier versions count as their texts were, until they are written anew.
         let query = "SELECT COALESCE(SUM(bytes), 0) AS count FROM notes WHERE bucket = ?";
         let rows: Vec<CountRow> = self.rows(query, vec![integer(bucket.into())])?;
+        Ok(rows.first().map_or(0, |row| row.count))
+    }
+
+    fn held(&self, name: &str) -> Result<Option<Held>, Fault> {
+        let rows: Vec<HeldRow> = self.rows("SELECT bytes, owner FROM notes WHERE name = ?", vec![name.into()])?;
+        Ok(rows.into_iter().next().map(|HeldRow { bytes, owner }| Held { bytes, owner }))
+    }
+
+    fn owned_bytes(&self, owner: &UserId, bucket: Option<Bucket>) -> Result<u64, Fault> {
+        // The index begins with the bucket.
+        let query = "SELECT COALESCE(SUM(bytes), 0) AS count FROM notes WHERE owner = ? AND bucket IN (SELECT bucket FROM buckets WHERE bucket BETWEEN ? AND ?)";
+        let (first, last) = bucket.map_or((Bucket::MIN, Bucket::MAX), |bucket| (bucket, bucket));
+        let values = vec![owner.as_str().into(), integer(first.into()), integer(last.into())];
+        let rows: Vec<CountRow> = self.rows(query, values)?;
         Ok(rows.first().map_or(0, |row| row.count))
     }
 

@@ -28,8 +28,8 @@ pub trait House {
     /// Hands a command in, if the sender may send it. The documents change with it, or not at all.
     fn send(&mut self, envelope: &Envelope, sender: &Sender, changes: &[Change]) -> Result<Receipt, Problem>;
 
-    /// Changes documents and nothing else.
-    fn keep(&mut self, changes: &[Change]) -> Result<(), Problem>;
+    /// Changes documents and nothing else; they count for the sender.
+    fn keep(&mut self, changes: &[Change], sender: &Sender) -> Result<(), Problem>;
 
     /// A document's text.
     fn document(&self, name: &str) -> Result<Option<String>, Problem>;

@@ -44,10 +44,10 @@ impl House for Shelf {
     fn send(&mut self, envelope: &Envelope, sender: &Sender, changes: &[Change]) -> Result<Receipt, Problem> {
         authorise(&self.state, sender, &envelope.command)?;
         let receipt = authority::handle(&mut self.state, envelope, self.now)?;
-        if envelope.dry_run { Ok(receipt) } else { self.keep(changes).map(|()| receipt) }
+        if envelope.dry_run { Ok(receipt) } else { self.keep(changes, sender).map(|()| receipt) }
     }
 
-    fn keep(&mut self, changes: &[Change]) -> Result<(), Problem> {
+    fn keep(&mut self, changes: &[Change], _sender: &Sender) -> Result<(), Problem> {
         for Change { name, text } in changes {
             match text {
                 Some(text) => drop(self.documents.insert(name.clone(), text.clone())),

@@ -113,7 +113,7 @@ impl<'a> Visit<'a> {
 
     /// Changes documents and nothing else.
     pub(crate) fn keep(&mut self, changes: &[Change]) -> Result<(), Problem> {
-        self.house.keep(changes)
+        self.house.keep(changes, self.sender)
     }
 
     /// The document on a thing; an empty one if there is none.

@@ -275,5 +275,5 @@ fn identity(agent: usize) -> Identity {
 
 fn scripted(job: &str) -> Note {
     let text = json!({ "format": 1, "command": ["true"] }).to_string();
-    Note { name: script::note_name(&JobId::new(job).expect("a good name")), text }
+    Note::new(script::note_name(&JobId::new(job).expect("a good name")), text)
 }

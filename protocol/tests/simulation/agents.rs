@@ -101,7 +101,7 @@ impl Desk {
         let command = json!({ "submit_job": { "job": job, "quota": "q", "pods": pods, "fault_tolerance": {} } });
         let envelope = envelope(&format!("command-{}", self.n_commands), &command);
         let text = json!({ "format": 1, "command": ["true"] }).to_string();
-        let note = Note { name: script::note_name(&id(job)), text };
+        let note = Note::new(script::note_name(&id(job)), text);
         let noted = self.cluster.submit_noted(&envelope, &sender(), &[NoteChange::Put(note)], self.now);
         self.rung(&noted.expect("it is accepted"))
     }

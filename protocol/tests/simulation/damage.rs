@@ -33,7 +33,7 @@ const JOBS: u32 = 24;
 const PROFILE: Profile = Profile { snapshot_every: 10, entries_kept: 4, segments_max: 3, ..crate::PROFILE };
 
 fn note(number: u32) -> NoteChange {
-    NoteChange::Put(Note { name: format!("job/job-{number}"), text: format!("{{\"command\":\"train {number}\"}}") })
+    NoteChange::Put(Note::new(format!("job/job-{number}"), format!("{{\"command\":\"train {number}\"}}")))
 }
 
 /// A small cluster with a past and notes, all of it published, and what a restore of it gives.

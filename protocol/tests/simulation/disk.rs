@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::str::Split;
 
 use engine::unit::id::CommandId;
+use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 use protocol::fault::Fault;
 use protocol::log::Answered;
@@ -18,6 +19,7 @@ use protocol::log::Record;
 use protocol::log::Stored;
 use protocol::log::Write;
 use protocol::note::Bucket;
+use protocol::note::Held;
 use protocol::note::Note;
 use protocol::note::NoteChange;
 use protocol::note::Stale;
@@ -42,7 +44,7 @@ struct Tables {
     snapshots: BTreeMap<u64, Stored>,
     meta: BTreeMap<Meta, String>,
     /// Texts by their names, each with its bucket.
-    notes: BTreeMap<String, (Bucket, String)>,
+    notes: BTreeMap<String, (Bucket, String, Option<UserId>)>,
     garbage: BTreeSet<(Timestamp, String)>,
     /// Changes by bucket, and how many of them are published.
     changes: BTreeMap<Bucket, (u64, u64)>,
@@ -198,8 +200,8 @@ impl Tables {
             Write::DropEntries(through) => self.log.retain(|seq, _| seq > through),
             Write::DropAnswers(before) => self.commands.retain(|_, answered| answered.at >= *before),
             Write::DropSnapshots(before) => self.snapshots.retain(|seq, _| seq >= before),
-            Write::ChangeNote(NoteChange::Put(Note { name, text })) => {
-                self.notes.insert(name.clone(), (bucket(name), text.clone()));
+            Write::ChangeNote(NoteChange::Put(Note { name, text, owner })) => {
+                self.notes.insert(name.clone(), (bucket(name), text.clone(), owner.clone()));
                 self.changes.entry(bucket(name)).or_default().0 += 1;
             }
             Write::ChangeNote(NoteChange::Drop(name)) => {
@@ -232,7 +234,9 @@ impl Tables {
             .values()
             .map(|Stored { seq, revision, at, text }| format!("snapshots\t{seq}\t{revision}\t{}\t{text}\n", at.0));
         let meta = meta.iter().map(|(key, value)| format!("meta\t{}\t{value}\n", key.as_str()));
-        let notes = notes.iter().map(|(name, (_, text))| format!("notes\t{name}\t{text}\n"));
+        let notes = notes.iter().map(|(name, (_, text, owner))| {
+            format!("notes\t{name}\t{text}\t{}\n", owner.as_ref().map_or("", UserId::as_str))
+        });
         let buckets =
             changes.iter().map(|(bucket, (changes, published))| format!("buckets\t{bucket}\t{changes}\t{published}\n"));
         let garbage = garbage.iter().map(|(due, key)| format!("garbage\t{}\t{key}\n", due.0));
@@ -264,7 +268,10 @@ impl Tables {
             }
             "notes" => {
                 let name: String = next(at);
-                self.notes.insert(name.clone(), (bucket(&name), next(at)));
+                let text = next(at);
+                // Earlier versions did not say whose a note is.
+                let owner = at.next().and_then(|owner| UserId::new(owner).ok());
+                self.notes.insert(name.clone(), (bucket(&name), text, owner));
             }
             "garbage" => drop(self.garbage.insert((Timestamp(next(at)), next(at)))),
             "buckets" => drop(self.changes.insert(next(at), (next(at), next(at)))),
@@ -324,7 +331,7 @@ impl LogStore for Disk {
         if self.0.borrow().plan == Plan::FailNotes {
             return Err(Fault::log("planned, notes"));
         }
-        Ok(self.0.borrow().tables.notes.get(name).map(|(_, text)| text.clone()))
+        Ok(self.0.borrow().tables.notes.get(name).map(|(_, text, _)| text.clone()))
     }
 
     fn note_names(&self, start: &str) -> Result<Vec<String>, Fault> {
@@ -337,17 +344,35 @@ impl LogStore for Disk {
         let named = inner.tables.notes.iter().filter(|(name, _)| name.starts_with(start));
         let value =
             |text: &str| serde_json::from_str::<serde_json::Value>(text).ok()?[field].as_str().map(str::to_owned);
-        Ok(named.filter_map(|(name, (_, text))| Some((name.clone(), value(text)?))).collect())
+        Ok(named.filter_map(|(name, (_, text, _))| Some((name.clone(), value(text)?))).collect())
     }
 
     fn notes(&self, wanted: Bucket) -> Result<Vec<Note>, Fault> {
         let inner = self.0.borrow();
-        let notes = inner.tables.notes.iter().filter(|(_, (bucket, _))| *bucket == wanted);
-        Ok(notes.map(|(name, (_, text))| Note { name: name.clone(), text: text.clone() }).collect())
+        let notes = inner.tables.notes.iter().filter(|(_, (bucket, ..))| *bucket == wanted);
+        Ok(notes
+            .map(|(name, (_, text, owner))| Note { name: name.clone(), text: text.clone(), owner: owner.clone() })
+            .collect())
     }
 
     fn bucket_bytes(&self, wanted: Bucket) -> Result<u64, Fault> {
-        Ok(self.notes(wanted)?.iter().map(|note| weight(&note.name, &note.text)).sum())
+        Ok(self.notes(wanted)?.iter().map(|note| weight(&note.name, &note.text, note.owner.as_ref())).sum())
+    }
+
+    fn held(&self, name: &str) -> Result<Option<Held>, Fault> {
+        let inner = self.0.borrow();
+        let note = inner.tables.notes.get(name);
+        Ok(note.map(|(_, text, owner)| Held { bytes: weight(name, text, owner.as_ref()), owner: owner.clone() }))
+    }
+
+    fn owned_bytes(&self, owner: &UserId, bucket: Option<Bucket>) -> Result<u64, Fault> {
+        let inner = self.0.borrow();
+        let own = inner
+            .tables
+            .notes
+            .iter()
+            .filter(|(_, (at, _, of))| of.as_ref() == Some(owner) && bucket.is_none_or(|bucket| bucket == *at));
+        Ok(own.map(|(name, (_, text, owner))| weight(name, text, owner.as_ref())).sum())
     }
 
     fn garbage(&self, by: Timestamp, count: usize) -> Result<Vec<Garbage>, Fault> {

@@ -74,7 +74,7 @@ impl Life {
         let job = json!({ "job": format!("job-{number}"), "quota": if number.is_multiple_of(2) { "a" } else { "b" },
             "pods": [{ "amount": { "gpu": 1000 * (1 + random.below(4)) } }],
             "duration_ms": 60_000 * (1 + random.below(60)) });
-        let note = Note { name: format!("job/job-{number}"), text: "n".repeat(NOTE_BYTES) };
+        let note = Note::new(format!("job/job-{number}"), "n".repeat(NOTE_BYTES));
         let envelope = envelope(&format!("submit-{number}"), &json!({ "submit_job": job }));
         self.cluster.submit_noted(&envelope, &sender(), &[NoteChange::Put(note)], now).expect("it is accepted");
     }
@@ -116,7 +116,7 @@ impl Life {
         // Notes of jobs that are forgotten are dropped together.
         let drops: Vec<NoteChange> =
             (from..self.n_jobs).map(|number| NoteChange::Drop(format!("job/job-{number}"))).collect();
-        self.cluster.keep_notes(&drops).expect("they are dropped");
+        self.cluster.keep_notes(&drops, &sender()).expect("they are dropped");
     }
 }
 

@@ -27,7 +27,10 @@ use crate::world::name;
 use crate::world::sender;
 
 fn few(jobs_of_user: u64, jobs_of_workspace: u64, jobs_of_cluster: u64) -> Profile {
-    Profile { limits: Limits { jobs_of_user, jobs_of_workspace, jobs_of_cluster }, ..Profile::default() }
+    Profile {
+        limits: Limits { jobs_of_user, jobs_of_workspace, jobs_of_cluster, ..Limits::USUAL },
+        ..Profile::default()
+    }
 }
 
 /// A cluster with two workspaces, in each of which Ann and Bob are developers.

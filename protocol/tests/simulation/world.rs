@@ -99,7 +99,7 @@ fn note_change(envelope: &Envelope) -> Option<NoteChange> {
     let name = format!("job/{}", number % 37);
     Some(match number % 5 {
         0 => NoteChange::Drop(name),
-        _ => NoteChange::Put(Note { name, text: format!("said by {}", envelope.id) }),
+        _ => NoteChange::Put(Note::new(name, format!("said by {}", envelope.id))),
     })
 }
 
@@ -374,7 +374,7 @@ impl World {
             }
             replay(&mut self.shadow, &entry).expect("I2: the log can be replayed");
             match note_change(&entry.envelope) {
-                Some(NoteChange::Put(Note { name, text })) => drop(self.notes.insert(name, text)),
+                Some(NoteChange::Put(Note { name, text, owner: _ })) => drop(self.notes.insert(name, text)),
                 Some(NoteChange::Drop(name)) => drop(self.notes.remove(&name)),
                 None => {}
             }

@@ -146,5 +146,5 @@ pub(super) fn note(core: &Core, job: &JobId, script: &Script) -> Result<NoteChan
     if is_other {
         return Err(Rejection::Taken { noun: Noun::Job, name: job.to_string() }.into());
     }
-    Ok(NoteChange::Put(Note { name, text }))
+    Ok(NoteChange::Put(Note::new(name, text)))
 }

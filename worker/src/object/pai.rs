@@ -208,8 +208,8 @@ impl House for Host<'_> {
         Ok(receipt)
     }
 
-    fn keep(&mut self, changes: &[Change]) -> Result<(), Problem> {
-        self.cluster.keep_notes(&notes(changes)).map_err(problem)
+    fn keep(&mut self, changes: &[Change], sender: &Sender) -> Result<(), Problem> {
+        self.cluster.keep_notes(&notes(changes), sender).map_err(problem)
     }
 
     fn document(&self, name: &str) -> Result<Option<String>, Problem> {
@@ -234,7 +234,7 @@ impl House for Host<'_> {
 
 fn notes(changes: &[Change]) -> Vec<NoteChange> {
     let one = |Change { name, text }: &Change| match text {
-        Some(text) => NoteChange::Put(Note { name: name.clone(), text: text.clone() }),
+        Some(text) => NoteChange::Put(Note::new(name.clone(), text.clone())),
         None => NoteChange::Drop(name.clone()),
     };
     changes.iter().map(one).collect()

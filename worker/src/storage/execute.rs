@@ -75,13 +75,12 @@ pub(super) fn execute(sql: &SqlStorage, write: &Write) -> worker::Result<()> {
             run("DELETE FROM more WHERE kind = 'snapshot' AND CAST(name AS INTEGER) < ?", vec![integer(*before)])?;
             run("DELETE FROM snapshots WHERE seq < ?", vec![integer(*before)])
         }
-        Write::ChangeNote(NoteChange::Put(Note { name, text })) => {
+        Write::ChangeNote(NoteChange::Put(Note { name, text, owner })) => {
             let bucket = integer(bucket(name).into());
-            let bytes = integer(weight(name, text));
-            run(
-                "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)",
-                vec![name.as_str().into(), bucket.clone(), bytes, text.as_str().into()],
-            )?;
+            let bytes = integer(weight(name, text, owner.as_ref()));
+            let owner = owner.as_ref().map_or(SqlStorageValue::Null, |owner| owner.as_str().into());
+            let values = vec![name.as_str().into(), bucket.clone(), bytes, text.as_str().into(), owner];
+            run("INSERT OR REPLACE INTO notes (name, bucket, bytes, text, owner) VALUES (?, ?, ?, ?, ?)", values)?;
             run(CHANGED, vec![bucket])
         }
         Write::ChangeNote(NoteChange::Drop(name)) => {

@@ -93,8 +93,7 @@ impl Story {
             report.run = self.run_of(&report.job);
         }
         let sender = Sender { user: UserId::new(user).expect("a good name"), administers: user == "administrator" };
-        let note =
-            |(name, text): &(&str, Value)| NoteChange::Put(Note { name: (*name).to_owned(), text: text.to_string() });
+        let note = |(name, text): &(&str, Value)| NoteChange::Put(Note::new((*name).to_owned(), text.to_string()));
         let notes: Vec<NoteChange> = notes.iter().map(note).collect();
         match self.cluster.submit_noted(&envelope, &sender, &notes, self.now()) {
             Ok(_) => {}
