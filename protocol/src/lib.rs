@@ -49,6 +49,7 @@ pub mod health;
 pub mod history;
 pub mod incident;
 pub mod market;
+pub mod meter;
 pub mod past;
 pub mod ready;
 pub mod restore;

@@ -75,6 +75,15 @@ impl<K: Ord> Buckets<K> {
         Ok(())
     }
 
+    /// Takes what a request has cost beyond what was taken for it, or gives back what was taken too much. A sender may owe
+    /// something then, and waits for as long as that takes.
+    pub fn charge(&mut self, sender: K, requests: i64, now: Timestamp) {
+        let full = Bucket { left: self.rate.burst * 1_000, at: now };
+        let bucket = self.of.entry(sender).or_insert(full);
+        let left = bucket.left(self.rate, now).saturating_sub(requests.saturating_mul(1_000));
+        *bucket = Bucket { left: left.min(self.rate.burst * 1_000), at: bucket.at.max(now) };
+    }
+
     /// Forgets those that are full, and all of them where most are not: so many senders at once are stopped elsewhere
     /// or not at all, and looking through them again and again would cost more than they do.
     fn make_room(&mut self, now: Timestamp) {
@@ -150,6 +159,25 @@ mod tests {
             assert_eq!(buckets.take(1, Timestamp(0)), Ok(()));
         }
         assert_eq!(buckets.check(&1, Timestamp(0)), Err(Millis(1_000 / FAILURES.per_second)));
+    }
+
+    #[test]
+    fn a_read_counts_for_as_many_requests_as_it_costs() {
+        let mut buckets = Buckets::new(REQUESTS);
+        for _ in 0..BURST / 100 {
+            assert_eq!(buckets.take("ann", Timestamp(0)), Ok(()));
+            buckets.charge("ann", 99, Timestamp(0));
+        }
+        assert_eq!(buckets.take("ann", Timestamp(0)), Err(Millis(1_000 / REQUESTS.per_second)));
+        // Who owes something waits until it is paid.
+        buckets.charge("ann", 500, Timestamp(0));
+        let wait = 501 * 1_000 / REQUESTS.per_second;
+        assert_eq!(buckets.check(&"ann", Timestamp(0)), Err(Millis(wait)));
+        assert_eq!(buckets.check(&"ann", Timestamp(wait)), Ok(()));
+        // What was taken too much comes back, and no more than fits.
+        buckets.charge("bob", -10, Timestamp(0));
+        let taken = (0..2 * BURST).filter(|_| buckets.take("bob", Timestamp(0)).is_ok()).count();
+        assert_eq!(i64::try_from(taken), Ok(BURST));
     }
 
     #[test]

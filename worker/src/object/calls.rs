@@ -5,6 +5,7 @@ use std::time::Duration;
 use protocol::answer::Flushed;
 use protocol::cluster::Cluster;
 use protocol::incident::Kind;
+use protocol::meter::Meter;
 use protocol::name::ClusterName;
 use protocol::publish::Due;
 use protocol::publish::Occasion;
@@ -71,7 +72,7 @@ async fn dispatch(core: &Core, request: Request) -> Reply {
     }
     if monitors && call == Call::Metrics {
         let query = Query::of(&request, asked.route)?;
-        return reads::answer(core, cluster, &asked, &query, &access::monitor()?).await;
+        return reads::answer(core, cluster, &asked, &query, &access::monitor()?, &Meter::default()).await;
     }
     let principal = match keys::principal(core, proof.as_ref()) {
         // Who is who is known again once the cluster is there; the administrator goes on, and hears how far it is.
@@ -146,7 +147,13 @@ async fn admit(
         | Call::Overdue
         | Call::Market(_)
         | Call::Metrics
-        | Call::Hash => reads::answer(core, cluster, asked, &query, sender).await,
+        | Call::Hash => {
+            let (meter, taken) = (Meter::default(), reads::taken(asked.route.call));
+            keys::charge(core, &principal, taken);
+            let reply = reads::answer(core, cluster, asked, &query, sender, &meter).await;
+            keys::charge(core, &principal, meter.cost() - taken);
+            reply
+        }
         Call::Health | Call::Clusters | Call::ServiceIncidents | Call::Slot | Call::Session => Err(Problem::NoRoute),
     }
 }

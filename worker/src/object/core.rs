@@ -41,8 +41,8 @@ pub(super) struct Core {
     pub(super) state: State,
     pub(super) env: Env,
     pub(super) cluster: RefCell<Option<Cluster<SqlLog>>>,
-    /// How fast each key goes.
-    pub(super) rates: RefCell<Buckets<KeyId>>,
+    /// How fast each key goes, and each person who comes without one.
+    pub(super) rates: RefCell<Buckets<String>>,
     /// How many sessions each key opens.
     pub(super) sign_ins: RefCell<Buckets<KeyId>>,
     /// How many wrong secrets each network shows, and how many wrong signatures with each key.

@@ -93,7 +93,7 @@ fn open(core: &Core, cluster: &ClusterName, shown: Credentials, now: Timestamp) 
     })?;
     let (session, user, administers) = opened.ok_or(Problem::Unauthorised)?;
     // Only now: whoever knows no more than a key's name does not use up what its owner has.
-    count(core, &id, now)?;
+    count(core, id.to_string(), now)?;
     core.sign_ins.borrow_mut().take(id.clone(), now).map_err(Problem::TooMany)?;
     note_use(core, &id, now)?;
     sessions::begin(core, &session)?;
@@ -161,17 +161,36 @@ pub(super) fn show_secret(core: &Core, cluster: &ClusterName, id: &KeyId, header
     Ok(())
 }
 
-/// Counts a request of a key, and notes that it was used; refuses when there are too many.
+/// Counts a request, and notes that its key was used; refuses when there are too many.
 pub(super) fn admit(core: &Core, principal: &Principal) -> Result<(), Problem> {
-    let Some(key) = &principal.key else { return Ok(()) };
     let now = bindings::now();
-    count(core, key, now)?;
+    if let Some(name) = rated(principal) {
+        count(core, name, now)?;
+    }
+    let Some(key) = &principal.key else { return Ok(()) };
     // An agent asks all the time, and who has nothing to say writes nothing: of its key it is known when a session began.
     if principal.agent.is_some() { Ok(()) } else { note_use(core, key, now) }
 }
 
-fn count(core: &Core, key: &KeyId, now: Timestamp) -> Result<(), Problem> {
-    core.rates.borrow_mut().take(key.clone(), now).map_err(Problem::TooMany)
+fn count(core: &Core, name: String, now: Timestamp) -> Result<(), Problem> {
+    core.rates.borrow_mut().take(name, now).map_err(Problem::TooMany)
+}
+
+/// Counts what a read has cost beyond the request that it is.
+pub(super) fn charge(core: &Core, principal: &Principal, requests: i64) {
+    if let Some(name) = rated(principal) {
+        core.rates.borrow_mut().charge(name, requests, bindings::now());
+    }
+}
+
+/// Under which name requests are counted: that of the key, or of the person whom the team vouches for. Administrators who
+/// come without a key answer for themselves.
+fn rated(principal: &Principal) -> Option<String> {
+    match &principal.key {
+        Some(key) => Some(key.to_string()),
+        // No name of a key has a space.
+        None => (!principal.sender.administers).then(|| format!("user {}", principal.sender.user)),
+    }
 }
 
 fn note_use(core: &Core, key: &KeyId, now: Timestamp) -> Result<(), Problem> {

@@ -9,6 +9,7 @@ use protocol::fault::Lost;
 use protocol::history;
 use protocol::log::encode;
 use protocol::log::text_of;
+use protocol::meter::Meter;
 use protocol::name::ClusterName;
 use protocol::past::Search;
 use protocol::route::Call;
@@ -36,8 +37,25 @@ use crate::routes::Asked;
 /// In which a list says before which revision it goes on, also where nothing was found in what one answer may read.
 const NEXT_HEADER: &str = "x-tidegate-next-before";
 
-/// Answers a read of the state as it is, with what the sender may see of it.
-pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, query: &Query, sender: &Sender) -> Reply {
+/// For how many requests a read of the past counts until it is known what it has cost.
+const TAKEN: i64 = 20;
+
+/// For how many requests a read counts until it is known what it has cost: as long as KV is asked, others come.
+pub(super) fn taken(call: Call) -> i64 {
+    let may_ask =
+        matches!(call, Call::Past | Call::Entries | Call::Audit | Call::Rounds | Call::RoundAt | Call::Market(_));
+    if may_ask { TAKEN } else { 0 }
+}
+
+/// Answers a read of the state as it is, with what the sender may see of it; `meter` is told what that costs.
+pub(super) async fn answer(
+    core: &Core,
+    cluster: &ClusterName,
+    asked: &Asked,
+    query: &Query,
+    sender: &Sender,
+    meter: &Meter,
+) -> Reply {
     let mark = core.with(Cluster::mark)?;
     if mark.seq == 0 {
         return Err(match shown(core, cluster).await? {
@@ -63,21 +81,24 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
                     let entries: Vec<String> = records.into_iter().map(|record| record.entry).collect();
                     format!("[{}]", entries.join(","))
                 }
-                Some(records) => {
-                    as_seen(core, sender, &records.iter().map(past::decoded).collect::<Result<Vec<_>, _>>()?)?
-                }
+                Some(records) => as_seen(
+                    core,
+                    sender,
+                    &records.iter().map(|record| past::decoded(meter, record)).collect::<Result<Vec<_>, _>>()?,
+                )?,
                 // What is read that far back is the beginning of a plan, which needs the commands of everybody.
                 None if !sender.administers => return Err(Problem::Gone),
-                None => encode(&past::entries(core, after, portion.ok_or(Problem::Gone)?).await?)?,
+                None => encode(&past::entries(core, meter, after, portion.ok_or(Problem::Gone)?).await?)?,
             }
         }
-        Call::Past => past::snapshot(core, front::moment(query)?).await?,
+        Call::Past => past::snapshot(core, meter, front::moment(query)?).await?,
         Call::Rounds => {
             let rounds = Search::new(front::count(query)?, u64::MAX, history::is_round);
-            as_seen(core, sender, &past::find(core, rounds).await?.0)?
+            as_seen(core, sender, &past::find(core, meter, rounds).await?.0)?
         }
         Call::Audit => {
-            let (text, next) = audit(core, sender, query).await?;
+            let (text, next) = audit(core, meter, sender, query).await?;
+            meter.note(&text);
             let response = answer::json_text(text, origin)?;
             if let Some(next) = next {
                 response.headers().set(NEXT_HEADER, &next.to_string())?;
@@ -85,7 +106,7 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
             return Ok(response);
         }
         Call::RoundAt => {
-            let entry = past::entry_at(core, asked.number()?).await?;
+            let entry = past::entry_at(core, meter, asked.number()?).await?;
             core.with(|cluster| cluster.with_state(|state| encode(&Veil::new(state, sender).entry(&entry))))??
         }
         Call::Why => why::answer(core, asked.name(), sender)?,
@@ -93,18 +114,8 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
         Call::Hash => encode(&core.with(Cluster::position)?)?,
         Call::Metrics => return answer::typed(figures(core, mark)?, metrics::CONTENT_TYPE, origin),
         Call::Market(call) => {
-            let (entries, is_whole) = match call {
-                MarketCall::Offers => Default::default(),
-                MarketCall::History | MarketCall::Bills => {
-                    past::newest(core, query.value("before")?.unwrap_or(u64::MAX)).await?
-                }
-            };
-            let answer = core.with(|cluster| {
-                cluster.with_state(|state| {
-                    let (veil, now) = (Veil::new(state, sender), bindings::now());
-                    market::answer(veil, &entries, is_whole, call, asked.name(), query, now)
-                })
-            })??;
+            let answer = of_market(core, meter, call, asked, query, sender).await?;
+            meter.note(&answer.text);
             return answer::typed(answer.text, answer.content_type, origin);
         }
         Call::Health
@@ -126,7 +137,37 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, asked: &Asked, qu
         | Call::SignOut
         | Call::Slot => return Err(Problem::NoRoute),
     };
+    meter.note(&text);
     answer::json_text(text, origin)
+}
+
+/// What there is to say of the market. Its newest past is kept; what lies before it is read each time.
+async fn of_market(
+    core: &Core,
+    meter: &Meter,
+    call: MarketCall,
+    asked: &Asked,
+    query: &Query,
+    sender: &Sender,
+) -> Result<market::Answer, Problem> {
+    let before: Option<u64> = query.value("before")?;
+    let earlier = match (call, before) {
+        (MarketCall::History | MarketCall::Bills, Some(before)) => Some(past::earlier(core, meter, before).await?),
+        (MarketCall::History | MarketCall::Bills, None) => {
+            past::keep_market(core, meter).await?;
+            None
+        }
+        (MarketCall::Offers, _) => None,
+    };
+    core.with(|cluster| {
+        cluster.with_market(|state, kept| {
+            let (veil, now) = (Veil::new(state, sender), bindings::now());
+            let kept = kept.map(|kept| (kept.entries(), kept.is_whole()));
+            let earlier = earlier.as_ref().map(|(entries, is_whole)| (entries.as_slice(), *is_whole));
+            let (entries, is_whole) = earlier.or(kept).unwrap_or_default();
+            market::answer(veil, entries, is_whole, call, asked.name(), query, now)
+        })
+    })?
 }
 
 /// Figures of the cluster and of its object.
@@ -162,13 +203,13 @@ fn as_seen(core: &Core, sender: &Sender, entries: &[Entry]) -> Result<String, Pr
 }
 
 /// Who sent which command when, the newest first, as far as the sender may know.
-async fn audit(core: &Core, sender: &Sender, query: &Query) -> Result<(String, Option<u64>), Problem> {
+async fn audit(core: &Core, meter: &Meter, sender: &Sender, query: &Query) -> Result<(String, Option<u64>), Problem> {
     let before: u64 = query.value("before")?.unwrap_or(u64::MAX);
     let is_shown =
         |entry: &Entry| core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).shows_command(entry)));
     let is_wanted = |entry: &Entry| entry.envelope.by.is_some() && is_shown(entry).is_ok_and(|is_shown| is_shown);
     let deeds = Search::new(front::count(query)?, before, is_wanted);
-    let (found, next) = past::find(core, deeds).await?;
+    let (found, next) = past::find(core, meter, deeds).await?;
     Ok((as_seen(core, sender, &found)?, next))
 }
 
