@@ -34,6 +34,8 @@ pub struct Limits {
     pub jobs_of_cluster: u64,
     /// What the notes of one user may count for, in bytes ([`crate::note::weight`]).
     pub note_bytes_of_user: u64,
+    /// What those of one user may count for in one bucket.
+    pub note_bytes_in_bucket: u64,
 }
 
 impl Limits {
@@ -43,6 +45,7 @@ impl Limits {
         jobs_of_workspace: 5_000,
         jobs_of_cluster: 10_000,
         note_bytes_of_user: 64 * 1024 * 1024,
+        note_bytes_in_bucket: 1024 * 1024,
     };
 }
 

@@ -24,6 +24,9 @@ pub const NOTE_BYTES_MAX: usize = 32 * 1024;
 /// How many bytes the notes of a bucket may have, as they are published: one that changes is written anew.
 pub const BUCKET_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// What is said where the notes of all users together fill a bucket.
+const BUCKET_FULL: &str = "bytes of notes in one bucket (choose another name: it decides on the bucket)";
+
 /// Reads a note; none if that fails.
 pub type ReadNote<'a> = dyn Fn() -> Option<String> + 'a;
 
@@ -62,12 +65,12 @@ impl<S: LogStore> Cluster<S> {
 
     /// Changes of notes as somebody's, if there is room for them.
     fn taken_in(&mut self, notes: &[NoteChange], owner: Option<&UserId>) -> Result<TakenIn, Failure> {
-        let mut kept = TakenIn::default();
+        let (mut kept, limits) = (TakenIn::default(), self.profile.limits);
         for change in notes {
             let change = match change {
                 NoteChange::Put(note) => {
                     let note = Note { owner: owner.cloned(), ..note.clone() };
-                    kept.weigh(&note, &self.store)?;
+                    kept.weigh(&note, &self.store, limits.note_bytes_in_bucket)?;
                     NoteChange::Put(note)
                 }
                 NoteChange::Drop(name) => {
@@ -78,10 +81,9 @@ impl<S: LogStore> Cluster<S> {
             kept.writes.push(Write::ChangeNote(change));
         }
         if let Some(owner) = owner.filter(|_| kept.more > 0) {
-            let limit = self.profile.limits.note_bytes_of_user;
             self.memory()?;
             if let Some(memory) = &mut self.memory {
-                memory.shares.admit(&self.store, owner, kept.more, limit)?;
+                memory.shares.admit(&self.store, owner, kept.more, limits.note_bytes_of_user)?;
             }
         }
         Ok(kept)
@@ -126,7 +128,7 @@ struct TakenIn {
 
 impl TakenIn {
     /// Takes a note in, unless it is too large or its bucket or its owner's share of that is full.
-    fn weigh(&mut self, note: &Note, store: &impl LogStore) -> Result<(), Failure> {
+    fn weigh(&mut self, note: &Note, store: &impl LogStore, limit: u64) -> Result<(), Failure> {
         let Note { name, text, owner } = note;
         let bytes = text.len();
         if bytes > NOTE_BYTES_MAX {
@@ -136,11 +138,11 @@ impl TakenIn {
         let (before, after) = (held.as_ref().map_or(0, |held| held.bytes), weight(name, text, owner.as_ref()));
         let all = store.bucket_bytes(bucket(name))?.saturating_sub(before) + after;
         if after > before && all > BUCKET_BYTES_MAX {
-            return Err(too_much("bytes of notes in one bucket", all, BUCKET_BYTES_MAX).into());
+            return Err(too_much(BUCKET_FULL, all, BUCKET_BYTES_MAX).into());
         }
         let own_before = held.filter(|held| held.owner == *owner).map_or(0, |held| held.bytes);
         if let Some(owner) = owner.as_ref().filter(|_| after > own_before) {
-            share::admit_in_bucket(store, owner, bucket(name), own_before, after)?;
+            share::admit_in_bucket(store, owner, bucket(name), (own_before, after), limit)?;
         }
         self.more += after.saturating_sub(own_before);
         self.is_less |= before > 0;

@@ -15,12 +15,9 @@ use crate::fault::Failure;
 use crate::fault::Fault;
 use crate::log::LogStore;
 use crate::note::Bucket;
-use crate::noted::BUCKET_BYTES_MAX;
 
 /// Of how many users it is remembered what their notes count for.
 const REMEMBERED_MAX: usize = 10_000;
-/// Into how many shares a bucket is divided.
-const SHARES: u64 = 4;
 /// What somebody can do whose share is full.
 const ADVICE: &str = "use shorter command lines and descriptions, or cancel jobs and delete what is not needed; notes of \
                       ended jobs go when the jobs are forgotten";
@@ -91,10 +88,10 @@ pub(crate) fn admit_in_bucket(
     store: &impl LogStore,
     owner: &UserId,
     bucket: Bucket,
-    before: u64,
-    after: u64,
+    (before, after): (u64, u64),
+    limit: u64,
 ) -> Result<(), Failure> {
-    let (limit, own) = (BUCKET_BYTES_MAX / SHARES, store.owned_bytes(owner, Some(bucket))?);
+    let own = store.owned_bytes(owner, Some(bucket))?;
     let bytes = own.saturating_sub(before).saturating_add(after);
     if bytes <= limit { Ok(()) } else { Err(too_much(owner, " in one bucket", bytes, limit).into()) }
 }

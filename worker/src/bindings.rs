@@ -76,12 +76,13 @@ pub(crate) fn profile(env: &Env) -> Profile {
 /// of the notes may be one user's: `NOTE_BYTES_OF_USER_MAX`.
 fn limits(env: &Env) -> Limits {
     let number = |name: &str, usual: u64| variable(env, name).parse().unwrap_or(usual);
-    let Limits { jobs_of_user, jobs_of_workspace, jobs_of_cluster, note_bytes_of_user } = Limits::USUAL;
+    let Limits { jobs_of_user, jobs_of_workspace, jobs_of_cluster, note_bytes_of_user, .. } = Limits::USUAL;
     Limits {
         jobs_of_user: number("JOBS_OF_USER_MAX", jobs_of_user),
         jobs_of_workspace: number("JOBS_OF_WORKSPACE_MAX", jobs_of_workspace),
         jobs_of_cluster: number("JOBS_OF_CLUSTER_MAX", jobs_of_cluster),
         note_bytes_of_user: number("NOTE_BYTES_OF_USER_MAX", note_bytes_of_user),
+        ..Limits::USUAL
     }
 }
 

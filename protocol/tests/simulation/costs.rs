@@ -184,7 +184,7 @@ fn a_page_of_the_audit_reads_little_and_says_where_to_go_on() {
         shop.live();
     }
     let head = shop.cluster.published().expect("reading works").expect("there is a head");
-    let mut asked = |pages: usize, before: u64| {
+    let asked = |pages: usize, before: u64| {
         let meter = Meter::default();
         let mut search = Search::new(20, before, |_: &Entry| false);
         at_hand(

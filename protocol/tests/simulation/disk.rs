@@ -1,11 +1,10 @@
 //! A log in memory that outlives its cluster, and fails on order: before it has stored, or after.
 
+use std::cell::Cell;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::str::FromStr;
-use std::str::Split;
 
 use engine::unit::id::CommandId;
 use engine::unit::id::UserId;
@@ -26,6 +25,9 @@ use protocol::note::Stale;
 use protocol::note::bucket;
 use protocol::note::weight;
 
+#[path = "disk/dump.rs"]
+mod dump;
+
 /// What the next commit does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Plan {
@@ -43,8 +45,8 @@ struct Tables {
     commands: BTreeMap<CommandId, Answered>,
     snapshots: BTreeMap<u64, Stored>,
     meta: BTreeMap<Meta, String>,
-    /// Texts by their names, each with its bucket.
-    notes: BTreeMap<String, (Bucket, String, Option<UserId>)>,
+    /// Notes by their names, each with its bucket and what it counts for there.
+    notes: BTreeMap<String, (Bucket, u64, Note)>,
     garbage: BTreeSet<(Timestamp, String)>,
     /// Changes by bucket, and how many of them are published.
     changes: BTreeMap<Bucket, (u64, u64)>,
@@ -58,6 +60,8 @@ struct Inner {
     history: Vec<Record>,
     /// Rows written in the SQLite of an object, those of indices and dropped ones included, as its plan counts them.
     n_written: u64,
+    /// Rows of the log and of notes that were read, those that are added up included.
+    n_read: Cell<u64>,
 }
 
 /// A handle; clones are the same disk.
@@ -94,9 +98,30 @@ impl Disk {
         self.0.borrow().n_written
     }
 
+    /// How many rows of the log and of notes were read.
+    pub(crate) fn n_read(&self) -> u64 {
+        self.0.borrow().n_read.get()
+    }
+
     /// How many rows the log still has.
     pub(crate) fn n_rows(&self) -> usize {
         self.0.borrow().tables.log.len()
+    }
+
+    /// What is wanted of rows of notes; each is one that is read.
+    fn rows_of_notes<T>(
+        &self,
+        is_wanted: impl Fn(Bucket, &Note) -> bool,
+        of: impl Fn(&(Bucket, u64, Note)) -> T,
+    ) -> Vec<T> {
+        let inner = self.0.borrow();
+        let rows: Vec<T> = inner.tables.notes.values().filter(|(at, _, note)| is_wanted(*at, note)).map(of).collect();
+        inner.n_read.update(|count| count + rows.len() as u64);
+        rows
+    }
+
+    fn sum_of_notes(&self, is_wanted: impl Fn(Bucket, &Note) -> bool) -> u64 {
+        self.rows_of_notes(is_wanted, |(_, bytes, _)| *bytes).into_iter().sum()
     }
 
     /// All rows of all tables.
@@ -112,12 +137,6 @@ impl Disk {
         }
         disk
     }
-}
-
-/// The next column of a row.
-fn next<T: FromStr>(columns: &mut Split<'_, char>) -> T {
-    let text = columns.next().expect("a row has all its columns");
-    text.parse().unwrap_or_else(|_| panic!("{text} is not what the column holds"))
 }
 
 impl Tables {
@@ -200,8 +219,10 @@ impl Tables {
             Write::DropEntries(through) => self.log.retain(|seq, _| seq > through),
             Write::DropAnswers(before) => self.commands.retain(|_, answered| answered.at >= *before),
             Write::DropSnapshots(before) => self.snapshots.retain(|seq, _| seq >= before),
-            Write::ChangeNote(NoteChange::Put(Note { name, text, owner })) => {
-                self.notes.insert(name.clone(), (bucket(name), text.clone(), owner.clone()));
+            Write::ChangeNote(NoteChange::Put(note)) => {
+                let Note { name, text, owner } = note;
+                let row = (bucket(name), weight(name, text, owner.as_ref()), note.clone());
+                self.notes.insert(name.clone(), row);
                 self.changes.entry(bucket(name)).or_default().0 += 1;
             }
             Write::ChangeNote(NoteChange::Drop(name)) => {
@@ -217,73 +238,6 @@ impl Tables {
             }
         }
     }
-}
-
-/// Rows as lines: the table, then the columns as a Durable Object has them, with tabs between them. No text that is
-/// stored has a tab or a line's end, since all of them are JSON or names.
-impl Tables {
-    fn rows(&self) -> Vec<String> {
-        let Self { log, commands, snapshots, meta, notes, garbage, changes } = self;
-        let log = log.values().map(|Record { seq, revision, at, id, body, entry }| {
-            format!("log\t{seq}\t{id}\t{revision}\t{}\t{body}\t{entry}\n", at.0)
-        });
-        let answers = commands
-            .iter()
-            .map(|(id, Answered { at, body, receipt })| format!("answers\t{id}\t{}\t{body}\t{receipt}\n", at.0));
-        let snapshots = snapshots
-            .values()
-            .map(|Stored { seq, revision, at, text }| format!("snapshots\t{seq}\t{revision}\t{}\t{text}\n", at.0));
-        let meta = meta.iter().map(|(key, value)| format!("meta\t{}\t{value}\n", key.as_str()));
-        let notes = notes.iter().map(|(name, (_, text, owner))| {
-            format!("notes\t{name}\t{text}\t{}\n", owner.as_ref().map_or("", UserId::as_str))
-        });
-        let buckets =
-            changes.iter().map(|(bucket, (changes, published))| format!("buckets\t{bucket}\t{changes}\t{published}\n"));
-        let garbage = garbage.iter().map(|(due, key)| format!("garbage\t{}\t{key}\n", due.0));
-        log.chain(answers).chain(snapshots).chain(meta).chain(notes).chain(garbage).chain(buckets).collect()
-    }
-
-    fn put(&mut self, row: &str) {
-        let mut columns = row.split('\t');
-        let at = &mut columns;
-        match next::<String>(at).as_str() {
-            "log" => {
-                let (seq, id, revision, time) = (next(at), command(at), next(at), Timestamp(next(at)));
-                self.log.insert(seq, Record { seq, revision, at: time, id, body: next(at), entry: next(at) });
-            }
-            "answers" => {
-                let (id, time) = (command(at), Timestamp(next(at)));
-                self.commands.insert(id, Answered { at: time, body: next(at), receipt: next(at) });
-            }
-            "snapshots" => {
-                let (seq, revision, time) = (next(at), next(at), Timestamp(next(at)));
-                self.snapshots.insert(seq, Stored { seq, revision, at: time, text: next(at) });
-            }
-            "meta" => {
-                let name: String = next(at);
-                let key = [Meta::Published, Meta::Sealed, Meta::Restoring, Meta::Missing, Meta::Deleted]
-                    .into_iter()
-                    .find(|key| key.as_str() == name);
-                self.meta.insert(key.unwrap_or_else(|| panic!("an unknown value {name}")), next(at));
-            }
-            "notes" => {
-                let name: String = next(at);
-                let text = next(at);
-                // Earlier versions did not say whose a note is.
-                let owner = at.next().and_then(|owner| UserId::new(owner).ok());
-                self.notes.insert(name.clone(), (bucket(&name), text, owner));
-            }
-            "garbage" => drop(self.garbage.insert((Timestamp(next(at)), next(at)))),
-            "buckets" => drop(self.changes.insert(next(at), (next(at), next(at)))),
-            table => panic!("an unknown table {table}"),
-        }
-        assert_eq!(columns.next(), None, "{row} has more columns than its table");
-    }
-}
-
-/// A command's name.
-fn command(columns: &mut Split<'_, char>) -> CommandId {
-    CommandId::new(&next::<String>(columns)).expect("a good name")
 }
 
 impl LogStore for Disk {
@@ -306,8 +260,9 @@ impl LogStore for Disk {
     }
 
     fn records(&self, after: u64, through: u64) -> Result<Vec<Record>, Fault> {
-        let log = &self.0.borrow().tables.log;
-        Ok(log.range(after + 1..).take_while(|(seq, _)| **seq <= through).map(|(_, record)| record.clone()).collect())
+        let inner = self.0.borrow();
+        let rows = inner.tables.log.range(after + 1..).take_while(|(seq, _)| **seq <= through);
+        Ok(rows.inspect(|_| inner.n_read.update(|count| count + 1)).map(|(_, record)| record.clone()).collect())
     }
 
     fn last_within(&self, revision: u64) -> Result<Option<u64>, Fault> {
@@ -331,7 +286,7 @@ impl LogStore for Disk {
         if self.0.borrow().plan == Plan::FailNotes {
             return Err(Fault::log("planned, notes"));
         }
-        Ok(self.0.borrow().tables.notes.get(name).map(|(_, text, _)| text.clone()))
+        Ok(self.0.borrow().tables.notes.get(name).map(|(_, _, note)| note.text.clone()))
     }
 
     fn note_names(&self, start: &str) -> Result<Vec<String>, Fault> {
@@ -344,35 +299,26 @@ impl LogStore for Disk {
         let named = inner.tables.notes.iter().filter(|(name, _)| name.starts_with(start));
         let value =
             |text: &str| serde_json::from_str::<serde_json::Value>(text).ok()?[field].as_str().map(str::to_owned);
-        Ok(named.filter_map(|(name, (_, text, _))| Some((name.clone(), value(text)?))).collect())
+        Ok(named.filter_map(|(name, (_, _, note))| Some((name.clone(), value(&note.text)?))).collect())
     }
 
     fn notes(&self, wanted: Bucket) -> Result<Vec<Note>, Fault> {
-        let inner = self.0.borrow();
-        let notes = inner.tables.notes.iter().filter(|(_, (bucket, ..))| *bucket == wanted);
-        Ok(notes
-            .map(|(name, (_, text, owner))| Note { name: name.clone(), text: text.clone(), owner: owner.clone() })
-            .collect())
+        Ok(self.rows_of_notes(|bucket, _| bucket == wanted, |(_, _, note)| note.clone()))
     }
 
     fn bucket_bytes(&self, wanted: Bucket) -> Result<u64, Fault> {
-        Ok(self.notes(wanted)?.iter().map(|note| weight(&note.name, &note.text, note.owner.as_ref())).sum())
+        Ok(self.sum_of_notes(|bucket, _| bucket == wanted))
     }
 
     fn held(&self, name: &str) -> Result<Option<Held>, Fault> {
         let inner = self.0.borrow();
-        let note = inner.tables.notes.get(name);
-        Ok(note.map(|(_, text, owner)| Held { bytes: weight(name, text, owner.as_ref()), owner: owner.clone() }))
+        let row = inner.tables.notes.get(name);
+        Ok(row.map(|(_, bytes, note)| Held { bytes: *bytes, owner: note.owner.clone() }))
     }
 
-    fn owned_bytes(&self, owner: &UserId, bucket: Option<Bucket>) -> Result<u64, Fault> {
-        let inner = self.0.borrow();
-        let own = inner
-            .tables
-            .notes
-            .iter()
-            .filter(|(_, (at, _, of))| of.as_ref() == Some(owner) && bucket.is_none_or(|bucket| bucket == *at));
-        Ok(own.map(|(name, (_, text, owner))| weight(name, text, owner.as_ref())).sum())
+    fn owned_bytes(&self, owner: &UserId, wanted: Option<Bucket>) -> Result<u64, Fault> {
+        let is_wanted = |bucket| wanted.is_none_or(|wanted| wanted == bucket);
+        Ok(self.sum_of_notes(|bucket, note| is_wanted(bucket) && note.owner.as_ref() == Some(owner)))
     }
 
     fn garbage(&self, by: Timestamp, count: usize) -> Result<Vec<Garbage>, Fault> {

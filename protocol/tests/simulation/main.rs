@@ -11,6 +11,7 @@ mod deletion;
 mod disk;
 mod figures;
 mod health;
+mod hostile;
 mod idle;
 mod limits;
 mod lost;
