@@ -12,6 +12,7 @@ mod fitness;
 
 pub mod hear;
 pub mod output;
+pub mod shown;
 pub mod silence;
 pub mod tell;
 mod welcome;

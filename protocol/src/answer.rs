@@ -12,6 +12,7 @@ use engine::message::command::AmountByName;
 use engine::message::command::Command;
 use engine::message::command::SubmitJob;
 use engine::message::rejection::Rejection;
+use engine::unit::id::GroupId;
 use engine::unit::id::JobId;
 use engine::unit::id::NodeId;
 use engine::unit::id::UserId;
@@ -251,6 +252,34 @@ pub struct OverdueShown {
     pub amount: AmountByName,
     /// The same as a sentence.
     pub sentence: String,
+}
+
+/// An agent beside the machines, as far as the service knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
+#[serde(deny_unknown_fields)]
+pub struct AgentShown {
+    /// Its name.
+    pub agent: String,
+    /// The groups on whose nodes it may run jobs; none if its key does not serve any more.
+    pub serves: Vec<GroupId>,
+    /// When it was last heard; null if that was before the service slept, or never.
+    pub heard: Option<Timestamp>,
+    /// Since when it is missed; null if it is not.
+    pub missed: Option<Timestamp>,
+    /// Its nodes.
+    pub nodes: Vec<AgentNode>,
+}
+
+/// A node of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]
+#[serde(deny_unknown_fields)]
+pub struct AgentNode {
+    /// The node.
+    pub node: String,
+    /// Why nothing can begin there, as the agent says; null if it can.
+    pub unfit: Option<String>,
 }
 
 /// Why a job waits, or that it does not.

@@ -35,6 +35,8 @@ pub enum Call {
     Log,
     /// What should have been reported of jobs that really run.
     Overdue,
+    /// The agents beside the machines.
+    Agents,
     /// Something of the spot market.
     Market(MarketCall),
     /// A session's token.
@@ -184,7 +186,7 @@ impl Route {
 }
 
 /// All of them.
-pub const ROUTES: [Route; 37] = [
+pub const ROUTES: [Route; 38] = [
     get(Call::Health, "/health", Who::Anybody, Place::Front),
     get(Call::Clusters, "/v1/clusters", Who::Known, Place::Front),
     post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known).with(&["anew"]),
@@ -205,6 +207,7 @@ pub const ROUTES: [Route; 37] = [
     get(Call::Why, "/v1/clusters/{cluster}/jobs/{job}/why", Who::SeesJob, Place::Object),
     get(Call::Log, "/v1/clusters/{cluster}/jobs/{job}/log", Who::SeesJob, Place::Object).with(&["after"]),
     get(Call::Overdue, "/v1/clusters/{cluster}/overdue", SEE, Place::Object),
+    get(Call::Agents, "/v1/clusters/{cluster}/agents", SEE, Place::Object),
     get(Call::Market(MarketCall::Offers), "/v1/clusters/{cluster}/offers", SEE, Place::Published)
         .with(&["min_revision"]),
     get(Call::Market(MarketCall::History), "/v1/clusters/{cluster}/offers/{offer}/history", SEE, Place::Published)

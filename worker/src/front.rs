@@ -226,6 +226,7 @@ async fn text(
         | Call::Audit
         | Call::Why
         | Call::Overdue
+        | Call::Agents
         | Call::Market(_)
         | Call::Metrics
         | Call::Hash

@@ -52,7 +52,7 @@ async function ofRealJobs(server) {
   assert.deepEqual(await say("tail", { incarnation, run: want[0].run, bytes: text.length, text }), { is_kept: true });
   const log = (await cluster.get("jobs/train-1/log")).body;
   assert.equal((await cluster.send("silent", { node_silent: { node: "n1", since: Date.now() } })).status, 200);
-  return { log, overdue: (await cluster.get("overdue")).body };
+  return { log, overdue: (await cluster.get("overdue")).body, agents: (await cluster.get("agents")).body };
 }
 
 const server = await new Server().start();
@@ -123,9 +123,10 @@ try {
   await read("list_keys", "keys");
   await read("list_deeds", "audit?count=2");
   await read("get_position", "hash");
-  const { log, overdue } = await ofRealJobs(server);
+  const { log, overdue, agents } = await ofRealJobs(server);
   keep("answers", "get_job_log", "answer", log);
   keep("answers", "list_overdue", "answer", overdue);
+  keep("answers", "list_agents", "answer", agents);
   await cluster.post("flush");
   const restored = await cluster.post("restore");
   assert.equal(restored.status, 200, JSON.stringify(restored.body));

@@ -11,12 +11,15 @@ use engine::message::envelope::Receipt;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::unit::id::JobId;
+use engine::unit::time::Timestamp;
 use protocol::agents::Heard;
 use protocol::agents::contact::Contacts;
 use protocol::agents::script;
+use protocol::agents::shown;
 use protocol::agents::tell;
 use protocol::cluster::Cluster;
 use protocol::log::encode;
+use protocol::name::ClusterName;
 use protocol::note::Note;
 use protocol::note::NoteChange;
 use protocol::route::AgentCall;
@@ -123,10 +126,24 @@ pub(super) fn ring(core: &Core, receipt: &Receipt) -> Result<(), Problem> {
     Ok(())
 }
 
+/// When an agent was last heard, if that is known.
+fn heard(core: &Core, agent: &str) -> Option<Timestamp> {
+    core.heard.last(agent, &core.state.get_websockets_with_tag(&bell_of(agent)))
+}
+
+/// All agents, for people.
+pub(super) fn list(core: &Core, name: &ClusterName) -> Result<String, Problem> {
+    let shown = with_contacts(core, |cluster, contacts| {
+        let heard = |agent: &str| heard(core, agent);
+        Ok(cluster.with_state(|state| shown::shown(state, contacts, name, &heard, bindings::now()))?)
+    })?;
+    Ok(encode(&shown)?)
+}
+
 /// Says which nodes are silent because their agents are.
 pub(super) fn look_for_silence(core: &Core) -> Result<(), Problem> {
-    let heard = |agent: &str| core.heard.last(agent, &core.state.get_websockets_with_tag(&bell_of(agent)));
     let look = |cluster: &mut Cluster<SqlLog>, contacts: &mut Contacts| {
+        let heard = |agent: &str| heard(core, agent);
         Ok(cluster.look_for_silence(contacts, &heard, bindings::missed_after(&core.env), bindings::now())?)
     };
     match with_contacts(core, look)? {

@@ -145,6 +145,7 @@ async fn admit(
         | Call::RoundAt
         | Call::Why
         | Call::Overdue
+        | Call::Agents
         | Call::Market(_)
         | Call::Metrics
         | Call::Hash => {

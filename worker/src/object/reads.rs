@@ -26,6 +26,7 @@ use crate::front;
 use crate::market;
 use crate::metrics;
 use crate::metrics::Publishing;
+use crate::object::agents;
 use crate::object::core::Core;
 use crate::object::health;
 use crate::object::overdue;
@@ -111,6 +112,7 @@ pub(super) async fn answer(
         }
         Call::Why => why::answer(core, asked.name(), sender)?,
         Call::Overdue => overdue::answer(core, sender)?,
+        Call::Agents => agents::list(core, cluster)?,
         Call::Hash => encode(&core.with(Cluster::position)?)?,
         Call::Metrics => return answer::typed(figures(core, mark)?, metrics::CONTENT_TYPE, origin),
         Call::Market(call) => {

@@ -6,6 +6,7 @@ use engine::message::envelope::Entry;
 use engine::message::envelope::Receipt;
 use engine::message::snapshot::Snapshot;
 use protocol::agents::script::Submission;
+use protocol::answer::AgentShown;
 use protocol::answer::Credentials;
 use protocol::answer::Flushed;
 use protocol::answer::Health;
@@ -174,6 +175,11 @@ impl Page {
                 let summary =
                     "What should have been reported of jobs that really run, by node, with what is kept for it";
                 page("list_overdue", "jobs", summary, json::<Vec<OverdueShown>>())
+            }
+            Call::Agents => {
+                let summary =
+                    "The agents beside the machines: when each was last heard, and why nodes cannot begin runs";
+                page("list_agents", "jobs", summary, json::<Vec<AgentShown>>())
             }
             Call::Market(MarketCall::Offers) => {
                 let summary = "The offers of the spot market with prices, averages, inventories and bids";
