@@ -11,9 +11,10 @@ const OFFERED_MAX: usize = 12;
 type Address = fn(&str) -> String;
 
 /// The pages by their names.
-const PAGES: [(&str, Address); 10] = [
+const PAGES: [(&str, Address); 11] = [
     ("Quotas", path::cluster),
     ("Jobs", path::jobs),
+    ("Nodes", path::nodes),
     ("Submit a job", path::submit),
     ("Planner", path::planner),
     ("Rounds", path::rounds),
@@ -35,7 +36,7 @@ pub struct Destination {
     pub address: String,
 }
 
-/// Whatever has this text in its name, in capitals or not: pages, quotas, offers, workspaces, jobs. Without a text there
+/// Whatever has this text in its name, in capitals or not: pages, quotas, offers, workspaces, nodes, jobs. Without a text there
 /// are the pages.
 #[must_use]
 pub fn found(state: &State, cluster: &str, text: &str) -> Vec<Destination> {
@@ -49,11 +50,13 @@ pub fn found(state: &State, cluster: &str, text: &str) -> Vec<Destination> {
     let quotas = state.live_quotas().map(|(_, quota)| quota.id.as_str()).filter(is_named);
     let offers = state.market.live_offers().map(|(_, offer)| offer.id.as_str()).filter(is_named);
     let workspaces = state.workspaces.keys().map(WorkspaceId::as_str).filter(is_named);
+    let nodes = state.nodes.iter().map(|node| node.id.as_str()).filter(is_named);
     let jobs = state.jobs.iter().map(|(_, job)| job.spec.id.as_str()).filter(is_named);
     let things = quotas
         .map(named("Quota", path::quota))
         .chain(offers.map(named("Offer", path::offer)))
         .chain(workspaces.map(named("Workspace", path::workspace)))
+        .chain(nodes.map(named("Node", path::node)))
         .chain(jobs.map(named("Job", path::job)));
     let things_max = if text.is_empty() { 0 } else { OFFERED_MAX };
     let pages = pages.into_iter().filter(|page| contains(&page.name, &text));
@@ -85,7 +88,7 @@ mod tests {
         assert_eq!(names("A1.1"), [("Quota", "Quota1.1".to_owned())]);
         let kinds: Vec<&str> = names("a").into_iter().map(|(kind, _)| kind).collect();
         assert!(kinds.is_sorted_by_key(|kind| {
-            ["Page", "Quota", "Offer", "Workspace", "Job"].iter().position(|one| one == kind)
+            ["Page", "Quota", "Offer", "Workspace", "Node", "Job"].iter().position(|one| one == kind)
         }));
         assert_eq!(kinds.len(), OFFERED_MAX);
     }

@@ -2,6 +2,7 @@
 //!
 //! No rule of the scheduler is repeated here: amounts come from the engine's ledger, sentences from its explanations.
 
+pub mod agents;
 pub mod amount;
 pub mod books;
 pub mod chart;
@@ -20,6 +21,8 @@ pub mod job_field;
 pub mod job_filter;
 pub mod job_state;
 pub mod log_text;
+pub mod node_deed;
+pub mod nodes;
 pub mod offers;
 pub mod path;
 pub mod policy_draft;

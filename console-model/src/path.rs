@@ -104,6 +104,26 @@ pub fn audit(cluster: &str) -> String {
     format!("{}/audit", self::cluster(cluster))
 }
 
+/// The machines.
+#[must_use]
+pub fn nodes(cluster: &str) -> String {
+    format!("{}/nodes", self::cluster(cluster))
+}
+
+/// The machines with one of them open.
+#[must_use]
+pub fn node(cluster: &str, node: &str) -> String {
+    nodes_where(cluster, &[("node", node)])
+}
+
+/// The machines with some of the page's choices made; empty ones are left out.
+#[must_use]
+pub fn nodes_where(cluster: &str, choices: &[(&str, &str)]) -> String {
+    let made = choices.iter().filter(|(_, value)| !value.is_empty());
+    let made = made.map(|(name, value)| format!("{name}={}", escape(value))).collect::<Vec<_>>().join("&");
+    if made.is_empty() { nodes(cluster) } else { format!("{}?{made}", nodes(cluster)) }
+}
+
 /// The last rounds.
 #[must_use]
 pub fn rounds(cluster: &str) -> String {
@@ -132,6 +152,15 @@ mod tests {
     #[test]
     fn names_stay_one_segment() {
         assert_eq!(quota("demo", "a/b c?"), "/clusters/demo/quotas/a%2Fb%20c%3F");
+    }
+
+    #[test]
+    fn choices_that_are_not_made_are_not_in_the_address() {
+        assert_eq!(
+            nodes_where("demo", &[("q", ""), ("group", "a b"), ("node", "n1")]),
+            "/clusters/demo/nodes?group=a%20b&node=n1"
+        );
+        assert_eq!(nodes_where("demo", &[("q", "")]), nodes("demo"));
     }
 
     #[test]

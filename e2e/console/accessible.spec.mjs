@@ -15,6 +15,7 @@ const VIEWS = [
   ["submit?quota=Quota1", (page) => page.getByRole("region", { name: "Preview" })],
   ["submit?offer=gn8", (page) => page.getByLabel("Security group")],
   ["jobs/bidding", (page) => page.getByRole("heading", { name: "Bid and cost" })],
+  ["nodes", (page) => page.getByText("No node matches.")],
   ["market", (page) => page.locator(".chart svg").last()],
   ["bills", (page) => page.getByRole("link", { name: "Export as CSV" })],
   ["workspaces", (page) => page.getByRole("link", { name: "workspace-b" })],

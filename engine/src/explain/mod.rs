@@ -33,6 +33,7 @@ pub use finding::finding;
 pub use help::Help;
 pub use overdue::Awaited;
 pub use overdue::Overdue;
+pub use overdue::held_on;
 pub use overdue::overdue;
 pub use overdue::overdue_words;
 pub use policy::PolicyWords;

@@ -64,6 +64,14 @@ pub fn overdue(state: &State, now: Timestamp) -> Vec<Overdue> {
     list.into_values().collect()
 }
 
+/// What a job holds on a node, also what is to be gone from there by now.
+#[must_use]
+pub fn held_on(job: &Job, node: NodeNo) -> Amount {
+    let mut amount = Amount::ZERO;
+    held(job).into_iter().filter(|held| held.pod.node == node).for_each(|held| amount += held.amount);
+    amount
+}
+
 /// A pod that holds something, and when it is to be gone.
 struct Held {
     pod: PodAt,

@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 
 use crate::api::failure::Failure;
 use crate::api::key;
+use console_model::agents::Agent;
 use console_model::log_text::LogPart;
 use console_model::path;
 
@@ -67,6 +68,11 @@ pub(crate) async fn job_log(cluster: &str, job: &str, after: Option<u64>) -> Res
     let request = signed(Request::get(&path::api(cluster, &format!("jobs/{}/log{after}", path::escape(job)))));
     let Log { run, bytes, from, text, is_over } = read(request.send().await).await?;
     Ok((LogPart { run, bytes, from, text }, is_over))
+}
+
+/// The agents beside the machines.
+pub(crate) async fn agents(cluster: &str) -> Result<Vec<Agent>, Failure> {
+    read(signed(Request::get(&path::api(cluster, "agents"))).send().await).await
 }
 
 /// Who whoever looks is.

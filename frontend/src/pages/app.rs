@@ -28,6 +28,7 @@ pub(crate) fn App() -> impl IntoView {
                     <Route path=path!("jobs/:job") view=|| later(|pages| pages.job) />
                     <Route path=path!("submit") view=|| later(|pages| pages.submit) />
                     <Route path=path!("rounds") view=|| later(|pages| pages.rounds) />
+                    <Route path=path!("nodes") view=|| later(|pages| pages.nodes) />
                     <Route path=path!("market") view=|| later(|pages| pages.market) />
                     <Route path=path!("planner") view=|| later(|pages| pages.planner) />
                     <Route path=path!("workspaces") view=|| later(|pages| pages.workspaces) />

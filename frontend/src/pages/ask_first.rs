@@ -28,13 +28,13 @@ pub(crate) struct Proposal {
 
 impl Proposal {
     /// A change that is sent as it is; once it is made, `done` is shown.
-    pub(crate) fn of(session: Session, command: Command, deed: &'static str, done: &'static str) -> Self {
-        let ours = command.clone();
+    pub(crate) fn of(session: Session, command: Command, deed: &'static str, done: impl Into<String>) -> Self {
+        let (ours, done) = (command.clone(), done.into());
         let send = move || {
-            let command = ours.clone();
+            let (command, done) = (ours.clone(), done.clone());
             spawn_local(async move {
                 if session.send(command).await.is_ok() {
-                    session.notices.show(Tone::Done, done.to_owned(), None);
+                    session.notices.show(Tone::Done, done, None);
                 }
             });
         };
@@ -58,6 +58,44 @@ fn weigh(session: Session, question: RwSignal<Option<Question>>, proposal: Propo
     let (title, button) = (preview.cost.question(), preview.cost.button(proposal.deed));
     let act = Arc::new(move || weigh(session, question, proposal.clone(), &shown));
     question.set(Some(Question { title, costs: preview.cost.lost().into_iter().collect(), preview, button, act }));
+}
+
+/// A proposal about which is asked in any case, with what is said of it beside what it takes from jobs.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    /// `Cordon n1?`
+    pub(crate) title: String,
+    /// What it means.
+    pub(crate) says: Vec<String>,
+    /// What is sent.
+    pub(crate) proposal: Proposal,
+}
+
+/// Asks whatever the command takes, and again if it has come to take more by the time of the answer. What is proposed is
+/// made anew then, since others may change the cluster while one reads. One that would be refused is sent without a
+/// question: the refusal says why.
+pub(crate) fn ask_anyway(
+    session: Session,
+    question: RwSignal<Option<Question>>,
+    propose: Arc<dyn Fn() -> Option<Asked> + Send + Sync>,
+) {
+    let Some(Asked { title, says, proposal }) = propose() else { return };
+    let preview = foresee(session, &proposal.command);
+    if preview.verdict == Verdict::Refused {
+        (proposal.send)();
+        return;
+    }
+    let (button, shown) = (preview.cost.button(proposal.deed), preview.clone());
+    let costs = says.into_iter().chain(preview.cost.lost()).collect();
+    let act = move || {
+        let Some(asked) = propose() else { return };
+        if foresee(session, &asked.proposal.command).is_within(&shown) {
+            (asked.proposal.send)();
+        } else {
+            ask_anyway(session, question, propose.clone());
+        }
+    };
+    question.set(Some(Question { title, costs, preview, button, act: Arc::new(act) }));
 }
 
 /// Asks before a command that takes something from people. One that would be refused is sent without a question: the

@@ -55,6 +55,7 @@ pub(crate) fn Header() -> impl IntoView {
             <nav aria-label="Pages">
                 {link(path::cluster(&name), "Quotas")}
                 {link(path::jobs(&name), "Jobs")}
+                {link(path::nodes(&name), "Nodes")}
                 {link(path::rounds(&name), "Rounds")}
                 {link(path::planner(&name), "Planner")}
                 {link(path::market(&name), "Market")}

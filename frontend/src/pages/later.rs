@@ -21,6 +21,7 @@ use crate::pages::job::JobPage;
 use crate::pages::jobs::JobsPage;
 use crate::pages::keys::KeysPage;
 use crate::pages::market::MarketPage;
+use crate::pages::nodes::NodesPage;
 use crate::pages::palette::GoAnywhere;
 use crate::pages::planner::PlannerPage;
 use crate::pages::quota::QuotaPage;
@@ -43,6 +44,7 @@ pub(crate) struct Pages {
     pub(crate) job: Page,
     pub(crate) jobs: Page,
     pub(crate) market: Page,
+    pub(crate) nodes: Page,
     pub(crate) planner: Page,
     pub(crate) quota: Page,
     pub(crate) rounds: Page,
@@ -73,6 +75,7 @@ pub(crate) fn load() -> Result<Pages, Missing> {
         job: || view! { <JobPage /> }.into_any(),
         jobs: || view! { <JobsPage /> }.into_any(),
         market: || view! { <MarketPage /> }.into_any(),
+        nodes: || view! { <NodesPage /> }.into_any(),
         planner: || view! { <PlannerPage /> }.into_any(),
         quota: || view! { <QuotaPage /> }.into_any(),
         rounds: || view! { <RoundsPage /> }.into_any(),

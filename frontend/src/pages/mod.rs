@@ -16,6 +16,8 @@ pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod later;
 pub(crate) mod market;
+pub(crate) mod node;
+pub(crate) mod nodes;
 pub(crate) mod palette;
 pub(crate) mod plan_apply;
 pub(crate) mod plan_base;

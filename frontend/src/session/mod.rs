@@ -2,6 +2,7 @@
 //!
 //! One `Session` is in the context of every page. Pages read the state through it and send commands through it.
 
+pub(crate) mod agents;
 pub(crate) mod cancel;
 pub(crate) mod draft;
 pub(crate) mod follow;

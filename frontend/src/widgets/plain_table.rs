@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 
+use crate::widgets::mark::Mark;
 use crate::widgets::scroller::Scroller;
+use crate::widgets::use_bar::UseBar;
 use console_model::window::extent;
 
 /// The height of a row of a long table: its words are not broken. The stylesheet says the same.
@@ -19,6 +21,10 @@ pub(crate) enum Cell {
     Number(String),
     /// Words that lead somewhere.
     Link(String, String),
+    /// A state: what the stylesheet calls it, its mark and its words.
+    State(&'static str, &'static str, String),
+    /// How much of something is used, and of how much, in thousandths of a GPU.
+    Used(i64, i64),
 }
 
 /// The table.
@@ -46,6 +52,8 @@ pub(crate) fn PlainTable(
         Cell::Text(text) => view! { <td>{text}</td> }.into_any(),
         Cell::Number(text) => view! { <td class="num">{text}</td> }.into_any(),
         Cell::Link(text, address) => view! { <td><a href=address>{text}</a></td> }.into_any(),
+        Cell::State(name, mark, words) => view! { <td><Mark name=name mark=mark words=words /></td> }.into_any(),
+        Cell::Used(used, all) => view! { <td><UseBar used=used all=all /></td> }.into_any(),
     };
     let lines = move || {
         let range = range.get();

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::widgets::mark::Mark;
 use console_model::job_state::JobState;
 
 /// The mark.
@@ -18,10 +19,5 @@ pub(crate) fn StateMark(
         (JobState::Preempted, Some(position)) => format!("Preempted, queued {position}"),
         (state, _) => state.words().to_owned(),
     };
-    view! {
-        <span class=format!("state state-{}", state.as_str())>
-            <span class="state-sign" aria-hidden="true">{state.mark()}</span>
-            <span>{words}</span>
-        </span>
-    }
+    view! { <Mark name=state.as_str() mark=state.mark() words=words /> }
 }

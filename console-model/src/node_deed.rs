@@ -1,0 +1,254 @@
+//! What an administrator can do to a node: the command, and what is said before it is sent.
+
+use engine::message::command::ApplyPlan;
+use engine::message::command::CancelJob;
+use engine::message::command::Command;
+use engine::message::command::PutNode;
+use engine::state::cluster::NodeStatus;
+use engine::state::world::State;
+use engine::unit::id::JobId;
+use engine::unit::id::NodeNo;
+use engine::unit::limit::PLAN_COMMANDS_MAX;
+
+use crate::gpus::bare;
+use crate::gpus::gpus;
+use crate::nodes::holders;
+
+/// Something that is done to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeDeed {
+    /// No new pods start there; what runs goes on.
+    Cordon,
+    /// New pods may start there again.
+    Uncordon,
+    /// No new pods start there, and what runs is cancelled.
+    Drain,
+    /// Nothing runs there any more.
+    DeclareDead,
+}
+
+impl NodeDeed {
+    /// Those that change something about a node, in the order in which they are offered.
+    #[must_use]
+    pub fn offered(state: &State, no: NodeNo) -> Vec<Self> {
+        let mut offered = match state.nodes[no.at()].status {
+            NodeStatus::Ready => vec![Self::Cordon],
+            NodeStatus::Cordoned | NodeStatus::Dead => vec![Self::Uncordon],
+        };
+        let is_dead = state.nodes[no.at()].status == NodeStatus::Dead;
+        if !is_dead && !jobs(state, no).is_empty() {
+            offered.push(Self::Drain);
+        }
+        if !is_dead && state.cluster.is_reported() {
+            offered.push(Self::DeclareDead);
+        }
+        offered
+    }
+
+    /// The words of its button.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Cordon => "Cordon",
+            Self::Uncordon => "Uncordon",
+            Self::Drain => "Drain",
+            Self::DeclareDead => "Declare dead",
+        }
+    }
+
+    /// The title of its question.
+    #[must_use]
+    pub fn question(self, node: &str) -> String {
+        match self {
+            Self::Cordon | Self::Uncordon | Self::Drain => format!("{} {node}?", self.words()),
+            Self::DeclareDead => format!("Declare {node} dead?"),
+        }
+    }
+
+    /// For ids in the document.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cordon => "cordon",
+            Self::Uncordon => "uncordon",
+            Self::Drain => "drain",
+            Self::DeclareDead => "declare-dead",
+        }
+    }
+
+    /// What is said once it is done.
+    #[must_use]
+    pub fn done(self, node: &str) -> String {
+        match self {
+            Self::Cordon => format!("{node} is cordoned."),
+            Self::Uncordon => format!("New pods may start on {node} again."),
+            Self::Drain => format!("{node} is cordoned, and its jobs are cancelled."),
+            Self::DeclareDead => format!("{node} was declared dead."),
+        }
+    }
+
+    /// The command. Of a node with more jobs than one plan may cancel, the rest is for the next time.
+    #[must_use]
+    pub fn command(self, state: &State, no: NodeNo) -> Command {
+        let put = |status| Command::PutNode(as_it_is(state, no, status));
+        match self {
+            Self::Cordon => put(NodeStatus::Cordoned),
+            Self::Uncordon => put(NodeStatus::Ready),
+            Self::DeclareDead => put(NodeStatus::Dead),
+            Self::Drain => {
+                let cancels = jobs(state, no).into_iter().map(|job| Command::CancelJob(CancelJob { job }));
+                let commands = std::iter::once(put(NodeStatus::Cordoned)).chain(cancels);
+                Command::ApplyPlan(ApplyPlan { commands: commands.take(PLAN_COMMANDS_MAX).collect() })
+            }
+        }
+    }
+
+    /// What it means, in sentences, beside what the engine foresees. `unfit` is why its agent says that nothing can begin
+    /// there, if it says so.
+    #[must_use]
+    pub fn says(self, state: &State, no: NodeNo, unfit: Option<&str>) -> Vec<String> {
+        let node = &state.nodes[no.at()];
+        let (all, free) = (state.cluster.gpus(&node.amount), state.floor.nodes[no.at()].free_gpus());
+        let (id, jobs) = (&node.id, jobs(state, no));
+        match self {
+            Self::Cordon => {
+                let idle =
+                    (free > 0).then(|| format!("Free there, and idle from now on: {} of {}.", bare(free), gpus(all)));
+                let goes_on = match &jobs[..] {
+                    [] => "Nothing runs there.".to_owned(),
+                    [job] => format!("{job} goes on there."),
+                    jobs => format!("{} jobs go on there.", jobs.len()),
+                };
+                [Some(format!("No new pods start on {id}.")), idle, Some(goes_on)].into_iter().flatten().collect()
+            }
+            Self::Uncordon if node.status == NodeStatus::Dead => vec![
+                format!("New pods may start on {id}: {}.", gpus(all)),
+                "Do this when the machine is back and nothing of earlier runs lives on it.".to_owned(),
+            ],
+            Self::Uncordon => {
+                let opens = format!("New pods may start on {id}: {} of {} free.", bare(free), gpus(all));
+                let again = unfit.map(|reason| format!("{reason} Until then it is cordoned again at once."));
+                std::iter::once(opens).chain(again).collect()
+            }
+            Self::Drain => {
+                let jobs =
+                    if jobs.len() == 1 { "Its job is".to_owned() } else { format!("Its {} jobs are", jobs.len()) };
+                vec![
+                    format!("No new pods start on {id}. {jobs} cancelled: a running job is not moved to another node."),
+                    "To let them finish, cordon the node instead.".to_owned(),
+                ]
+            }
+            Self::DeclareDead => {
+                let lost = match &jobs[..] {
+                    [] => "Nothing runs there.".to_owned(),
+                    [job] => format!("{job} loses its run there."),
+                    jobs => format!("{} jobs lose their runs there.", jobs.len()),
+                };
+                vec![
+                    "Only for a machine that is switched off or gone: if something lives there yet, it may run twice."
+                        .to_owned(),
+                    lost,
+                ]
+            }
+        }
+    }
+}
+
+/// The jobs that hold something there.
+fn jobs(state: &State, no: NodeNo) -> Vec<JobId> {
+    holders(state, no).into_iter().map(|holder| holder.job).collect()
+}
+
+/// A node as it is, with another status.
+fn as_it_is(state: &State, no: NodeNo, status: NodeStatus) -> PutNode {
+    let node = &state.nodes[no.at()];
+    PutNode {
+        node: node.id.clone(),
+        group: state.groups[node.group.at()].id.clone(),
+        node_type: node.node_type.clone(),
+        gpu_type: node.gpu_type.clone(),
+        amount: state.cluster.by_name(&node.amount),
+        status,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::unit::time::Timestamp;
+
+    use super::*;
+    use crate::example::START;
+    use crate::example::decide;
+    use crate::example::two_machines;
+    use crate::preview::Verdict;
+    use crate::preview::of_change;
+
+    const LATER: Timestamp = Timestamp(START.0 + 3_600_000);
+    const N1: NodeNo = NodeNo(0);
+
+    fn does(state: &mut State, deed: NodeDeed) {
+        let command = deed.command(state, N1);
+        decide(state, &command);
+    }
+
+    fn offered(state: &State) -> Vec<&'static str> {
+        NodeDeed::offered(state, N1).into_iter().map(NodeDeed::words).collect()
+    }
+
+    #[test]
+    fn what_is_offered_changes_something() {
+        let mut state = two_machines("reported");
+        assert_eq!(offered(&state), ["Cordon", "Drain", "Declare dead"]);
+        does(&mut state, NodeDeed::DeclareDead);
+        assert_eq!(offered(&state), ["Uncordon"]);
+        assert_eq!(offered(&two_machines("simulated")), ["Cordon", "Drain"]);
+    }
+
+    #[test]
+    fn cordoning_takes_nothing_and_says_what_stays_idle() {
+        let mut state = two_machines("simulated");
+        let says = NodeDeed::Cordon.says(&state, N1, None);
+        assert_eq!(
+            says,
+            ["No new pods start on n1.", "Free there, and idle from now on: 1 of 8 GPUs.", "2 jobs go on there."]
+        );
+        let command = NodeDeed::Cordon.command(&state, N1);
+        assert_eq!(of_change(&state, &command, LATER).verdict, Verdict::Quiet);
+        let before = state.nodes[0].clone();
+        decide(&mut state, &command);
+        does(&mut state, NodeDeed::Uncordon);
+        assert_eq!(state.nodes[0], before, "its types and its amount are as they were");
+    }
+
+    #[test]
+    fn a_node_that_its_agent_cordons_says_why_uncordoning_does_not_help() {
+        let mut state = two_machines("reported");
+        does(&mut state, NodeDeed::Cordon);
+        let says = |unfit| NodeDeed::Uncordon.says(&state, N1, unfit);
+        assert_eq!(says(None), ["New pods may start on n1: 1 of 8 GPUs free."]);
+        assert_eq!(
+            says(Some("No GPU.")).last().map(String::as_str),
+            Some("No GPU. Until then it is cordoned again at once.")
+        );
+    }
+
+    #[test]
+    fn draining_ends_its_jobs_and_names_the_loss() {
+        let mut state = two_machines("simulated");
+        let command = NodeDeed::Drain.command(&state, N1);
+        let cost = of_change(&state, &command, LATER).cost;
+        assert_eq!(cost.button("Drain"), "Drain and end 2 jobs, lose 12 GPU-hours");
+        assert!(NodeDeed::Drain.says(&state, N1, None)[0].contains("Its 2 jobs are cancelled"));
+        decide(&mut state, &command);
+        assert_eq!(offered(&state), ["Uncordon"]);
+    }
+
+    #[test]
+    fn declaring_a_node_dead_says_what_becomes_of_each_job() {
+        let state = two_machines("reported");
+        assert_eq!(NodeDeed::DeclareDead.says(&state, N1, None)[1], "2 jobs lose their runs there.");
+        let preview = of_change(&state, &NodeDeed::DeclareDead.command(&state, N1), LATER);
+        let told = |job: &str| preview.others.iter().any(|line| line.job.as_deref() == Some(job));
+        assert!(told("small") && told("wide"), "{preview:?}");
+    }
+}
