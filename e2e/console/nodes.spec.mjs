@@ -50,6 +50,9 @@ test("nodes are found by name, group and state, and one says who holds what", as
   await cluster.open();
   await page.getByRole("navigation").getByRole("link", { name: "Nodes" }).click();
   await expect(page.getByText("3 nodes, 4 GPUs free")).toBeVisible();
+  const simulated = page.getByRole("link", { name: "simulated" });
+  await expect(simulated).toHaveAccessibleDescription("Jobs are pretended here: nothing runs. Connect your machines.");
+  await expect(simulated).toHaveAttribute("href", "/docs/own-machines.html");
   await page.getByLabel("Name or type").fill("h100");
   await expect(page.getByText("2 of 3 nodes")).toBeVisible();
   expect(await names(page)).toEqual(["n1", "n2"]);
@@ -118,6 +121,7 @@ test("a node whose agent says why nothing can begin there shows that, and is dec
   await agent.sync({ n1: 8, n2: 8 }, { n2: "the driver shows no GPU" });
   await Agent.join(cluster, "new", ["old"]);
   await cluster.open("nodes?node=n2");
+  await expect(page.getByRole("link", { name: "simulated" })).toHaveCount(0);
   await expect(card(page, "n2")).toContainText("Agent west says that nothing can begin here: the driver shows no GPU.");
   await expect(card(page, "n2")).toContainText("Draining");
   const agents = page.getByRole("region", { name: "Agents" });

@@ -18,6 +18,10 @@ use crate::widgets::shortcuts::Shortcuts;
 use crate::widgets::theme_choice::ThemeChoice;
 use console_model::path;
 
+/// The book's page on how jobs come to run.
+const BOOK: &str = "/docs/own-machines.html";
+const SIMULATED: &str = "Jobs are pretended here: nothing runs. Connect your machines.";
+
 /// The header.
 #[component]
 pub(crate) fn Header() -> impl IntoView {
@@ -47,11 +51,13 @@ pub(crate) fn Header() -> impl IntoView {
         }
     };
     let revision = Signal::derive(move || session.ask(|state| state.revision));
+    let is_simulated = Memo::new(move |_| session.ask(|state| !state.cluster.is_reported()).unwrap_or_default());
     let show_keys = move |_| show(keys);
     view! {
         <header class="top">
             <a class="brand" href="/">"Tidegate"</a>
             <span class="cluster-name">{name.to_string()}</span>
+            {move || is_simulated.get().then(|| view! { <a class="simulated" rel="external" href=BOOK title=SIMULATED>"simulated"</a> })}
             <nav aria-label="Pages">
                 {link(path::cluster(&name), "Quotas")}
                 {link(path::jobs(&name), "Jobs")}
