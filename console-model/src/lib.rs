@@ -7,6 +7,7 @@ pub mod amount;
 pub mod books;
 pub mod chart;
 pub mod cost;
+pub mod deletion;
 pub mod destination;
 pub mod duration;
 #[cfg(test)]

@@ -19,10 +19,12 @@ use gloo::net::http::Response;
 use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::de::IgnoredAny;
 
 use crate::api::failure::Failure;
 use crate::api::key;
 use console_model::agents::Agent;
+use console_model::deletion::ClusterCost;
 use console_model::log_text::LogPart;
 use console_model::path;
 
@@ -87,6 +89,17 @@ pub(crate) async fn open_session(cluster: &str, key: &str, secret: &str) -> Resu
     let request = Request::post(&path::api(cluster, "sessions")).json(&shown);
     let request = request.map_err(|error| Failure::Unreadable(error.to_string()))?;
     Ok(read::<Opened>(request.send().await).await?.token)
+}
+
+/// What deleting the cluster costs, with the word that stands for it.
+pub(crate) async fn deletion_cost(cluster: &str) -> Result<ClusterCost, Failure> {
+    read(signed(Request::get(&path::api(cluster, "deletion"))).send().await).await
+}
+
+/// Deletes the cluster for what was told.
+pub(crate) async fn delete_cluster(cluster: &str, confirm: &str) -> Result<(), Failure> {
+    let rest = format!("delete?confirm={}", path::escape(confirm));
+    read::<IgnoredAny>(signed(Request::post(&path::api(cluster, &rest))).send().await).await.map(|_| ())
 }
 
 /// Access keys: one's own, or all of them for an administrator of the cluster.
@@ -187,16 +200,18 @@ async fn read<T: DeserializeOwned>(answer: Result<Response, gloo::net::Error>) -
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Problem {
+    code: String,
     message: String,
 }
 
 fn refusal(status: u16, text: &str) -> Failure {
-    let Problem { message } = serde_json::from_str(text).unwrap_or_default();
+    let Problem { code, message } = serde_json::from_str(text).unwrap_or_default();
     match status {
         401 => Failure::NoKey,
         403 => Failure::Forbidden(message),
         404 => Failure::Absent(message),
-        410 => Failure::Gone,
+        // What is gone is all of it, and nothing is to be read anew.
+        410 if code != "deleted" => Failure::Gone,
         400..=499 => Failure::Refused(message),
         status => Failure::Fault(status),
     }

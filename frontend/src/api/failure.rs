@@ -23,6 +23,13 @@ pub(crate) enum Failure {
     Unreadable(String),
 }
 
+impl Failure {
+    /// Whether the service has understood the request and refused it.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused(_))
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

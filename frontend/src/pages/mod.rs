@@ -6,6 +6,8 @@ mod ask_first;
 pub(crate) mod audit;
 pub(crate) mod bills;
 pub(crate) mod cluster;
+mod cluster_deletion;
+mod deletion;
 pub(crate) mod drafts;
 pub(crate) mod header;
 pub(crate) mod job;

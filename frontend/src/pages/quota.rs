@@ -1,8 +1,12 @@
 //! A quota: where its GPUs are, who waits, who holds its loans, and its settings.
 
+use std::sync::Arc;
+
 use engine::explain;
 use engine::ledger::is_within;
 use engine::ledger::loans::loans;
+use engine::message::command::Command;
+use engine::message::command::DeleteQuota;
 use engine::schedule::order;
 use engine::state::world::State;
 use engine::unit::id::DomainNo;
@@ -14,6 +18,7 @@ use leptos::prelude::*;
 use crate::api::browser;
 use crate::pages::address::parameter;
 use crate::pages::address::title;
+use crate::pages::deletion::Deletion;
 use crate::pages::quota_policies::QuotaPolicies;
 use crate::pages::quota_scale::QuotaScale;
 use crate::session::Session;
@@ -24,6 +29,7 @@ use crate::widgets::queue_list::Waiting;
 use crate::widgets::quota_bar::QuotaBar;
 use crate::widgets::quota_bar::sentence;
 use console_model::books::Book;
+use console_model::deletion;
 use console_model::explained;
 use console_model::gpus;
 use console_model::path;
@@ -62,6 +68,11 @@ fn quota_view(session: Session, no: QuotaNo, name: &str) -> impl IntoView {
         let links = links.collect::<Vec<_>>();
         (!links.is_empty()).then(|| view! { <span><span class="hint">{label}</span>" "{links}</span> })
     };
+    let deletion = QuotaId::new(name).ok().map(|quota| {
+        let command = Command::DeleteQuota(DeleteQuota { quota });
+        let says = Arc::new(move |state: &State| deletion::of_quota(state, no));
+        view! { <Deletion kind="quota" name=name.to_owned() command=command says=says after=path::cluster(&cluster) /> }
+    });
     view! {
         <div class="page-head">
             <h1>{name.to_owned()}</h1>
@@ -87,10 +98,13 @@ fn quota_view(session: Session, no: QuotaNo, name: &str) -> impl IntoView {
                     <QuotaScale no=no />
                 </section>
             </div>
-            <section class="card" aria-labelledby="policies-title">
-                <h2 id="policies-title">"Queue, lending and preemption"</h2>
-                <QuotaPolicies no=no />
-            </section>
+            <div>
+                <section class="card" aria-labelledby="policies-title">
+                    <h2 id="policies-title">"Queue, lending and preemption"</h2>
+                    <QuotaPolicies no=no />
+                </section>
+                {deletion}
+            </div>
         </div>
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::message::command::Command;
 use engine::message::command::people::AttachQuota;
+use engine::message::command::people::DeleteWorkspace;
 use engine::message::command::people::DetachQuota;
 use engine::message::command::people::PutMember;
 use engine::message::command::people::RemoveMember;
@@ -21,6 +22,7 @@ use leptos::web_sys::HtmlSelectElement;
 use crate::pages::address::parameter;
 use crate::pages::address::title;
 use crate::pages::ask_first::ask_people;
+use crate::pages::deletion::Deletion;
 use crate::pages::jobs::quota_options;
 use crate::pages::workspaces::used;
 use crate::session::Session;
@@ -30,6 +32,7 @@ use crate::widgets::confirm::Confirm;
 use crate::widgets::confirm::Question;
 use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
+use console_model::deletion;
 use console_model::path;
 use console_model::preview::Preview;
 
@@ -63,6 +66,10 @@ fn workspace_view(session: Session, id: WorkspaceId) -> impl IntoView {
     let jobs = path::jobs_where(&session.name(), "q", &name);
     let used = move || session.ask(|state| used(state, &id.get_value()));
     let question = RwSignal::new(None);
+    let command = Command::DeleteWorkspace(DeleteWorkspace { workspace: id.get_value() });
+    let says = Arc::new(move |state: &State| deletion::of_workspace(state, &id.get_value()));
+    let after = path::workspaces(&session.name());
+    let deletion = view! { <Deletion kind="workspace" name=name.clone() command=command says=says after=after /> };
     view! {
         <div class="page-head">
             <h1>{name}</h1>
@@ -79,6 +86,7 @@ fn workspace_view(session: Session, id: WorkspaceId) -> impl IntoView {
                 <h2 id="quotas-title">"Quotas"</h2>
                 {quotas(session, id, question)}
             </section>
+            <div>{deletion}</div>
         </div>
         <Confirm question=question />
     }

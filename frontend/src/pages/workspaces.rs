@@ -12,6 +12,7 @@ use leptos::task::spawn_local;
 use crate::api::browser;
 use crate::api::key;
 use crate::pages::address::title;
+use crate::pages::cluster_deletion::ClusterDeletion;
 use crate::session::Session;
 use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
@@ -74,6 +75,7 @@ pub(crate) fn WorkspacesPage() -> impl IntoView {
                 </div>
             </form>
         </section>
+        <ClusterDeletion />
     }
 }
 

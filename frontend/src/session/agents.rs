@@ -21,7 +21,7 @@ impl Session {
         let is_reported = self.is_reported();
         latest(move || {
             turn.get();
-            is_reported.get().then(|| async move { client::agents(&self.name()).await })
+            is_reported.get().then_some(async move { client::agents(&self.name()).await })
         })
     }
 
