@@ -1,7 +1,7 @@
 // Jobs as real processes: the Worker in its runtime, an agent of this computer, and what the processes themselves have written.
 import assert from "node:assert/strict";
-import { execFile, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -139,6 +139,10 @@ test("the PAI surface tells a pod's log while its job runs and when it has ended
   assert.deepEqual([printed.body.JobId, printed.body.PodId, printed.body.Logs], ["chats", "chats-worker-0", ["one", "zwei: ü"]]);
   assert.deepEqual((await logs("?MaxLines=1")).body.Logs, ["zwei: ü"]);
   const stranger = new Client(server.url, await accessKey(cluster, "mallory"));
+  const shown = JSON.stringify({ key: stranger.key.id, secret: stranger.key.secret });
+  const { token } = (await cluster.request("POST", "sessions", shown, {})).body;
+  const hidden = await cluster.request("GET", "jobs/chats/log", undefined, { authorization: `Bearer ${token}` });
+  assert.deepEqual([hidden.status, hidden.body.code], [404, "unknown"], JSON.stringify(hidden.body));
   const denied = await logs("", stranger);
   assert.deepEqual([denied.status, denied.body.Code], [404, "JobNotFound"], JSON.stringify(denied.body));
 
@@ -287,6 +291,30 @@ test("a machine that comes back with fewer GPUs starts nothing new, and that is 
   assert.equal(await unfit(), undefined);
   agent.kill("SIGTERM");
   await agent.ended;
+});
+
+test("an agent whose disk is full begins nothing, and goes on when there is room", { skip: process.getuid() !== 0 && "mounting takes root" }, async () => {
+  const place = state("full");
+  mkdirSync(place);
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", place]);
+  try {
+    for (const file of ["agent.json", "store"]) copyFileSync(join(state("worker"), file), join(place, file));
+    const agent = started("full");
+    await pause(1_000);
+    const filler = join(place, "filler");
+    spawnSync("dd", ["if=/dev/zero", `of=${filler}`, "bs=1k"], { stdio: "ignore" });
+    await submit("roomy", "true");
+    await until("it is said", () => /No space left on device/.test(agent.said));
+    assert.equal(phase(await job("roomy")), "starting");
+    rmSync(filler);
+    await reaches("roomy", "ended");
+    assert.equal((await job("roomy")).phase.ended.outcome, "succeeded");
+    assert.equal(lines("roomy.starts").length, 1);
+    agent.kill("SIGTERM");
+    await agent.ended;
+  } finally {
+    execFileSync("umount", ["-l", place]);
+  }
 });
 
 test("an old key, another cluster's key, an older process and another machine with the key are refused in clear words", async () => {
