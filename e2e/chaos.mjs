@@ -187,7 +187,7 @@ async function reported() {
     const { status, body } = await cluster.get(`entries?after=${after}&min_revision=${revision}`);
     assert.equal(status, 200, JSON.stringify(body));
     look(body);
-    const last = body.at(-1)?.seq;
+    const last = body.at(-1)?.revision;
     if (last === undefined || last <= after) return ends;
     after = last;
   }
