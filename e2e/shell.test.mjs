@@ -125,7 +125,7 @@ test("a job is submitted, runs, prints, and is waited for", async () => {
   assert.equal(done("wait", "hello"), "hello: Succeeded. Finished.\n");
   assert.equal(done("logs", "hello"), "GPUs 0,1\n");
   assert.match(done("job", "hello"), /^hello: Succeeded\n {2}Quota: all$/m);
-  assert.match(done("events", "hello"), /Report, by \S+\n {2}hello finished\./);
+  assert.match(done("events", "hello"), /^\S+ {2}\S.*, by \S+\n(?: {2}hello runs\.\n)? {2}hello finished\./m);
 });
 
 test("words are the program's own, and no shell takes them apart", async () => {

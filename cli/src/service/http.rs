@@ -6,6 +6,8 @@ use std::time::Duration;
 use protocol::answer::Refusal;
 use ureq::http::Uri;
 
+use crate::service::time;
+
 /// How long an exchange may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// How large an answer may be: the largest message with room for what surrounds it.
@@ -140,6 +142,10 @@ impl Client {
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
         let secret = header("x-tidegate-secret").map(str::to_owned);
         let revision = header("x-tidegate-revision").and_then(|text| text.parse().ok());
+        // What was kept on the way tells when it was made.
+        if header("age").is_none() {
+            time::hear(header("date"));
+        }
         let status = response.status().as_u16();
         let text = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string().map_err(failed)?;
         Ok(Answer { status, text, secret, revision })

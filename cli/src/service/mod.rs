@@ -2,5 +2,7 @@
 //! nothing else has.
 
 pub mod drawn;
+pub mod time;
+
 pub mod http;
 pub mod socket;

@@ -14,9 +14,9 @@ use engine::unit::time::Timestamp;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::service::time;
 use crate::shell::at::At;
 use crate::shell::failure::Failure;
-use crate::shell::person;
 use crate::shell::person::Person;
 use crate::shell::print;
 use crate::shell::prompt;
@@ -50,7 +50,7 @@ pub struct Wanted<'a> {
 pub fn send(person: &mut Person, state: &State, wanted: &Wanted, agree: Agree, at: &At) -> Result<(), Failure> {
     let sender = person.sender()?;
     authorise(state, &sender, &wanted.command).map_err(|denied| person.refused_since(&denied.to_string()))?;
-    let mut seen = (wanted.foresee)(state, person::now());
+    let mut seen = (wanted.foresee)(state, time::now());
     if agree.dry_run {
         return said(&seen, at.output);
     }
@@ -67,7 +67,7 @@ pub fn send(person: &mut Person, state: &State, wanted: &Wanted, agree: Agree, a
         }
         prompt::agree(&seen.cost.question())?;
         // While somebody thought about it, it may have come to more.
-        let now = (wanted.foresee)(&person.state()?, person::now());
+        let now = (wanted.foresee)(&person.state()?, time::now());
         if now.is_within(&seen) {
             break;
         }

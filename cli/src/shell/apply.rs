@@ -13,13 +13,13 @@ use engine::message::command::ScaleMode;
 use engine::state::world::State;
 use engine::unit::time::Timestamp;
 
+use crate::service::time;
 use crate::shell::agree;
 use crate::shell::agree::Agree;
 use crate::shell::agree::Wanted;
 use crate::shell::at::At;
 use crate::shell::document::Document;
 use crate::shell::failure::Failure;
-use crate::shell::person;
 use crate::shell::person::Person;
 use crate::shell::print;
 use crate::shell::prompt;
@@ -96,7 +96,7 @@ pub fn apply(asked: &Apply) -> Result<(), Failure> {
 
 /// Prints what the plan changes. What is refused is said with the preview.
 fn difference(state: &State, command: &Command) -> Result<(), Failure> {
-    let Ok(foreseen) = planner::preview(state, command, person::now()) else { return Ok(()) };
+    let Ok(foreseen) = planner::preview(state, command, time::now()) else { return Ok(()) };
     let sentences = explained::sentences(&foreseen.after, &foreseen.events);
     sentences.iter().try_for_each(|(text, _)| print::line(&format!("  {}", shown(text))))
 }

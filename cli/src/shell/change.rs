@@ -18,6 +18,7 @@ use engine::unit::priority::Priority;
 use engine::unit::quantity::bare;
 use engine::unit::time::Timestamp;
 
+use crate::service::time;
 use crate::shell::agree;
 use crate::shell::agree::Agree;
 use crate::shell::agree::Wanted;
@@ -150,7 +151,7 @@ pub fn scale(asked: &Scale) -> Result<(), Failure> {
     }
     let command = Command::ScaleQuotas(scale);
     let foresee = |state: &State, now: Timestamp| preview::of_change(state, &command, now);
-    if foresee(&state, crate::shell::person::now()).verdict == Verdict::Quiet && !asked.agree.dry_run {
+    if foresee(&state, time::now()).verdict == Verdict::Quiet && !asked.agree.dry_run {
         prompt::say(&format!("{}\n", Verdict::Quiet.words()));
     }
     let wanted = Wanted { command: command.clone(), script: None, base: None, foresee: &foresee };

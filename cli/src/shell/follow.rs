@@ -15,6 +15,7 @@ use engine::state::world::State;
 use crate::service::socket;
 use crate::service::socket::Closed;
 use crate::service::socket::Hears;
+use crate::service::time;
 use crate::shell::failure::Failure;
 use crate::shell::failure::Status;
 use crate::shell::person;
@@ -146,5 +147,5 @@ fn replica(person: &mut Person, min_revision: u64) -> Result<Replica, Failure> {
 }
 
 fn shown(replica: &Replica) -> std::borrow::Cow<'_, State> {
-    authority::as_of(replica.state(), person::now())
+    authority::as_of(replica.state(), time::now())
 }

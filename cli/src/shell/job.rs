@@ -14,10 +14,10 @@ use engine::unit::time::Timestamp;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::service::time;
 use crate::shell::at::At;
 use crate::shell::failure::Failure;
 use crate::shell::named;
-use crate::shell::person;
 use crate::shell::person::Person;
 use crate::shell::print;
 use crate::shell::table::Output;
@@ -37,7 +37,7 @@ pub fn job(asked: &OneJob) -> Result<(), Failure> {
     let mut person = Person::of(asked.at.context.as_deref())?;
     let state = person.state()?;
     let no = named::job(&state, &asked.job, &person.place())?;
-    let now = person::now();
+    let now = time::now();
     if asked.at.output == Output::Json {
         return print::line(&json_of(&state, no, now)?.to_string());
     }
@@ -90,7 +90,7 @@ pub fn why(asked: &OneJob) -> Result<(), Failure> {
         return print::line(&answer.text);
     }
     let state = person.state()?;
-    let (no, now) = (named::job(&state, &asked.job, &person.place())?, person::now());
+    let (no, now) = (named::job(&state, &asked.job, &person.place())?, time::now());
     let mut lines = vec![format!("{}: {}", state.jobs[no].spec.id, status(&state, no, now))];
     if let Some(why) = explained::why(&state, no, now) {
         lines.extend(reasons(&why));

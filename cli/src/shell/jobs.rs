@@ -18,11 +18,11 @@ use engine::unit::priority::Module;
 use engine::unit::time::Timestamp;
 
 use crate::service::socket::Hears;
+use crate::service::time;
 use crate::shell::at::At;
 use crate::shell::failure::Failure;
 use crate::shell::follow::follow;
 use crate::shell::named;
-use crate::shell::person;
 use crate::shell::person::Person;
 use crate::shell::print;
 use crate::shell::table::Cell;
@@ -90,7 +90,7 @@ pub fn jobs(asked: &Jobs) -> Result<(), Failure> {
 }
 
 fn table(state: &State, asked: &Jobs, place: &str) -> Result<Table, Failure> {
-    let now = person::now();
+    let now = time::now();
     if let Some(quota) = &asked.quota {
         named::quota(state, quota, place)?;
     }

@@ -8,9 +8,9 @@ use engine::state::cluster::NodeStatus;
 use engine::state::world::State;
 use engine::unit::time::Timestamp;
 
+use crate::service::time;
 use crate::shell::at::At;
 use crate::shell::failure::Failure;
-use crate::shell::person;
 use crate::shell::person::Person;
 use crate::shell::print;
 use crate::shell::table::Cell;
@@ -34,7 +34,7 @@ const COLUMNS: [Column; 8] = [
 /// Prints them, and beside tables what is overdue.
 pub fn nodes(at: &At) -> Result<(), Failure> {
     let mut person = Person::of(at.context.as_deref())?;
-    let (state, now) = (person.state()?, person::now());
+    let (state, now) = (person.state()?, time::now());
     print::table(&table(&state, now), at.output)?;
     if matches!(at.output, Output::Json | Output::Name) {
         return Ok(());

@@ -3,9 +3,9 @@
 use console_model::offers;
 use console_model::offers::OfferRow;
 
+use crate::service::time;
 use crate::shell::at::At;
 use crate::shell::failure::Failure;
-use crate::shell::person;
 use crate::shell::person::Person;
 use crate::shell::print;
 use crate::shell::table::Cell;
@@ -41,6 +41,6 @@ pub fn offers(at: &At) -> Result<(), Failure> {
             Cell::with(n_running.to_string(), n_running),
         ]
     };
-    let rows = offers::rows(&state, person::now()).into_iter().map(row).collect();
+    let rows = offers::rows(&state, time::now()).into_iter().map(row).collect();
     print::table(&Table { columns: &COLUMNS, rows, empty: "No offers." }, at.output)
 }

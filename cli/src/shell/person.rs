@@ -14,7 +14,6 @@ use engine::state::world::State;
 use engine::transition::Sender;
 use engine::unit::id::CommandId;
 use engine::unit::time::Millis;
-use engine::unit::time::Timestamp;
 use protocol::answer::Credentials;
 use protocol::answer::Me;
 use protocol::answer::OpenedSession;
@@ -25,6 +24,7 @@ use crate::service::drawn;
 use crate::service::http::Address;
 use crate::service::http::Answer;
 use crate::service::http::Client;
+use crate::service::time;
 use crate::shell::contexts;
 use crate::shell::contexts::Context;
 use crate::shell::contexts::Contexts;
@@ -115,7 +115,7 @@ impl Person {
     pub fn state_since(&mut self, revision: u64) -> Result<State, Failure> {
         let snapshot = self.snapshot_since(revision)?;
         let state = snapshot.restore().map_err(|rejection| self.unreadable(&rejection.to_string()))?;
-        Ok(authority::as_of(&state, now()).into_owned())
+        Ok(authority::as_of(&state, time::now()).into_owned())
     }
 
     /// The same as a document.
@@ -164,7 +164,7 @@ impl Person {
     /// What proves who they are.
     pub fn token(&mut self) -> Result<String, Failure> {
         let Some(key) = self.context.key.clone() else { return Ok(self.context.secret.clone()) };
-        let lasts = |opened: &&Opened| opened.expires - now() > LEFT_AT_LEAST;
+        let lasts = |opened: &&Opened| opened.expires - time::now() > LEFT_AT_LEAST;
         if let Some(opened) = self.context.session.as_ref().filter(lasts) {
             return Ok(opened.token.clone());
         }
@@ -239,11 +239,4 @@ pub fn open_session(client: &Client, cluster: &str, key: &str, secret: &str) -> 
 pub fn unreachable(problem: &str) -> Failure {
     let text = format!("{problem}; is it running, and can it be reached from here?");
     Failure { status: Status::Unreachable, text }
-}
-
-/// The time by the clock of this computer.
-#[must_use]
-pub fn now() -> Timestamp {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
