@@ -6,6 +6,7 @@ mod clients;
 mod count;
 mod dev;
 mod docs;
+mod execution;
 mod gate;
 mod mutants;
 mod openapi;
@@ -39,6 +40,9 @@ cargo xtask pages [--lighthouse]
                                what readers of pages with planners wait for, and Lighthouse's scores
 cargo xtask store-fixture      keeps what this version stores of two clusters, for every later version to open
 cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a round grows, and what requests cost
+cargo xtask bench execution [JOBS [RUNS]]
+                               how long it takes until what is decided runs and what has ended is free, and what that
+                               costs, with the service that `build` has made
 cargo xtask bench instructions [NAMES]
                                what each native figure costs in instructions, or those of these names
 cargo xtask clients [--minutes N]
@@ -82,6 +86,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["mutants", options @ ..] => mutants::run(options),
         ["bench"] => bench::run(),
         ["bench", "requests"] => requests::run(),
+        ["bench", "execution", sizes @ ..] => execution::run(sizes),
         ["bench", "instructions", names @ ..] => bench::count_instructions(names),
         ["pages", options @ ..] => docs::figures(options),
         ["help" | "--help" | "-h"] | [] => {
