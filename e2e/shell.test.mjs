@@ -160,7 +160,9 @@ test("who waits is told why, and what is followed is printed as it comes", async
   assert.equal(JSON.parse(done("why", "waits", "-o", "json")).position, 1);
   assert.match(done("prio", "waits", "5"), /^waits has priority 5 now\.$/m);
   assert.equal(done("jobs", "-o", "name", "--state", "queued"), "waits\n");
-  assert.equal(shell(["logs", "waits"]).status, REFUSED);
+  const early = shell(["logs", "waits"]);
+  assert.equal(early.status, REFUSED);
+  assert.match(early.said, /waits has printed nothing yet \(Queued\); `tidegate why waits` says what it waits for/);
 
   const followed = later("logs", "-f", "long");
   await until("it has printed its second line", () => done("logs", "long").includes("second"));
@@ -335,6 +337,7 @@ test("a cluster is a file, which is applied as a whole or not at all", () => {
   assert.deepEqual(exported(), made);
   // As people write it: the same cluster, and amounts and periods as they are said.
   const text = done("export");
+  assert.ok(!text.includes("{}"), text);
   assert.match(text, /^quota = "team"\nparent = "all"\nmin = \{ gpu = 1 \}$/m);
   assert.match(apply(text).said, /is as \S+ says/);
   const graced = (period) => text.replace('parent = "all"\n', `parent = "all"\nsettings.grace_period = "${period}"\n`);

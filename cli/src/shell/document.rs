@@ -111,6 +111,7 @@ impl Document {
     pub fn written(&self, cluster: &Cluster) -> Result<String, String> {
         let mut tree = Tree::of(self)?;
         tree.leave_out("quotas", "settings", &Tree::of(&QuotaSettings::default())?);
+        tree.leave_out("workspaces", "members", &Tree::Table(Vec::new()));
         tree.leave_out("nodes", "status", &Tree::of(&NodeStatus::default())?);
         Ok(write::text(&tree, cluster))
     }

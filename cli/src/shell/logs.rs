@@ -62,7 +62,14 @@ fn once(person: &mut Person, job: &str) -> Result<(), Failure> {
     let (mut log, begun) = (LogText::default(), Instant::now());
     loop {
         match read(person, job, log.next())? {
-            Read::Nothing(sentence) => return Err(Failure::refused(sentence)),
+            Read::Nothing(sentence) => {
+                let status = status(person, job)?;
+                let text = format!(
+                    "{job} has printed nothing yet ({status}); `tidegate why {job}` says what it waits for, and `tidegate logs \
+                     -f {job}` waits with it"
+                );
+                return Err(Failure::refused(if has_ended(&status) { sentence } else { text }));
+            }
             Read::NotNow(failure) => return Err(failure),
             Read::Part(part, is_over) => {
                 log.take(&part);
