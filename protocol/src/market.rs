@@ -1,6 +1,7 @@
 //! What the state and the log say of the spot market. Whatever is computed is the engine's; here it is gathered.
 
 pub mod history;
+mod keep;
 pub mod kept;
 
 use engine::host::veil::Veil;

@@ -5,13 +5,7 @@ use std::collections::BTreeSet;
 
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
-use engine::state::world::State;
 use engine::unit::id::JobNo;
-
-use crate::cluster::Cluster;
-use crate::fault::Fault;
-use crate::log::LogStore;
-use crate::log::decode;
 
 /// How many events are kept. Those that are dropped are read as what lies further back is.
 const EVENTS_MAX: usize = 20_000;
@@ -28,7 +22,7 @@ pub struct Kept {
 
 impl Kept {
     /// What so many entries tell, which are all that there are if they are `is_whole`.
-    fn of(entries: Vec<Entry>, is_whole: bool) -> Self {
+    pub(crate) fn of(entries: Vec<Entry>, is_whole: bool) -> Self {
         let mut kept = Self { is_whole, ..Self::default() };
         for entry in entries {
             kept.follow(&entry);
@@ -92,23 +86,5 @@ impl Kept {
             event,
             Event::OfferCreated { .. } | Event::Priced { .. } | Event::InventorySet { .. } | Event::Billed { .. }
         )
-    }
-}
-
-impl<S: LogStore> Cluster<S> {
-    /// Reads with the state as it is, and what is kept of the market's past once that has been read.
-    pub fn with_market<T>(&mut self, read: impl FnOnce(&State, Option<&Kept>) -> T) -> Result<T, Fault> {
-        let memory = self.memory()?;
-        Ok(read(&memory.state, memory.market.as_ref()))
-    }
-
-    /// Keeps what was read of the market's past up to an entry: all that is after it is in the log still.
-    pub fn keep_market(&mut self, entries: Vec<Entry>, is_whole: bool, last: u64) -> Result<(), Fault> {
-        let mut kept = Kept::of(entries, is_whole);
-        for record in self.store.records(last, u64::MAX)? {
-            kept.follow(&decode("an entry of the log", &record.entry)?);
-        }
-        self.memory()?.market = Some(kept);
-        Ok(())
     }
 }
