@@ -5,6 +5,7 @@
 
 mod agents;
 mod air;
+mod controls;
 mod costs;
 mod damage;
 mod deletion;
