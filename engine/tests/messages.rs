@@ -85,6 +85,23 @@ fn envelopes_receipts_entries_and_variants_have_examples() {
 }
 
 #[test]
+fn numbers_of_jobs_leave_no_room_between_them() {
+    let stored = examples::<Snapshot>("snapshots.jsonl");
+    let mut values = stored.iter().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("it is JSON"));
+    let with_jobs = values.find(|value| value["jobs"][0].is_array());
+    let snapshot = with_jobs.expect("one of them has a job");
+    let restored = |no: u64| {
+        let mut snapshot = snapshot.clone();
+        snapshot["jobs"][0][0] = no.into();
+        let snapshot: Snapshot = serde_json::from_value(snapshot).expect("it can be read");
+        snapshot.restore().map(drop).map_err(|rejection| rejection.to_string())
+    };
+    assert_eq!(restored(snapshot["jobs"][0][0].as_u64().expect("a number")), Ok(()));
+    let refused = restored(4_000_000_000).expect_err("it would take gigabytes");
+    assert!(refused.contains("the snapshot is damaged: job number 4000000000 stands twice or is above "), "{refused}");
+}
+
+#[test]
 fn a_stored_snapshot_makes_the_same_state() {
     for line in examples::<Snapshot>("snapshots.jsonl") {
         let state = serde_json::from_str::<Snapshot>(&line).unwrap().restore().unwrap();

@@ -89,7 +89,7 @@ impl<'a> Words<'a> {
     pub fn period(&mut self) -> Result<Millis, String> {
         let word = self.need("a period such as 30s, 5m or 2h")?;
         let wrong = || about(word, "is no period; write for example 30s, 5m or 2h");
-        let (number, unit) = word.split_at(word.len().saturating_sub(1));
+        let (number, unit) = word.split_at(word.char_indices().last().map_or(0, |(at, _)| at));
         let unit_ms = match unit {
             "s" => 1000,
             "m" => 60_000,
@@ -291,7 +291,9 @@ mod tests {
     #[test]
     fn periods_and_pods() {
         assert_eq!(Words::of("1.5h").period().unwrap().0, 5_400_000);
-        assert!(Words::of("soon").period().is_err());
+        for wrong in ["soon", "2€", "€", "s"] {
+            assert!(Words::of(wrong).period().is_err(), "{wrong}");
+        }
         let counts: Vec<u32> = pods("2x8+1x4").unwrap().iter().map(|pod| pod.count).collect();
         assert_eq!(counts, [2, 1]);
         let counts: Vec<u32> = pods("rtx=1+3xrtx=2").unwrap().iter().map(|pod| pod.count).collect();

@@ -155,6 +155,7 @@ impl Snapshot {
             return Err(Rejection::UnknownFormat { format });
         }
         check_references(&groups, &nodes, &quotas, &jobs, &market)?;
+        check_numbers(&jobs, &free_jobs)?;
         check_workspaces(&workspaces, &quotas)?;
         let mut state = State::default();
         state.revision = revision;
@@ -241,6 +242,22 @@ fn check_references(
             || home.is_some_and(|home| home.at() >= groups.len())
         {
             return damaged(format!("job {} names a quota or node that is not there", job.spec.id));
+        }
+    }
+    Ok(())
+}
+
+/// Jobs and free numbers share the numbers from 0 on: a number beyond them would make room for all below it.
+fn check_numbers(jobs: &[(JobNo, Job)], free: &[JobNo]) -> Result<(), Rejection> {
+    let mut is_taken = vec![false; jobs.len() + free.len()];
+    for no in jobs.iter().map(|(no, _)| no).chain(free) {
+        match is_taken.get_mut(no.at()) {
+            Some(is_known) if !*is_known => *is_known = true,
+            Some(_) | None => {
+                let (no, last) = (no.at(), is_taken.len() - 1);
+                let reason = format!("the snapshot is damaged: job number {no} stands twice or is above {last}");
+                return Err(Rejection::Malformed { reason });
+            }
         }
     }
     Ok(())
