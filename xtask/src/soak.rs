@@ -12,7 +12,7 @@ struct Soak {
     count: u64,
 }
 
-const SOAKS: [Soak; 11] = [
+const SOAKS: [Soak; 22] = [
     Soak::of_engine("tips", "tips::every_tip_that_is_followed_starts_the_job", 7_000),
     Soak::of_engine("untold", "tips::no_single_change_that_works_goes_untold", 3_000),
     Soak::of_engine("estimates", "estimates::a_job_starts_when_it_was_told_that_it_would", 3_000),
@@ -23,12 +23,28 @@ const SOAKS: [Soak; 11] = [
     Soak::of_engine("stuck", "stuck::", 20_000),
     Soak::of_engine("kept", "kept::", 10_000),
     Soak { name: "idle-days", package: "protocol", binary: "simulation", test: "year::idle_", count: 365 },
+    Soak { name: "hostile", package: "protocol", binary: "simulation", test: "hostile_users_are_not", count: 200 },
     Soak { name: "agent", package: "agent", binary: "simulation", test: "whatever_", count: 50_000 },
+    Soak::of_fuzz("fuzz-commands", "commands"),
+    Soak::of_fuzz("fuzz-snapshots", "snapshots"),
+    Soak::of_fuzz("fuzz-segments", "segments"),
+    Soak::of_fuzz("fuzz-notes", "notes"),
+    Soak::of_fuzz("fuzz-bodies", "bodies"),
+    Soak::of_fuzz("fuzz-signatures", "signatures"),
+    Soak::of_fuzz("fuzz-scenarios", "scenarios"),
+    Soak::of_fuzz("fuzz-traces", "traces"),
+    Soak::of_fuzz("fuzz-links", "links"),
+    Soak::of_fuzz("fuzz-exchanges", "exchanges"),
 ];
 
 impl Soak {
     const fn of_engine(name: &'static str, test: &'static str, count: u64) -> Self {
         Self { name, package: "engine", binary: "proofs", test, count }
+    }
+
+    /// A target of the fuzzer, of which each execution is a history.
+    const fn of_fuzz(name: &'static str, test: &'static str) -> Self {
+        Self { name, package: "fuzz", binary: "targets", test, count: 1_000_000 }
     }
 }
 

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 5] = [
     &["fields", "script", "trace", "protocol", "pai", "runner", "console-model", "bytes-of-runs"],
     &["planner", "tidegate", "edge", "charts", "openapi", "requests"],
     &["planner-module", "workbench", "figures-in-wasm"],
-    &["workbench-module", "frontend", "xtask"],
+    &["workbench-module", "frontend", "xtask", "fuzz"],
 ];
 
 /// A crate: its name, its folder, and the crates of the workspace that its code uses.
