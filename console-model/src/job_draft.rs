@@ -77,6 +77,14 @@ impl JobDraft {
         }
     }
 
+    /// Has it queued again when it is evicted.
+    pub fn queue_again(&mut self) {
+        self.is_tolerant = true;
+        if self.max_restarts.trim() == "0" {
+            "3".clone_into(&mut self.max_restarts);
+        }
+    }
+
     /// Whether the job runs on the spot market.
     #[must_use]
     pub fn bids(&self) -> bool {

@@ -109,6 +109,8 @@ pub struct Preview {
     pub estimate: Option<String>,
     /// Of a bid: how often it would have done.
     pub past: Option<String>,
+    /// Of a job on idle resources: that it ends for good when they are taken back.
+    pub for_good: Option<&'static str>,
     /// What it takes from jobs.
     pub cost: Cost,
 }
@@ -148,6 +150,7 @@ pub fn of_job(state: &State, submit: &SubmitJob, now: Timestamp) -> Preview {
         shown.verdict = if shown.victims.is_empty() { Verdict::Starts } else { Verdict::Evicts(shown.victims.len()) };
         shown.reason = own.into_iter().next_back();
     }
+    shown.for_good = explain::for_good(&preview.after, no);
     let is_told = |past: &String| shown.reason.as_ref().is_some_and(|reason| reason.contains(past.as_str()));
     shown.past = explain::past_of_bid(&preview.after, no, now).filter(|past| !is_told(past));
     shown
@@ -218,10 +221,13 @@ mod tests {
     use engine::job::phase::AfterStop;
     use engine::job::phase::Outcome;
     use engine::job::run::RunStep;
+    use engine::job::spec::FaultTolerance;
+    use engine::job::spec::IdlePolicy;
     use engine::message::command::ScaleMode;
     use engine::message::command::ScaleQuotas;
     use engine::message::command::UpdateQuota;
     use engine::message::event::Event;
+    use engine::unit::priority::Module;
     use engine::unit::time::Millis;
 
     use super::*;
@@ -285,6 +291,22 @@ mod tests {
         let preview = of_job(&state, &job(&state, "more", "Quota1.1", 16), START);
         assert_eq!(preview.verdict, Verdict::Waits);
         assert!(preview.reason.is_some_and(|reason| reason.contains("Quota1.1")));
+    }
+
+    #[test]
+    fn a_job_that_would_end_for_good_when_it_is_taken_back_says_so() {
+        let state = three_teams();
+        let at_risk = |change: fn(&mut SubmitJob)| {
+            let mut submit = job(&state, "borrower", "Quota1.1", 16);
+            submit.idle = IdlePolicy::Only;
+            change(&mut submit);
+            of_job(&state, &submit, START).for_good.is_some()
+        };
+        assert!(at_risk(|_| {}), "it waits for idle resources");
+        assert!(!at_risk(|submit| submit.fault_tolerance = Some(FaultTolerance { max_restarts: 3 })));
+        assert!(at_risk(|submit| submit.fault_tolerance = Some(FaultTolerance { max_restarts: 0 })));
+        assert!(!at_risk(|submit| submit.idle = IdlePolicy::Off));
+        assert!(!at_risk(|submit| submit.module = Module::Dsw));
     }
 
     #[test]

@@ -57,3 +57,26 @@ test("a fault is told at its field, and nothing can be submitted", async ({ page
   await expect(page.getByLabel("Duration")).toHaveAccessibleDescription(/no period/);
   await expect(page.getByRole("button", { name: "Submit job" })).toBeDisabled();
 });
+
+test("a borrower that would end for good when it is taken back says so, and is queued again at one click", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.send({ cancel_job: { job: "training-a" } });
+  await cluster.open("submit");
+  await cluster.fillJob({ name: "borrower", quota: "Quota1.2", module: "DLC", priority: 1, pods: 1, gpus: 8 });
+  const form = page.getByRole("form", { name: "New job" });
+  const warning = form.getByText("When idle resources are taken back from it, it ends for good");
+  await expect(warning).toHaveCount(0);
+  await form.getByLabel("Idle resources").selectOption("Acceptable: own quota first, idle otherwise");
+  await expect(cluster.preview()).toContainText("Starts at once");
+  await expect(warning).toBeVisible();
+  await page.screenshot({ path: "target/shots/submit-for-good.png", fullPage: true });
+  await form.getByRole("button", { name: "Queue it again instead" }).click();
+  await expect(warning).toHaveCount(0);
+  await expect(form.getByRole("checkbox", { name: "Automatic fault tolerance" })).toBeChecked();
+  await form.getByRole("button", { name: "Submit job" }).click();
+  await expect(page.getByRole("heading", { name: "borrower", level: 1 })).toBeVisible();
+  const [, { spec, phase }] = (await cluster.read("snapshot")).jobs.find(([, job]) => job.spec.id === "borrower");
+  expect(spec.fault_tolerance).toEqual({ max_restarts: 3 });
+  expect(phase.running.placed.charge).toBe("idle");
+});

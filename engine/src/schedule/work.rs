@@ -1,5 +1,6 @@
 //! Work done, saved and lost (rules 5.4 and 7.3).
 
+use crate::job::phase::Charge;
 use crate::job::phase::Phase;
 use crate::job::spec::JobSpec;
 use crate::state::cluster::Execution;
@@ -7,6 +8,7 @@ use crate::state::jobs::Job;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
 use crate::unit::amount::GPU;
+use crate::unit::priority::Module;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -43,6 +45,14 @@ pub fn unsaved_run(state: &State, job: &Job, now: Timestamp) -> Millis {
 #[must_use]
 pub fn has_restart_left(spec: &JobSpec, evictions: u32) -> bool {
     spec.fault_tolerance.is_some_and(|tolerance| evictions < tolerance.max_restarts)
+}
+
+/// Whether an evicted job is queued again (rules 7.2). What was in quota is guaranteed, so it is in any case; services and
+/// development instances are, too; an idle job or one of the spot market only with automatic fault tolerance, and not for
+/// ever.
+#[must_use]
+pub fn comes_back(spec: &JobSpec, charge: Charge, evictions: u32) -> bool {
+    charge == Charge::InQuota || spec.module != Module::Dlc || has_restart_left(spec, evictions)
 }
 
 /// A run time on an amount's GPUs, in GPU-milliseconds.

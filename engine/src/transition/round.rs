@@ -24,7 +24,6 @@ use crate::transition::stop;
 use crate::unit::id::JobNo;
 use crate::unit::limit;
 use crate::unit::ordered::Set;
-use crate::unit::priority::Module;
 use crate::unit::time::Timestamp;
 
 pub(super) fn round(state: &State, command: Round, now: Timestamp) -> Result<Vec<Event>, Rejection> {
@@ -188,16 +187,10 @@ pub(super) fn evict(
     false
 }
 
-/// Whether an evicted job comes back (rules 7.2). What was in quota is guaranteed, so it is queued again in
-/// any case; services and development instances are, too; an idle job or one of the spot market only with automatic
-/// fault tolerance, and not for ever.
+/// What becomes of an evicted job once it has stopped.
 fn after_stop(spec: &JobSpec, charge: Charge, evictions: u32) -> AfterStop {
-    let is_guaranteed = charge == Charge::InQuota || spec.module != Module::Dlc;
-    if is_guaranteed || work::has_restart_left(spec, evictions) {
-        AfterStop::Requeue
-    } else {
-        AfterStop::End(Outcome::Preempted)
-    }
+    let comes_back = work::comes_back(spec, charge, evictions);
+    if comes_back { AfterStop::Requeue } else { AfterStop::End(Outcome::Preempted) }
 }
 
 /// The oldest ended jobs above what is kept.

@@ -81,6 +81,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
         session.ask(|state| state.market.live_offers().map(|(_, offer)| choice(offer)).collect()).unwrap_or_default()
     });
     let label = Signal::derive(move || preview.with(|preview| preview.cost.button("Submit job")));
+    let for_good = Signal::derive(move || preview.with(|preview| preview.for_good));
     let navigate = use_navigate();
     let submit = Callback::new(move |()| {
         let (Ok(submit), Ok(script)) = (command.get_untracked(), script.get_untracked()) else { return };
@@ -100,7 +101,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
         <div class="page-head"><h1>"Submit a job"</h1></div>
         <div class="columns">
             <section class="card" aria-label="Form">
-                <SubmitForm draft=draft faults=faults label=label denied=denied offers=offers quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() is_reported=is_reported submit=submit curl=curl />
+                <SubmitForm draft=draft faults=faults label=label denied=denied offers=offers quotas=quota_options(session, "Choose a quota") units=units.unwrap_or_default() is_reported=is_reported for_good=for_good submit=submit curl=curl />
             </section>
             <div class="card sticky"><Consequences preview=preview href=Callback::new(move |job: String| path::job(&session.name(), &job)) /></div>
         </div>

@@ -36,6 +36,8 @@ pub(crate) fn SubmitForm(
     units: Vec<String>,
     /// Whether jobs really run here, and so execute something.
     is_reported: bool,
+    /// That it ends for good when idle resources are taken back from it.
+    for_good: Signal<Option<&'static str>>,
     /// Submits it.
     submit: Callback<()>,
     /// The same for a terminal.
@@ -121,6 +123,7 @@ pub(crate) fn SubmitForm(
                 </label>
                 <div hidden=move || !draft.with(|draft| draft.is_tolerant)><TextField id="restarts" label="Restarts at most" value=read(|draft| draft.max_restarts.clone()) change=write(|draft, text| draft.max_restarts = text) fault=fault(Field::Restarts) is_short=true /></div>
             </div>
+            <div role="status">{move || for_good.get().map(|reason| view! { <p class="warning">{reason}" "<button type="button" on:click=move |_| draft.update(JobDraft::queue_again)>"Queue it again instead"</button></p> })}</div>
             <div class="form-row">
                 <Deed id="submit-job" label=label denied=denied is_idle=Signal::derive(move || faults.with(|faults| !faults.is_empty())) is_submit=true />
                 <CopyButton label="Copy as curl" text=curl />
