@@ -75,6 +75,12 @@ test("bad input is refused by name and changes nothing", async (t) => {
   }
 });
 
+test("what comes before a cluster has been created is refused with its name", async () => {
+  const { status, body } = await server.cluster("unfounded").send("early", { put_group: { group: "m", resource_type: "lingjun" } });
+  assert.deepEqual([status, body.code], [409, "not_now"], JSON.stringify(body));
+  assert.match(body.message, /^cluster unfounded has not been created; send create_cluster/);
+});
+
 test("a body that does not tell its size is cut at the limit", async () => {
   const cluster = await server.cluster("unmeasured").found();
   const part = "x".repeat(64 * 1024);

@@ -211,11 +211,12 @@ impl<S: LogStore> Cluster<S> {
         spelling::check(&memory.state, envelope)?;
         memory.counted.admit(&memory.state, &limits, &envelope.command)?;
         let at = now.max(memory.at);
-        let receipt = authority::handle(&mut memory.state, envelope, at)?;
+        let handled = authority::handle(&mut memory.state, envelope, at);
+        let receipt = handled.map_err(|rejection| rejection.of_cluster(self.name.as_str()))?;
         if envelope.dry_run {
             return Ok(Done { receipt, record: None });
         }
-        let seq = memory.seq + 1;
+        let seq = self.memory()?.seq + 1;
         // The state is ahead of the log until the row is there. If that fails, nobody knows which of them is right.
         let has_notes = !beside.is_empty();
         let record = self.append(seq, envelope, &receipt, beside).inspect_err(|_| self.forget())?;

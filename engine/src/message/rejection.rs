@@ -208,6 +208,17 @@ pub enum Rejection {
     },
 }
 
+impl Rejection {
+    /// The same with the name of the cluster, which the engine does not know.
+    #[must_use]
+    pub fn of_cluster(mut self, cluster: &str) -> Self {
+        if let Self::NotNow { noun: Noun::Cluster, name, .. } | Self::Taken { noun: Noun::Cluster, name } = &mut self {
+            cluster.clone_into(name);
+        }
+        self
+    }
+}
+
 impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -219,6 +230,9 @@ impl fmt::Display for Rejection {
                 write!(f, "the message has {bytes} bytes, at most {limit} are read; split it")
             }
             Self::Unknown { noun, name } => write!(f, "there is no {} {name}", noun.as_str()),
+            Self::Taken { noun, name } if name.is_empty() => {
+                write!(f, "the {} exists and is different; repeat exactly what was sent first", noun.as_str())
+            }
             Self::Taken { noun, name } => {
                 write!(
                     f,
@@ -254,6 +268,8 @@ impl fmt::Display for Rejection {
             Self::EmptyJob { job } => {
                 write!(f, "job {job} asks for nothing; give it at least one pod with an amount above 0")
             }
+            // The engine does not know how its cluster is called.
+            Self::NotNow { noun, name, reason } if name.is_empty() => write!(f, "the {} {reason}", noun.as_str()),
             Self::NotNow { noun, name, reason } => write!(f, "{} {name} {reason}", noun.as_str()),
             Self::Denied { user, why } => write!(f, "{user} {why}"),
             Self::InPlan { at, rejection } => {
@@ -265,3 +281,22 @@ impl fmt::Display for Rejection {
 }
 
 impl std::error::Error for Rejection {}
+
+#[cfg(test)]
+mod tests {
+    use super::Noun;
+    use super::Rejection;
+
+    #[test]
+    fn a_cluster_that_is_missing_is_named_by_who_knows_its_name() {
+        let missing = |name: &str| Rejection::NotNow {
+            noun: Noun::Cluster,
+            name: name.to_owned(),
+            reason: "has not been created".to_owned(),
+        };
+        assert_eq!(missing("").to_string(), "the cluster has not been created");
+        assert_eq!(missing("").of_cluster("prod").to_string(), "cluster prod has not been created");
+        let other = Rejection::Unknown { noun: Noun::Quota, name: "team".to_owned() };
+        assert_eq!(other.clone().of_cluster("prod"), other);
+    }
+}

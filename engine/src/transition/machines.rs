@@ -16,6 +16,7 @@ use crate::transition::nodes;
 use crate::transition::quota::check_tree;
 use crate::unit::amount::GPU;
 use crate::unit::id::GroupNo;
+use crate::unit::id::NodeId;
 use crate::unit::id::NodeNo;
 use crate::unit::limit;
 use crate::unit::ordered::Set;
@@ -55,6 +56,15 @@ pub(super) fn put_group(state: &State, command: &PutGroup) -> Result<Vec<Event>,
     Ok(vec![Event::GroupPut { no, group: Box::new(group) }])
 }
 
+/// A node has whole GPUs; who writes 8 for eight of them is told the unit.
+fn not_whole(id: &NodeId, thousandths: i64) -> String {
+    let is_likely = thousandths <= limit::NODE_GPUS_MAX_I64;
+    let meant = if is_likely { format!("; did you mean {}?", thousandths * GPU) } else { String::new() };
+    format!(
+        "node {id} has {thousandths} thousandths of a GPU; amounts are in thousandths, and a node has whole GPUs{meant}"
+    )
+}
+
 pub(super) fn put_node(state: &State, command: &PutNode, now: Timestamp) -> Result<Vec<Event>, Rejection> {
     let PutNode { node: id, group, node_type, gpu_type, amount, status } = command;
     let group = names::group(state, group)?;
@@ -76,15 +86,10 @@ pub(super) fn put_node(state: &State, command: &PutNode, now: Timestamp) -> Resu
         });
     }
     for at in gpu_dimensions {
-        names::in_range(format_args!("GPUs of node {id}"), amount[at] / GPU, 1, limit::NODE_GPUS_MAX_I64)?;
         if amount[at] % GPU != 0 {
-            return Err(Rejection::Structure {
-                reason: format!(
-                    "node {id} has {} thousandths of a GPU; a node has whole GPUs, in thousandths",
-                    amount[at]
-                ),
-            });
+            return Err(Rejection::Structure { reason: not_whole(id, amount[at]) });
         }
+        names::in_range(format_args!("GPUs of node {id}"), amount[at] / GPU, 1, limit::NODE_GPUS_MAX_I64)?;
     }
     let node = Node {
         id: id.clone(),
@@ -125,4 +130,32 @@ pub(super) fn put_node(state: &State, command: &PutNode, now: Timestamp) -> Resu
         return Ok(nodes::lost(state, put, no, &format!("{id} was declared dead"), now));
     }
     Ok(halt::machines_changed(state, put, now))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::host::authority;
+    use crate::message;
+    use crate::state::world::State;
+    use crate::unit::time::Timestamp;
+
+    #[test]
+    fn whoever_forgets_the_unit_is_told_what_they_mean() {
+        let mut state = State::default();
+        let mut told = |text: &str| {
+            let command = message::read(text.as_bytes()).expect("it is a command");
+            authority::step(&mut state, &command, Timestamp(0))
+                .map_or_else(|rejection| rejection.to_string(), |_| String::new())
+        };
+        assert_eq!(told(r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#), "");
+        assert_eq!(told(r#"{"put_group":{"group":"m","resource_type":"lingjun"}}"#), "");
+        let mut node =
+            |gpus: u32| told(&format!(r#"{{"put_node":{{"node":"n1","group":"m","amount":{{"gpu":{gpus}}}}}}}"#));
+        assert!(node(8).ends_with(
+            "8 thousandths of a GPU; amounts are in thousandths, and a node has whole GPUs; did you mean 8000?"
+        ));
+        assert!(node(1500).ends_with("amounts are in thousandths, and a node has whole GPUs"));
+        assert!(node(17_000).starts_with("GPUs of node n1"), "{}", node(17_000));
+        assert_eq!(node(8000), "");
+    }
 }
