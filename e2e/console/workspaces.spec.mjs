@@ -17,6 +17,7 @@ test("a lead works in their own workspace", async ({ page, runtime, browser }) =
   for (const [user, role] of [["lead", "administrator"], ["ann", "developer"]]) {
     await page.getByRole("textbox", { name: "User" }).fill(user);
     await page.getByRole("form", { name: "New member" }).getByLabel("Role").selectOption(role);
+    await expect(page.getByText("submits jobs, and cancels, resizes and prioritises their own")).toBeVisible();
     await page.getByRole("button", { name: "Add member" }).click();
     await expect(page.getByLabel(`Role of ${user}`)).toHaveValue(role);
   }

@@ -43,6 +43,21 @@ impl Role {
     }
 }
 
+impl Role {
+    /// What it is for, in a line.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Guest => "sees the workspace's jobs and changes nothing",
+            Self::Developer => "submits jobs, and cancels, resizes and prioritises their own",
+            Self::Operator => "does so with all jobs of the workspace",
+            Self::Administrator => "also adds and removes members, and sets the policies of its quotas",
+            Self::Owner => "may also delete the workspace",
+            Self::ClusterAdministrator => "looks after the whole cluster",
+        }
+    }
+}
+
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

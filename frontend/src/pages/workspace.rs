@@ -216,7 +216,14 @@ fn new_member(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
                 <Deed id="add-member" label="Add member" denied=denied is_idle=Signal::derive(move || user.with(|user| user.trim().is_empty())) is_submit=true />
             </div>
         </form>
+        {what_roles_are_for()}
     }
+}
+
+/// Each role in a line, from the least to the most.
+fn what_roles_are_for() -> impl IntoView {
+    let line = |role: Role| view! { <div><dt>{role.as_str()}</dt><dd>{role.about()}</dd></div> };
+    view! { <dl class="facts roles">{ROLES.map(line).into_iter().collect_view()}</dl> }
 }
 
 fn quotas(session: Session, id: StoredValue<WorkspaceId>, question: Asked) -> impl IntoView {
