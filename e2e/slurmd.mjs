@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { until } from "./processes.mjs";
@@ -74,7 +74,7 @@ export class Slurm {
     this.daemon("munged", "munged", ["--foreground", "--force", `--key-file=${at("munge.key")}`, `--socket=${at("munge.sock")}`, `--pid-file=${at("munged.pid")}`, `--log-file=${at("munged.log")}`, `--seed-file=${at("munge.seed")}`]);
     await pause(300);
     this.startController();
-    for (const node of NODES) this.daemon(`slurmd-${node}`, "slurmd", ["-D", "-N", node]);
+    for (const node of NODES) this.startNode(node);
     await until("Slurm has its nodes", START_MS, async () => {
       const { said } = await this.ask("sinfo", "--Node", "--noheader", "--format=%T");
       return said.trim().split("\n").filter((state) => state === "idle").length === NODES.length;
@@ -84,6 +84,10 @@ export class Slurm {
 
   startController() {
     this.daemon("slurmctld", "slurmctld", ["-D", "-i"]);
+  }
+
+  startNode(node) {
+    this.daemon(`slurmd-${node}`, "slurmd", ["-D", "-N", node]);
   }
 
   daemon(name, program, words) {
@@ -101,8 +105,9 @@ export class Slurm {
     this.daemons.delete(name);
   }
 
-  /** What the controller knew is lost, as when it is killed before it has stored that. */
-  forget() {
+  /** What the controller knew is lost, as when it is killed before it has stored that; it goes on with this number. */
+  forget(number) {
+    appendFileSync(join(this.folder, "slurm.conf"), `FirstJobId=${number}\n`);
     rmSync(join(this.folder, "state"), { recursive: true });
     mkdirSync(join(this.folder, "state"));
   }
