@@ -5,15 +5,16 @@ use crate::process::{Failure, command, show};
 const RUNS: u64 = 600;
 
 pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
-    let remedy = "cargo xtask chaos local [--service] [--runs N]";
+    let remedy = "cargo xtask chaos local [--service] [--runs N], or slurm [--runs N]";
     let wrong = |what: String| Failure::new(what, remedy);
     let (mut has_service, mut n_runs) = (false, RUNS);
-    let Some(("local", mut rest)) = options.split_first().map(|(first, rest)| (*first, rest)) else {
-        return Err(wrong("chaos needs a runner, and `local` is the one there is".to_owned()));
+    let Some((runner @ ("local" | "slurm"), mut rest)) = options.split_first().map(|(first, rest)| (*first, rest))
+    else {
+        return Err(wrong("chaos needs a runner, local or slurm".to_owned()));
     };
     while let Some((option, others)) = rest.split_first() {
         rest = match (*option, others) {
-            ("--service", others) => {
+            ("--service", others) if runner == "local" => {
                 has_service = true;
                 others
             }
@@ -25,7 +26,11 @@ pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
             (name, _) => return Err(wrong(format!("chaos does not understand {name} there"))),
         };
     }
-    if has_service { with_service(n_runs) } else { with_stand_in(n_runs) }
+    match runner {
+        "slurm" => with_service("e2e/slurm_chaos.mjs", n_runs),
+        _ if has_service => with_service("e2e/chaos.mjs", n_runs),
+        _ => with_stand_in(n_runs),
+    }
 }
 
 /// With a stand-in for the service, which loses answers.
@@ -39,8 +44,8 @@ fn with_stand_in(n_runs: u64) -> Result<(), Failure> {
 }
 
 /// With the real service in its runtime, which is killed as well; needs what `build` makes.
-fn with_service(n_runs: u64) -> Result<(), Failure> {
+fn with_service(test: &str, n_runs: u64) -> Result<(), Failure> {
     show("cargo", &["build", "--locked", "--bin", "tidegate"], "correct what the compiler says above")?;
     let remedy = "see the message above; processes of its runs may still live";
-    show("node", &["e2e/chaos.mjs", &n_runs.to_string()], remedy)
+    show("node", &[test, &n_runs.to_string()], remedy)
 }

@@ -53,6 +53,10 @@ cargo xtask soak NAME [--from N] [--count N]
 cargo xtask chaos local [--service] [--runs N]
                                runs as real processes on this computer, while agents and supervisors are killed; with
                                --service the service that `build` has made as well
+cargo xtask chaos slurm [--runs N]
+                               jobs on a Slurm cluster of this computer, with the service that `build` has made, while
+                               slurmctld, slurmd and the agent are killed; needs root, and Debian's packages slurmctld,
+                               slurmd, slurm-client and munge
 cargo xtask mutants [--again] [--minutes N]
                                which small changes to the engine no test notices; goes on where it ended, or tries
                                again what survived";
