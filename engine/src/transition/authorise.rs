@@ -105,6 +105,22 @@ pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<()
     }
 }
 
+/// Whether an agent that adopts jobs for these workspaces may send this in a user's name: it submits and cancels jobs
+/// there, and may do no more than the user may.
+pub fn may_adopt(state: &State, adopts: &[WorkspaceId], user: &UserId, command: &Command) -> Result<(), Rejection> {
+    let workspace = if let Command::SubmitJob(command) = command {
+        command.workspace.as_ref()
+    } else if let Command::CancelJob(command) = command {
+        state.jobs.find(&command.job).and_then(|no| state.jobs[no].spec.workspace.as_ref())
+    } else {
+        None
+    };
+    if !workspace.is_some_and(|workspace| adopts.contains(workspace)) {
+        return Err(Rejection::Denied { user: user.to_string(), why: Denied::NotAdopted });
+    }
+    authorise(state, &Sender { user: user.clone(), administers: false }, command)
+}
+
 /// Whether the sender may see a job with its name, its user and its story.
 pub fn may_see(state: &State, sender: &Sender, job: &JobId) -> Result<(), Rejection> {
     if sender.administers {

@@ -10,6 +10,7 @@ use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::transition::names;
 use crate::unit::id::GroupId;
+use crate::unit::id::WorkspaceId;
 use crate::unit::limit;
 use crate::unit::time::Timestamp;
 use crate::workspace::key::AccessKey;
@@ -17,10 +18,11 @@ use crate::workspace::key::KeyId;
 
 #[inline(never)]
 pub(super) fn create(state: &State, command: &CreateKey, now: Timestamp) -> Result<Vec<Event>, Rejection> {
-    let CreateKey { key: id, user, administers, expires, serves } = command;
+    let CreateKey { key: id, user, administers, expires, serves, adopts } = command;
     let serves = served(state, command, serves)?;
+    let adopts = adopted(state, command, adopts)?;
     if let Some(known) = state.keys.get(id) {
-        let asked = AccessKey { serves, ..AccessKey::new(user.clone(), *administers, known.created, *expires) };
+        let asked = AccessKey { serves, adopts, ..AccessKey::new(user.clone(), *administers, known.created, *expires) };
         return if (AccessKey { generation: known.generation, ..asked }) == *known {
             Ok(Vec::new())
         } else {
@@ -36,7 +38,7 @@ pub(super) fn create(state: &State, command: &CreateKey, now: Timestamp) -> Resu
     names::within_limit(what, theirs.count() + 1, limit::KEYS_OF_USER_MAX)?;
     let mut events = make_room(state, now)?;
     let generation = state.forgotten_generation.map_or(1, |last| last.saturating_add(1));
-    let key = AccessKey { generation, serves, ..AccessKey::new(user.clone(), *administers, now, *expires) };
+    let key = AccessKey { generation, serves, adopts, ..AccessKey::new(user.clone(), *administers, now, *expires) };
     events.extend(put(id, now, key));
     Ok(events)
 }
@@ -58,6 +60,19 @@ fn served(state: &State, command: &CreateKey, serves: &[GroupId]) -> Result<Vec<
         }
     }
     Ok(groups)
+}
+
+/// The workspaces for which the key of an agent adopts jobs.
+fn adopted(state: &State, command: &CreateKey, adopts: &[WorkspaceId]) -> Result<Vec<WorkspaceId>, Rejection> {
+    if !adopts.is_empty() && command.serves.is_empty() {
+        let reason = "only the key of an agent adopts jobs; name the groups that it serves".to_owned();
+        return Err(Rejection::Structure { reason });
+    }
+    let mut workspaces = adopts.to_vec();
+    workspaces.sort();
+    workspaces.dedup();
+    workspaces.iter().try_for_each(|workspace| names::workspace(state, workspace).map(drop))?;
+    Ok(workspaces)
 }
 
 /// Forgets the oldest key that serves no more, if there is no room for another one.
@@ -141,7 +156,14 @@ mod tests {
 
     fn asked(state: &State, name: usize) -> Result<Vec<Event>, Rejection> {
         let user = UserId::new("ann").unwrap();
-        let command = CreateKey { key: key(name), user, administers: false, expires: None, serves: Vec::new() };
+        let command = CreateKey {
+            key: key(name),
+            user,
+            administers: false,
+            expires: None,
+            serves: Vec::new(),
+            adopts: Vec::new(),
+        };
         create(state, &command, Timestamp(1_000_000))
     }
 
@@ -166,8 +188,14 @@ mod tests {
         }
         let mut asked = |serves: &[&str], administers| {
             let serves = serves.iter().map(|group| GroupId::new(group).unwrap()).collect();
-            let command =
-                CreateKey { key: key(1), user: UserId::new("n1").unwrap(), administers, expires: None, serves };
+            let command = CreateKey {
+                key: key(1),
+                user: UserId::new("n1").unwrap(),
+                administers,
+                expires: None,
+                serves,
+                adopts: Vec::new(),
+            };
             let events = create(&state, &command, Timestamp(1)).map_err(|rejection| rejection.to_string())?;
             apply_all(&mut state, &events);
             Ok::<_, String>(state.keys[&key(1)].serves.len())

@@ -31,6 +31,7 @@ pub use apply::apply;
 pub use apply::apply_all;
 pub use authorise::Sender;
 pub use authorise::authorise;
+pub use authorise::may_adopt;
 pub use authorise::may_on_cluster;
 pub use authorise::may_see;
 pub use bill::owed;

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::unit::id::GroupId;
 use crate::unit::id::UserId;
+use crate::unit::id::WorkspaceId;
 use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
@@ -84,14 +85,27 @@ pub struct AccessKey {
     /// Of an agent: the groups on whose nodes it runs jobs, sorted. Who shows such a key may do that and nothing else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub serves: Vec<GroupId>,
+    /// Of an agent: the workspaces for which it may submit and cancel what people have submitted to its machines' own
+    /// scheduler, in their names, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adopts: Vec<WorkspaceId>,
 }
 
 impl AccessKey {
     /// A key of a user; a temporary one if it expires.
     #[must_use]
     pub fn new(owner: UserId, administers: bool, created: Timestamp, expires: Option<Timestamp>) -> Self {
-        let (generation, serves) = (1, Vec::new());
-        Self { owner, administers, created, generation, previous_until: None, expires, is_revoked: false, serves }
+        Self {
+            owner,
+            administers,
+            created,
+            generation: 1,
+            previous_until: None,
+            expires,
+            is_revoked: false,
+            serves: Vec::new(),
+            adopts: Vec::new(),
+        }
     }
 
     /// Whether it is an agent's.

@@ -208,6 +208,8 @@ pub enum Denied {
     NoWorkspace,
     /// A job is submitted in somebody else's name.
     OtherName,
+    /// An agent adopts a job for a workspace that its key does not name.
+    NotAdopted,
 }
 
 impl fmt::Display for Denied {
@@ -225,6 +227,9 @@ impl fmt::Display for Denied {
                 write!(f, "may neither give nor take the role {role}: they have none")
             }
             Self::NoWorkspace => f.write_str("may submit jobs only in a workspace; name one of theirs"),
+            Self::NotAdopted => f.write_str(
+                "may have jobs adopted only for the workspaces that the agent's key names; ask an administrator for that",
+            ),
             Self::OtherName => f.write_str("may submit jobs in no name but their own; leave the user out"),
         }
     }

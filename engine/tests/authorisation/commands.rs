@@ -4,9 +4,11 @@ use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::transition::Sender;
 use engine::transition::authorise;
+use engine::transition::may_adopt;
 use engine::transition::may_see;
 use engine::unit::id::JobId;
 use engine::unit::id::UserId;
+use engine::unit::id::WorkspaceId;
 
 use crate::teams::command;
 use crate::teams::send;
@@ -249,4 +251,62 @@ fn a_plan_needs_what_each_of_its_commands_needs() {
     check(&plan(own), &marks(&teams(), own));
     check(&plan(&format!("{own},{anybodys}")), &marks(&teams(), anybodys));
     check(&plan(&format!("{anybodys},{quotas}")), "---++?+");
+}
+
+/// What is said when an agent that adopts for these workspaces sends a command in a user's name.
+fn adopted(state: &State, adopts: &[&str], user: &str, text: &str) -> char {
+    let adopts: Vec<WorkspaceId> = adopts.iter().map(|workspace| WorkspaceId::new(workspace).unwrap()).collect();
+    mark(may_adopt(state, &adopts, &UserId::new(user).unwrap(), &command(text)))
+}
+
+#[test]
+fn an_agent_adopts_for_its_workspaces_what_their_members_may_send() {
+    let state = teams();
+    let submit = |workspace: &str, quota: &str, user: &str| {
+        format!(
+            r#"{{"submit_job":{{"job":"new","quota":"{quota}","workspace":"{workspace}","user":"{user}","pods":[{{"amount":{{"gpu":1000}}}}]}}}}"#
+        )
+    };
+    let own = submit("workspace-b", "Quota1.1", "developer");
+    assert_eq!(adopted(&state, &["workspace-b"], "developer", &own), '+');
+    assert_eq!(adopted(&state, &["workspace-a", "workspace-b"], "developer", &own), '+');
+    assert_eq!(adopted(&state, &["workspace-a"], "developer", &own), '-', "its key does not name the workspace");
+    assert_eq!(adopted(&state, &[], "developer", &own), '-');
+    assert_eq!(adopted(&state, &["workspace-b"], "owner", &own), '-', "in the name of one for another");
+    assert_eq!(adopted(&state, &["workspace-b"], "guest", &submit("workspace-b", "Quota1.1", "guest")), '-');
+    assert_eq!(adopted(&state, &["workspace-b"], "stranger", &submit("workspace-b", "Quota1.1", "stranger")), '?');
+    assert_eq!(adopted(&state, &["workspace-b"], "developer", &submit("workspace-b", "Quota1.2", "developer")), '-');
+    let cancel = |job: &str| format!(r#"{{"cancel_job":{{"job":"{job}"}}}}"#);
+    assert_eq!(adopted(&state, &["workspace-b"], "developer", &cancel("developer-job")), '+');
+    assert_eq!(adopted(&state, &["workspace-b"], "developer", &cancel("owner-job")), '-');
+    assert_eq!(adopted(&state, &["workspace-a"], "developer", &cancel("developer-job")), '-');
+    assert_eq!(adopted(&state, &["workspace-b"], "developer", &cancel("no-such-job")), '-');
+    // Nothing else, whatever its user may do.
+    for text in [
+        r#"{"update_quota":{"quota":"Quota1.1","settings":{}}}"#,
+        r#"{"set_priority":{"job":"owner-job","priority":2}}"#,
+        r#"{"create_key":{"key":"k","user":"owner"}}"#,
+        r#"{"apply_plan":{"commands":[]}}"#,
+    ] {
+        assert_eq!(adopted(&state, &["workspace-b"], "owner", text), '-', "{text}");
+    }
+}
+
+#[test]
+fn the_key_of_an_agent_and_no_other_adopts() {
+    let mut state = teams();
+    send(&mut state, r#"{"put_group":{"group":"nodes","resource_type":"lingjun"}}"#).unwrap();
+    let create = |more: &str| format!(r#"{{"create_key":{{"key":"gpu-1","user":"owner"{more}}}}}"#);
+    assert_eq!(
+        send(&mut state, &create(r#","adopts":["workspace-b"]"#)),
+        Err("only the key of an agent adopts jobs; name the groups that it serves".to_owned())
+    );
+    assert_eq!(
+        send(&mut state, &create(r#","serves":["nodes"],"adopts":["nowhere"]"#)),
+        Err("there is no workspace nowhere".to_owned())
+    );
+    let made = create(r#","serves":["nodes"],"adopts":["workspace-b","workspace-a","workspace-b"]"#);
+    assert_eq!(send(&mut state, &made), Ok(1));
+    assert_eq!(send(&mut state, &made), Ok(0), "asking again changes nothing");
+    assert!(send(&mut state, &create(r#","serves":["nodes"]"#)).is_err(), "it is another key");
 }

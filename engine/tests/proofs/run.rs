@@ -392,7 +392,14 @@ impl Run {
                 Command::PutMember(PutMember { workspace, user, roles })
             }
             9 => Command::DeleteWorkspace(DeleteWorkspace { workspace }),
-            10 => Command::CreateKey(CreateKey { key, user, administers: false, expires: None, serves: Vec::new() }),
+            10 => Command::CreateKey(CreateKey {
+                key,
+                user,
+                administers: false,
+                expires: None,
+                serves: Vec::new(),
+                adopts: Vec::new(),
+            }),
             11 => Command::RotateKey(RotateKey { key, overlap_ms: Millis::MINUTE }),
             _ => Command::RevokeKey(RevokeKey { key }),
         }

@@ -200,6 +200,7 @@ fn form(keys: Keys) -> impl IntoView {
             administers: administers.get(),
             expires: None,
             serves: Vec::new(),
+            adopts: Vec::new(),
         }))
     };
     let key = move || KeyId::new(&format!("{}.{}", session.name(), browser::unique("key")));

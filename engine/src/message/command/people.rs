@@ -102,6 +102,10 @@ pub struct CreateKey {
     /// Of an agent: the groups on whose nodes it runs jobs. Such a key is good for that and for nothing else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub serves: Vec<GroupId>,
+    /// Of an agent: the workspaces for which it may submit and cancel what people have submitted to its machines' own
+    /// scheduler, in their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adopts: Vec<WorkspaceId>,
 }
 
 /// Gives an access key a new secret.
