@@ -51,6 +51,12 @@ export class Slurm {
     this.env = { ...PATH(), SLURM_CONF: join(folder, "slurm.conf") };
   }
 
+  /** Has jobs pass this plugin when they are submitted or changed. */
+  plug(text) {
+    writeFileSync(join(this.folder, "job_submit.lua"), `${text}\n`);
+    appendFileSync(join(this.folder, "slurm.conf"), "JobSubmitPlugins=lua\n");
+  }
+
   /** Writes slurm.conf, with a partition of all nodes, or with these lines of partitions. */
   configure(partitions = [`PartitionName=all Nodes=${NODES.join(",")} Default=YES MaxTime=INFINITE State=UP`]) {
     const at = (name) => join(this.folder, name);

@@ -87,6 +87,7 @@ impl Agent {
             answered: self.newest.as_ref().map(|answer| answer.version),
             nodes: listing.nodes.clone(),
             runs: listing.runs.iter().map(|(run, seen)| seen.report(*run, now)).collect(),
+            offered: listing.offered.clone(),
         }
     }
 

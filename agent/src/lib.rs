@@ -15,6 +15,7 @@ pub mod run;
 pub mod exit;
 pub mod script;
 
+pub mod adopt;
 pub mod message;
 pub mod output;
 

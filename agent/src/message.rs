@@ -9,6 +9,9 @@ use std::fmt;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::adopt::OFFERS_MAX;
+use crate::adopt::Offered;
+use crate::adopt::Told;
 use crate::exit::Exit;
 use crate::run::RunId;
 use crate::run::Version;
@@ -61,6 +64,9 @@ pub struct SyncRequest {
     pub nodes: Vec<NodeReport>,
     /// Its runs, ended ones included until they may be forgotten.
     pub runs: Vec<RunReport>,
+    /// Jobs that people have submitted to its machines' own scheduler; none of an agent that adopts none, or cannot tell now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<Offered>,
 }
 
 /// What is said of a node.
@@ -163,6 +169,9 @@ pub struct SyncAnswer {
     pub stop: Vec<StopOrder>,
     /// Ended runs whose end is in the log.
     pub forget: Vec<RunId>,
+    /// How far the jobs are that the agent has offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<Told>,
 }
 
 /// A run that should live.
@@ -252,6 +261,8 @@ impl SyncRequest {
         bounded(self.nodes.len(), RUNS_MAX, "nodes")?;
         self.nodes.iter().try_for_each(|node| name(&node.node, "node"))?;
         self.runs.iter().try_for_each(|report| name(&report.job, "job"))?;
+        bounded(self.offered.len(), OFFERS_MAX, "offered jobs")?;
+        self.offered.iter().try_for_each(|offered| name(&offered.job, "job"))?;
         once(self.runs.iter().map(|report| report.run))
     }
 }

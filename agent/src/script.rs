@@ -23,6 +23,10 @@ pub struct Script {
     /// The signal by which it is asked for a checkpoint, if it declares one.
     #[serde(default)]
     pub checkpoint: Option<Signal>,
+    /// The mark of a job of the machines' own scheduler, which executes this there. An agent says so, and nobody else may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub adopted: Option<String>,
 }
 
 /// A signal by which a job may be asked for a checkpoint.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::adopt::Offered;
 use crate::exit::Exit;
 use crate::message::NodeReport;
 use crate::message::Pod;
@@ -16,6 +17,8 @@ pub struct Listing {
     pub nodes: Vec<NodeReport>,
     /// The runs that it knows, and those that have processes nobody knows.
     pub runs: BTreeMap<RunId, Seen>,
+    /// Jobs that people have submitted to the machines' own scheduler.
+    pub offered: Vec<Offered>,
 }
 
 /// A run as it is listed.

@@ -51,7 +51,7 @@ fn want(id: &str, job: &str, gpus: &[u16]) -> Want {
 fn answer(revision: u64, want: &[Want]) -> SyncAnswer {
     let version = Version { epoch: 0, revision };
     let (want, stop, forget) = (want.to_vec(), Vec::new(), Vec::new());
-    SyncAnswer { format: FORMAT, incarnation: 1, version, interval_ms: 1_000, want, stop, forget }
+    SyncAnswer { format: FORMAT, incarnation: 1, version, interval_ms: 1_000, want, stop, forget, offered: Vec::new() }
 }
 
 fn seen(job: &str, gpus: &[u16], phase: Phase) -> Seen {
@@ -64,7 +64,7 @@ const RUNNING: Phase = Phase::Running { kill_at: None };
 fn listing(runs: &[(&str, Seen)]) -> Listing {
     let node = NodeReport { node: "n1".to_owned(), gpus: 8, status: NodeStatus::Ready, reason: None };
     let runs: BTreeMap<RunId, Seen> = runs.iter().map(|(id, seen)| (run(id), seen.clone())).collect();
-    Listing { nodes: vec![node], runs }
+    Listing { nodes: vec![node], runs, offered: Vec::new() }
 }
 
 /// An agent that has heard this at NOW.

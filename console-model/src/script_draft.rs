@@ -53,6 +53,7 @@ impl ScriptDraft {
             directory: directory.map(str::to_owned),
             environment,
             checkpoint: self.checkpoint,
+            adopted: None,
         })
     }
 

@@ -7,6 +7,7 @@
 pub mod contact;
 pub mod script;
 
+mod adopt;
 mod books;
 mod fitness;
 
@@ -77,8 +78,8 @@ impl From<Fault> for Unheard {
 pub struct Heard {
     /// What it is told.
     pub answer: SyncAnswer,
-    /// The new row of the log, if there is one.
-    pub done: Option<Done>,
+    /// The new rows of the log.
+    pub done: Vec<Done>,
 }
 
 impl<S: LogStore> Cluster<S> {
@@ -106,7 +107,10 @@ impl<S: LogStore> Cluster<S> {
         let commands = self.with_scripts(|state, scripts| {
             hear::hear(state, contacts, who, request, &|job| scripts(job).is_some(), now)
         })??;
-        let done = self.take_reports(Some(who), commands, now)?;
+        let mut done: Vec<Done> = self.take_reports(Some(who), commands, now)?.into_iter().collect();
+        // What has ended is heard first: its job is over, and not cancelled.
+        let (offered, adopted) = self.take_offered(who, &request.offered, now)?;
+        done.extend(adopted);
         let answer = self.with_scripts(|state, scripts| {
             if let Some(contact) = contacts.get_mut(&who.name) {
                 silence::note(state, contact, request);
@@ -114,7 +118,7 @@ impl<S: LogStore> Cluster<S> {
             let serving = contact::serving(state, &name, now);
             tell::tell(state, contacts, &serving, who, request, scripts, now)
         })?;
-        Ok(Heard { answer, done })
+        Ok(Heard { answer: SyncAnswer { offered, ..answer }, done })
     }
 
     /// What a run on the agent's nodes executes; none if none of them has this digest.

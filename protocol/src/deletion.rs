@@ -187,6 +187,7 @@ impl Tombstone {
             want: Vec::new(),
             stop: stop.collect(),
             forget: ended.into_iter().map(|report| report.run).collect(),
+            offered: Vec::new(),
         }
     }
 }

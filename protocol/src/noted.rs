@@ -49,6 +49,22 @@ impl<S: LogStore> Cluster<S> {
         Ok(done)
     }
 
+    /// The same of what the service itself sends in somebody's name, of whom it has been judged whether they may.
+    pub(crate) fn handle_noted(
+        &mut self,
+        envelope: &Envelope,
+        owner: &UserId,
+        notes: &[NoteChange],
+        now: Timestamp,
+    ) -> Result<Done, Failure> {
+        let kept = self.taken_in(notes, Some(owner))?;
+        let done = self.handle(envelope, kept.writes, now)?;
+        if done.record.is_some() {
+            self.memory()?.shares.follow(Some(owner), kept.more, kept.is_less);
+        }
+        Ok(done)
+    }
+
     /// Changes notes and nothing else.
     pub fn keep_notes(&mut self, notes: &[NoteChange], sender: &Sender) -> Result<(), Failure> {
         self.keep(notes, share::of(sender).as_ref())

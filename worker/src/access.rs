@@ -70,8 +70,8 @@ pub(crate) fn of_key(state: &State, id: &KeyId) -> Result<Principal, Problem> {
     let key = state.keys.get(id).ok_or(Problem::Unauthorised)?;
     let sender = Sender { user: key.owner.clone(), administers: key.administers };
     let name = id.as_str().split_once('.').map_or("", |(_, name)| name);
-    let (user, serves) = (&key.owner, &key.serves);
-    let identity = || Identity { name: name.to_owned(), user: user.clone(), serves: serves.clone() };
+    let (user, serves, adopts) = (&key.owner, key.serves.clone(), key.adopts.clone());
+    let identity = || Identity { name: name.to_owned(), user: user.clone(), serves, adopts };
     Ok(Principal { sender, key: Some(id.clone()), agent: key.is_agent().then(identity) })
 }
 

@@ -207,7 +207,7 @@ impl Runner for Local {
         self.reap();
         let status = NodeStatus::Ready;
         let node = |(node, gpus): &(String, u16)| NodeReport { node: node.clone(), gpus: *gpus, status, reason: None };
-        let mut listing = Listing { nodes: self.settings.nodes.iter().map(node).collect(), runs: BTreeMap::new() };
+        let mut listing = Listing { nodes: self.settings.nodes.iter().map(node).collect(), ..Listing::default() };
         for run in self.store.runs()? {
             listing.runs.insert(run, self.seen(run)?);
         }

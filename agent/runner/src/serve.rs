@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use agent::act::Act;
 use agent::agent::Agent;
+use agent::agent::Heard;
 use agent::message::FORMAT;
 use agent::message::Hello;
 use agent::message::SyncAnswer;
@@ -131,10 +132,15 @@ fn turn(
     let sent = clock::now();
     let interval = match link.sync(&agent.request(&listing, sent)) {
         Ok(answer) => {
-            let interval = answer.interval_ms;
+            let (interval, offered) = (answer.interval_ms, answer.offered.clone());
             // A message that cannot be read is as good as none: what was heard before still counts.
             match agent.hear(answer, sent, clock::now()) {
-                Ok(_) => {
+                Ok(heard) => {
+                    if heard == Heard::Newest
+                        && let Err(error) = runner.told(&offered)
+                    {
+                        eprintln!("{error}; it is tried again");
+                    }
                     keep_heard(agent, &listing, runner)?;
                     pause.reset();
                 }

@@ -5,10 +5,12 @@
 //! only that one starts it which makes the claim.
 
 mod ask;
+mod held;
 
 pub mod nodes;
 mod queue;
 
+pub mod adopt;
 mod batch;
 mod part;
 mod view;
@@ -22,6 +24,7 @@ use std::time::Duration;
 
 use agent::act::Instead;
 use agent::act::Stop;
+use agent::adopt::Told;
 use agent::exit::shorten;
 use agent::message::Want;
 use agent::run::RunId;
@@ -34,6 +37,7 @@ use crate::folder::Order;
 use crate::folder::Work;
 use crate::log;
 use crate::log::Chunk;
+use crate::slurm::adopt::Adopt;
 use crate::slurm::runs::Runs;
 use crate::slurm::runs::record_instead;
 use crate::store;
@@ -56,6 +60,8 @@ pub struct Settings {
     pub nodes: Vec<String>,
     /// What `sbatch` is told besides.
     pub options: Vec<String>,
+    /// Whose own jobs are adopted, if any are.
+    pub adopt: Option<Adopt>,
 }
 
 /// The runner of a Slurm cluster.
@@ -65,48 +71,69 @@ pub struct Slurm {
     /// How often Slurm has refused a run.
     tries: BTreeMap<RunId, u32>,
     /// What was listed last.
-    listed: BTreeMap<RunId, Phase>,
+    listed: Listed,
 }
 
 impl Slurm {
     /// Opens the state directory; refused while another agent has it, or while Slurm does not answer.
     pub fn open(settings: Settings) -> io::Result<Self> {
-        let Settings { state, nodes, options } = settings;
-        let runs = Runs::new(Store::open(&state)?, options)?;
-        Ok(Self { nodes, runs, tries: BTreeMap::new(), listed: BTreeMap::new() })
+        let Settings { state, nodes, options, adopt } = settings;
+        let runs = Runs::new(Store::open(&state)?, options, adopt)?;
+        Ok(Self { nodes, runs, tries: BTreeMap::new(), listed: Listed::default() })
     }
 
     fn look(&mut self) -> io::Result<Listing> {
         // Slurm is asked before the files are read: what ends in between has said so in its files before it leaves the queue.
         self.runs.look_at_slurm();
-        let mut listing = Listing { nodes: Vec::new(), runs: BTreeMap::new() };
+        let mut listing = Listing::default();
         for run in self.runs.store.runs()? {
             let folder = self.runs.folder(run);
             self.runs.tend(&folder)?;
             listing.runs.insert(run, self.runs.seen(&folder)?);
         }
         listing.nodes = self.nodes.iter().map(|node| self.runs.view.report(node)).collect();
+        // What Slurm said before it fell silent may not be so any more.
+        if let Some(adoption) = self.runs.adoption.as_ref().filter(|_| !self.runs.view.is_silent) {
+            listing.offered = adoption.offered(&self.runs.view.held)?;
+        }
         Ok(listing)
     }
 }
 
-fn phases(listing: &Listing) -> BTreeMap<RunId, Phase> {
-    listing.runs.iter().map(|(run, seen)| (*run, seen.phase.clone())).collect()
+/// What the service hears of at once when it changes.
+#[derive(Default, PartialEq, Eq)]
+struct Listed {
+    phases: BTreeMap<RunId, Phase>,
+    /// People's own jobs, and whether they are gone.
+    offered: Vec<(String, bool)>,
+}
+
+impl Listed {
+    fn of(listing: &Listing) -> Self {
+        Self {
+            phases: listing.runs.iter().map(|(run, seen)| (*run, seen.phase.clone())).collect(),
+            offered: listing.offered.iter().map(|offered| (offered.job.clone(), offered.is_gone)).collect(),
+        }
+    }
 }
 
 impl Runner for Slurm {
     fn list(&mut self) -> io::Result<Listing> {
         let listing = self.look()?;
-        self.listed = phases(&listing);
+        self.listed = Listed::of(&listing);
         Ok(listing)
     }
 
     fn prepare(&mut self, want: &Want, script: &Script) -> io::Result<()> {
         let work = Work { want: want.clone(), script: script.clone() };
         let folder = self.runs.folder(want.run);
+        let is_adopted = work.script.adopted.is_some();
         folder.make(&self.runs.order(&want.job, Some(work)))?;
         folder.reserve()?;
-        part::make_room_for_stop(&folder)
+        match &self.runs.adoption {
+            Some(adoption) if is_adopted => adoption.make_room(want.run),
+            Some(_) | None => part::make_room_for_stop(&folder),
+        }
     }
 
     fn start(&mut self, run: RunId) -> io::Result<()> {
@@ -149,12 +176,22 @@ impl Runner for Slurm {
         }
         self.tries.remove(&run);
         self.runs.drop_memory(run);
+        if let Some(adoption) = &self.runs.adoption {
+            adoption.forget(run)?;
+        }
         // A job that is still queued for it finds no folder, and ends.
         folder.remove()
     }
 
     fn log(&mut self, run: RunId, from: u64, bytes_max: usize) -> io::Result<Chunk> {
         log::read(&self.runs.folder(run).path, from, bytes_max)
+    }
+
+    fn told(&mut self, told: &[Told]) -> io::Result<()> {
+        match &self.runs.adoption {
+            Some(adoption) => adoption.told(&self.runs.view.held, told, &self.runs.busy()?),
+            None => Ok(()),
+        }
     }
 
     fn store(&self) -> &str {
@@ -166,6 +203,9 @@ impl Runner for Slurm {
     }
 
     fn keep_heard(&mut self, at: u64) -> io::Result<()> {
+        if let Some(adoption) = &self.runs.adoption {
+            store::keep_heard(adoption.folder(), at)?;
+        }
         store::keep_heard(&self.runs.store.path, at)
     }
 
@@ -173,10 +213,11 @@ impl Runner for Slurm {
         let until = clock::now().saturating_add(u64::try_from(longest.as_millis()).unwrap_or(u64::MAX));
         loop {
             let left = Duration::from_millis(until.saturating_sub(clock::now()));
-            let has_open = self.listed.values().any(|phase| !matches!(phase, Phase::Ended(_)));
+            let is_open = |phase: &Phase| !matches!(phase, Phase::Ended(_));
+            let has_open = self.runs.adoption.is_some() || self.listed.phases.values().any(is_open);
             let is_rung = self.runs.store.wait(if has_open { left.min(LOOK) } else { left });
             // What cannot be looked at now is told at the next listing.
-            let has_changed = has_open && self.look().is_ok_and(|listing| phases(&listing) != self.listed);
+            let has_changed = has_open && self.look().is_ok_and(|listing| Listed::of(&listing) != self.listed);
             if is_rung || has_changed || clock::now() >= until {
                 return;
             }

@@ -3,9 +3,17 @@
 use std::fs;
 use std::fs::File;
 use std::io;
+use std::io::Read;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::path::PathBuf;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+/// How much of a file is read.
+const READ_MAX: u64 = 1 << 20;
 
 /// Makes a file that nobody has made, and has it last. The second one to try is told `AlreadyExists`.
 pub(crate) fn create_new(path: &Path, text: &str) -> io::Result<()> {
@@ -21,7 +29,9 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".new-{}", std::process::id()));
     let beside = PathBuf::from(name);
-    let mut file = File::create(&beside)?;
+    // Where others may make files, what has this name now is not ours.
+    remove(&beside)?;
+    let mut file = File::options().write(true).create_new(true).open(&beside)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&beside, path)?;
@@ -32,13 +42,21 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
-/// The text of a file; none if there is no such file.
+/// The text of a file; none if there is no such file. Jobs write some of them: a link or a pipe is no such file, and none is
+/// larger than what stands in it.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or_default();
+    let mut file = match File::options().read(true).custom_flags(flags).open(path) {
+        Ok(file) if file.metadata()?.is_file() => file.take(READ_MAX),
+        Ok(_) => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Removes a file that may be gone already.

@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use agent::act::Stop;
+use agent::adopt::Told;
 use agent::message::Want;
 use agent::run::RunId;
 use agent::script::Script;
@@ -26,6 +27,10 @@ pub trait Runner {
     /// Reads what a run has printed, from an offset on.
     fn log(&mut self, run: RunId, from: u64, bytes_max: usize) -> io::Result<Chunk>;
 
+    /// Hears how far the jobs are that it has offered; most runners offer none.
+    fn told(&mut self, _told: &[Told]) -> io::Result<()> {
+        Ok(())
+    }
     /// The name of the runner's store.
     fn store(&self) -> &str;
     /// When the service was last heard, as far as this was kept.

@@ -373,6 +373,7 @@ impl Authority {
             forget: forget.into_iter().filter(|run| want.iter().all(|want| want.run != *run)).collect(),
             want,
             stop,
+            offered: Vec::new(),
         }
     }
 

@@ -127,7 +127,7 @@ impl Machine {
             };
             (*run, seen)
         });
-        Listing { nodes: self.nodes.iter().map(node).collect(), runs: runs.collect() }
+        Listing { nodes: self.nodes.iter().map(node).collect(), runs: runs.collect(), offered: Vec::new() }
     }
 
     pub(crate) fn prepare(&mut self, want: &Want, now: u64) {

@@ -26,13 +26,15 @@ pub struct Join<'a> {
     pub name: &'a str,
     /// The groups on whose nodes it runs jobs.
     pub groups: &'a [String],
+    /// The workspaces for which it adopts jobs that people submit to Slurm.
+    pub adopts: &'a [String],
     /// Whether it stands for the nodes of a Slurm cluster; of a partition, if one is named.
     pub slurm: Option<Option<&'a str>>,
 }
 
 /// Makes the key and keeps it; what to say of that.
 pub fn join(asked: Join, token: &str, state: &Path) -> Result<String, String> {
-    let Join { service, cluster, name, groups, slurm } = asked;
+    let Join { service, cluster, name, groups, slurm, .. } = asked;
     let client = Client::new(Address::new(service)?);
     let place = Place::take(state)?;
     let mirrored = slurm.map(|partition| mirror(&client, token, cluster, partition, groups, state)).transpose();
@@ -61,9 +63,9 @@ pub fn join(asked: Join, token: &str, state: &Path) -> Result<String, String> {
 }
 
 fn make_key(client: &Client, asked: Join, token: &str) -> Result<String, String> {
-    let Join { cluster, name, groups, .. } = asked;
+    let Join { cluster, name, groups, adopts, .. } = asked;
     let key = format!("{cluster}.{name}");
-    let command = json!({ "create_key": { "key": key, "user": name, "serves": groups } });
+    let command = json!({ "create_key": { "key": key, "user": name, "serves": groups, "adopts": adopts } });
     let body = json!({ "format": FORMAT, "id": format!("join-{name}-{}", drawn::drawn()?), "command": command });
     let answer = client.post(&format!("/v1/clusters/{cluster}/commands"), Some(token), &body.to_string())?;
     if answer.status != 200 {

@@ -7,6 +7,7 @@ pub mod bell;
 pub mod join;
 pub mod link;
 pub mod mirror;
+pub mod plugin;
 pub mod relay;
 pub mod run;
 pub mod setup;

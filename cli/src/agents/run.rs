@@ -1,5 +1,6 @@
 //! `tidegate agent run`: this machine does what its cluster wants.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::io::Read;
@@ -21,6 +22,7 @@ use runner::serve;
 use runner::serve::End;
 use runner::slurm;
 use runner::slurm::Slurm;
+use runner::slurm::adopt::Adopt;
 use runner::verbs::Runner;
 
 use crate::agents::bell;
@@ -67,6 +69,35 @@ pub fn account(is_root_allowed: bool) -> Result<u32, String> {
     Ok(account)
 }
 
+/// Which jobs are adopted that people submit to Slurm.
+#[derive(Clone, Copy, Debug)]
+pub struct Adopted<'a> {
+    /// The folder that the plugin names.
+    pub folder: Option<&'a Path>,
+    /// `ACCOUNT=WORKSPACE/QUOTA` of each account.
+    pub accounts: &'a [String],
+}
+
+impl Adopted<'_> {
+    /// What the runner has to know; nothing if none are adopted.
+    fn read(&self, partition: Option<&str>) -> Result<Option<Adopt>, String> {
+        let Some(folder) = self.folder else { return Ok(None) };
+        if !folder.is_absolute() {
+            return Err(format!("--adopt-folder {}: write its whole path, which all nodes have", folder.display()));
+        }
+        let partition =
+            partition.ok_or("jobs are adopted of one partition: name it with tidegate slurm mirror --partition")?;
+        let mut accounts = BTreeMap::new();
+        for text in self.accounts {
+            let parts = text.split_once('=').and_then(|(account, rest)| Some((account, rest.split_once('/')?)));
+            let (account, (workspace, quota)) = parts
+                .ok_or_else(|| format!("--adopt {text}: write ACCOUNT=WORKSPACE/QUOTA, such as ml=research/gpus"))?;
+            accounts.insert(account.to_owned(), (workspace.to_owned(), quota.to_owned()));
+        }
+        Ok(Some(Adopt { folder: folder.to_owned(), partition: partition.to_owned(), accounts }))
+    }
+}
+
 /// How `tidegate agent run` was called.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
@@ -76,6 +107,8 @@ pub struct Run<'a> {
     pub nodes: &'a [String],
     /// What `sbatch` is told besides, where the runs are jobs of Slurm; else they are processes of this machine.
     pub slurm: Option<&'a [String]>,
+    /// Which of people's own jobs of Slurm are adopted.
+    pub adopt: Adopted<'a>,
     /// Whether jobs may run as root.
     pub is_root_allowed: bool,
     /// Whether it ends when its standard input does.
@@ -101,9 +134,10 @@ pub fn run(asked: Run) -> Result<String, String> {
         return serve(asked, joined, Local::open(settings).map_err(about)?);
     };
     let Mirrored { nodes, partition, .. } = Mirrored::read(state)?;
+    let adopt = asked.adopt.read(partition.as_deref())?;
     let partition = partition.map(|partition| format!("--partition={partition}"));
     let options = partition.into_iter().chain(options.iter().cloned()).collect();
-    let settings = slurm::Settings { state: state.to_owned(), nodes, options };
+    let settings = slurm::Settings { state: state.to_owned(), nodes, options, adopt };
     serve(asked, joined, Slurm::open(settings).map_err(about)?)
 }
 

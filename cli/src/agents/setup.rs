@@ -38,10 +38,7 @@ fn lines(
         return Err(format!("Slurm has no node {strange}; look at: sinfo --Node"));
     }
     let mine: Vec<&SlurmNode> = nodes.iter().filter_map(|node| known.get(*node)).collect();
-    let share = |of: fn(&SlurmNode) -> u64| {
-        let shares = mine.iter().filter(|node| node.gpus > 0).map(|node| of(node) / u64::from(node.gpus));
-        shares.min().filter(|share| *share > 0)
-    };
+    let share = |of| share(&mine, of);
     let list = |nodes: &[&String]| nodes.iter().map(|node| node.as_str()).collect::<Vec<_>>().join(",");
     let mut line = format!("PartitionName={partition} Nodes={} AllowGroups={group}", list(&nodes));
     for (name, share) in [("DefCpuPerGPU", share(|node| node.cpus)), ("DefMemPerGPU", share(|node| node.memory_mib))] {
@@ -69,8 +66,14 @@ fn lines(
     Ok(text)
 }
 
+/// What each of the nodes can give with a GPU.
+pub(super) fn share(nodes: &[&SlurmNode], of: fn(&SlurmNode) -> u64) -> Option<u64> {
+    let shares = nodes.iter().filter(|node| node.gpus > 0).map(|node| of(node) / u64::from(node.gpus));
+    shares.min().filter(|share| *share > 0)
+}
+
 /// A word that stands for itself in slurm.conf.
-fn check(flag: &str, word: &str) -> Result<(), String> {
+pub(super) fn check(flag: &str, word: &str) -> Result<(), String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     if !word.is_empty() && word.chars().all(is_plain) {
         return Ok(());

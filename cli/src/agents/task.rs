@@ -8,7 +8,9 @@ use clap::Subcommand;
 use crate::agents::join;
 use crate::agents::join::Join;
 use crate::agents::mirror;
+use crate::agents::plugin;
 use crate::agents::run;
+use crate::agents::run::Adopted;
 use crate::agents::run::Run;
 use crate::agents::setup;
 use crate::agents::setup::Setup;
@@ -37,6 +39,9 @@ pub enum AgentTask {
         /// The partition of Slurm whose nodes they are; otherwise all.
         #[arg(long, requires = "slurm")]
         partition: Option<String>,
+        /// The workspaces whose members' own jobs of Slurm it submits and cancels in their names.
+        #[arg(long, requires = "slurm", value_delimiter = ',')]
+        adopts: Vec<String>,
         /// Where the agent keeps its key and its runs [default: ~/.local/state/tidegate/agent].
         #[arg(long)]
         state: Option<PathBuf>,
@@ -55,6 +60,12 @@ pub enum AgentTask {
         /// What sbatch is told besides, such as --sbatch=--account=ml; may be said several times.
         #[arg(long, requires = "slurm", allow_hyphen_values = true)]
         sbatch: Vec<String>,
+        /// The workspace and the quota of an account of Slurm, such as --adopt=ml=research/gpus; may be said several times.
+        #[arg(long, requires = "adopt_folder", value_name = "ACCOUNT=WORKSPACE/QUOTA")]
+        adopt: Vec<String>,
+        /// The folder that `tidegate slurm setup --adopt-folder` was told.
+        #[arg(long, requires = "slurm")]
+        adopt_folder: Option<PathBuf>,
         /// Runs jobs as root, if the agent is root.
         #[arg(long)]
         allow_root: bool,
@@ -81,6 +92,10 @@ pub enum SlurmTask {
         /// The group of the machines' accounts that submits there: the agent's.
         #[arg(long, default_value = "tidegate")]
         group: String,
+        /// Prints job_submit.lua instead, by which people's own jobs of the partition wait for Tidegate: a folder that all
+        /// nodes and the agent share.
+        #[arg(long)]
+        adopt_folder: Option<String>,
     },
     /// Puts Slurm's nodes into the cluster again, as an administrator: new ones, and what has changed of others.
     ///
@@ -108,17 +123,19 @@ fn token() -> Result<String, String> {
 pub fn agent(task: AgentTask) -> Result<String, String> {
     let place = |state: Option<PathBuf>| state.map_or_else(run::default_state, Ok);
     match task {
-        AgentTask::Join { service, cluster, name, groups, slurm, partition, state } => {
+        AgentTask::Join { service, cluster, name, groups, slurm, partition, adopts, state } => {
             let slurm = slurm.then_some(partition.as_deref());
-            let asked = Join { service: &service, cluster: &cluster, name: &name, groups: &groups, slurm };
+            let asked =
+                Join { service: &service, cluster: &cluster, name: &name, groups: &groups, adopts: &adopts, slurm };
             join::join(asked, &token()?, &place(state)?)
         }
-        AgentTask::Run { state, nodes, slurm, sbatch, allow_root, attached, stop_jobs } => {
+        AgentTask::Run { state, nodes, slurm, sbatch, adopt, adopt_folder, allow_root, attached, stop_jobs } => {
             let state = place(state)?;
             run::run(Run {
                 state: &state,
                 nodes: &nodes,
                 slurm: slurm.then_some(&sbatch),
+                adopt: Adopted { folder: adopt_folder.as_deref(), accounts: &adopt },
                 is_root_allowed: allow_root,
                 is_attached: attached,
                 stops_jobs: stop_jobs,
@@ -130,9 +147,12 @@ pub fn agent(task: AgentTask) -> Result<String, String> {
 /// Prepares a Slurm cluster; what to say of that.
 pub fn slurm(task: SlurmTask) -> Result<String, String> {
     match task {
-        SlurmTask::Setup { partition, nodes, group } => {
+        SlurmTask::Setup { partition, nodes, group, adopt_folder } => {
             let asked = Setup { partition: &partition, nodes: &nodes, group: &group };
-            setup::setup(asked)
+            match adopt_folder {
+                Some(folder) => plugin::plugin(asked, &folder),
+                None => setup::setup(asked),
+            }
         }
         SlurmTask::Mirror { groups, partition, state } => {
             let state = state.map_or_else(run::default_state, Ok)?;

@@ -16,6 +16,7 @@ use engine::state::world::State;
 use engine::unit::id::GroupId;
 use engine::unit::id::NodeId;
 use engine::unit::id::UserId;
+use engine::unit::id::WorkspaceId;
 use engine::unit::time::Timestamp;
 use engine::workspace::key::AccessKey;
 use serde::Deserialize;
@@ -32,6 +33,8 @@ pub struct Identity {
     pub user: UserId,
     /// The groups on whose nodes it runs jobs.
     pub serves: Vec<GroupId>,
+    /// The workspaces for which it adopts jobs.
+    pub adopts: Vec<WorkspaceId>,
 }
 
 /// What is kept of an agent. It is written when it has changed; an agent that has nothing to say changes nothing.

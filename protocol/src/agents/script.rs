@@ -70,6 +70,9 @@ fn check(script: &Script) -> Result<(), String> {
     if script.command.first().is_none_or(String::is_empty) {
         return Err("the script has no command; write the program and its arguments".to_owned());
     }
+    if script.adopted.is_some() {
+        return Err("only an agent says that a job was adopted; leave that out".to_owned());
+    }
     let names = script.environment.keys();
     if let Some(name) = names.clone().find(|name| name.is_empty() || name.contains('=')) {
         return Err(format!("\"{name}\" is no name of an environment variable"));
@@ -110,6 +113,7 @@ mod tests {
             (r#"{"format":2,"command":["a"]}"#, "the script has format 2"),
             (r#"{"format":1,"command":["a"],"shell":true}"#, "unknown field `shell`"),
             (r#"{"format":1,"command":["a\u0000"]}"#, "a letter that no argument may have"),
+            (r#"{"format":1,"command":["a"],"adopted":"slurm 1"}"#, "only an agent says that a job was adopted"),
             (r#"{"format":1,"command":["a"],"environment":{"A=B":"c"}}"#, "\"A=B\" is no name"),
         ] {
             let told = refused(script);

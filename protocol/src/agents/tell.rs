@@ -75,6 +75,7 @@ pub(super) fn tell(
         want,
         stop,
         forget: over.map(|report| report.run).collect(),
+        offered: Vec::new(),
     }
 }
 

@@ -270,7 +270,12 @@ fn all() -> Value {
 fn identity(agent: usize) -> Identity {
     let read = |name: String| serde_json::from_value(json!(name));
     let serves = vec![serde_json::from_value(json!(group(agent))).expect("a good name")];
-    Identity { name: agent_name(agent), user: read(agent_name(agent)).expect("a good name"), serves }
+    Identity {
+        name: agent_name(agent),
+        user: read(agent_name(agent)).expect("a good name"),
+        serves,
+        adopts: Vec::new(),
+    }
 }
 
 fn scripted(job: &str) -> Note {

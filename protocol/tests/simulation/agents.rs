@@ -124,7 +124,7 @@ impl Desk {
         let nodes = vec![NodeReport { node, gpus: 8, status: NodeStatus::Ready, reason: None }];
         let epoch = self.cluster.with_state(|state| state.cluster.epoch).expect("it is read");
         let answered = Some(Version { epoch, revision: before.revision });
-        let request = SyncRequest { format: FORMAT, incarnation, answered, nodes, runs };
+        let request = SyncRequest { format: FORMAT, incarnation, answered, nodes, runs, offered: Vec::new() };
         let heard = self.cluster.sync(&mut self.contacts, &who(agent), &request, self.now);
         let heard = heard.map_err(|unheard| words(&unheard))?;
         let after = self.cluster.mark().expect("it is read");
@@ -157,7 +157,12 @@ impl Desk {
 pub(crate) fn who(agent: &str) -> Identity {
     let group = if agent == "of-n1" { "a" } else { "b" };
     let serves = vec![serde_json::from_value(json!(group)).expect("it is a name")];
-    Identity { name: agent.to_owned(), user: serde_json::from_value(json!(agent)).expect("it is a name"), serves }
+    Identity {
+        name: agent.to_owned(),
+        user: serde_json::from_value(json!(agent)).expect("it is a name"),
+        serves,
+        adopts: Vec::new(),
+    }
 }
 
 fn id(job: &str) -> JobId {
@@ -323,8 +328,14 @@ fn another_process_another_store_and_another_node_are_refused() {
     let node = |node: &str| NodeReport { node: node.into(), gpus: 8, status: NodeStatus::Ready, reason: None };
     let mut told = |who: &Identity, name: &str| {
         let incarnation = desk.contacts["of-n2"].incarnation;
-        let request =
-            SyncRequest { format: FORMAT, incarnation, answered: None, nodes: vec![node(name)], runs: Vec::new() };
+        let request = SyncRequest {
+            format: FORMAT,
+            incarnation,
+            answered: None,
+            nodes: vec![node(name)],
+            runs: Vec::new(),
+            offered: Vec::new(),
+        };
         let heard = desk.cluster.sync(&mut desk.contacts, who, &request, desk.now);
         words(&heard.expect_err("it is no node of its own"))
     };

@@ -3,6 +3,7 @@
 //!
 //! A failure prints its seed. `SIMULATION_SEED=n` runs that seed alone, `SIMULATION_SEEDS=n` runs more of them.
 
+mod adopted;
 mod agents;
 mod air;
 mod controls;

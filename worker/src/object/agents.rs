@@ -64,8 +64,8 @@ pub(super) async fn serve(
             let heard = with_contacts(core, |cluster, contacts| Ok(cluster.sync(contacts, who, &said, now)?))?;
             core.heard.note(&who.name, now);
             let Heard { answer, done } = heard;
-            if let Some(done) = &done {
-                core.push(done)?;
+            done.iter().try_for_each(|done| core.push(done))?;
+            if !done.is_empty() {
                 core.follow_up().await?;
             }
             answer::json_text(encode(&answer)?, Origin::object(answer.version.revision))

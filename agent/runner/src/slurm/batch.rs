@@ -12,6 +12,9 @@ use crate::processes::STORE;
 /// What every batch script does, after what is its own.
 const REST: &str = include_str!("batch.bash");
 
+/// What people have submitted themselves stands below its first lines in the very script that runs.
+const OWN: &str = r#"$tidegate_with <(tail -n "+$tidegate_from" "$0") "${arguments[@]}""#;
+
 /// The batch script of the pods on a node. Its first line is the claim: who comes later, be it a second job that was
 /// submitted for the same part, ends there.
 pub(super) fn text(folder: &Folder, work: &Work, store: &str, node: &str) -> String {
@@ -19,26 +22,33 @@ pub(super) fn text(folder: &Folder, work: &Work, store: &str, node: &str) -> Str
     let pods: Vec<&Pod> = want.pods.iter().filter(|pod| pod.node == node).collect();
     let path = folder.path.display().to_string();
     let claim = quoted(&format!("claim-{node}"));
-    let mut lines = vec![
-        "#!/bin/bash".to_owned(),
-        format!("cd {} && (set -C; echo \"$SLURM_JOB_ID\" > {claim}) 2> /dev/null || exit 0", quoted(&path)),
-    ];
+    let is_adopted = script.adopted.is_some();
+    let mut lines = vec!["#!/bin/bash".to_owned()];
+    if is_adopted {
+        // It is read by the first line of what its user has submitted, on whatever node Slurm has chosen.
+        lines.push(format!("[ \"$SLURMD_NODENAME\" = {} ] || exit 0", quoted(node)));
+        lines.push("directory=$PWD program=${tidegate_with%% *} arguments=(\"$@\")".to_owned());
+    }
+    lines.push(format!("cd {} && (set -C; echo \"$SLURM_JOB_ID\" > {claim}) 2> /dev/null || exit 0", quoted(&path)));
     let set = |name: &str, value: &str| format!("{name}={}", quoted(value));
     let work_folder = folder.file("work").display().to_string();
     let directory = script.directory.as_deref().unwrap_or(&work_folder);
     lines.extend([
         set("folder", &path),
         set("node", node),
-        set("directory", directory),
-        set("program", script.command.first().map_or("", String::as_str)),
         set("checkpoint_signal", script.checkpoint.map_or("", name)),
         set("stop_after", &want.stop_after_ms.map_or_else(String::new, |after| after.to_string())),
         format!("gpus=({})", pods.iter().map(|pod| pod.gpus.len().to_string()).collect::<Vec<_>>().join(" ")),
     ]);
+    if !is_adopted {
+        let program = script.command.first().map_or("", String::as_str);
+        lines.extend([set("directory", directory), set("program", program)]);
+    }
     let exports = script.environment.iter().filter(|(name, _)| is_name(name));
     lines.push("surroundings() {".to_owned());
     lines.extend(exports.map(|(name, value)| format!("export {name}={}", quoted(value))));
     lines.push(":; }".to_owned());
+    let command = if is_adopted { OWN.to_owned() } else { command(script) };
     for (local_rank, pod) in pods.iter().enumerate() {
         lines.push(format!("pod_{local_rank}() {{ surroundings"));
         let told = [
@@ -54,7 +64,7 @@ pub(super) fn text(folder: &Folder, work: &Work, store: &str, node: &str) -> Str
             ("MASTER_PORT", want.port.to_string()),
         ];
         lines.extend(told.iter().map(|(name, value)| format!("export {name}={}", quoted(value))));
-        lines.push(format!("cd -- \"$directory\" && exec {}; }}", command(script)));
+        lines.push(format!("cd -- \"$directory\" && exec {command}; }}"));
     }
     lines.push(REST.to_owned());
     lines.join("\n")

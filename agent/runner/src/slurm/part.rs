@@ -123,8 +123,8 @@ fn end(folder: &Folder, node: &str) -> io::Result<Option<PartEnd>> {
 }
 
 /// Says how a part ended whose batch script cannot any more.
-pub(super) fn note_end(folder: &Folder, node: &str, signal: i32) -> io::Result<()> {
-    let told = u8::from(folder.kill_at()?.is_some());
+pub(super) fn note_end(folder: &Folder, node: &str, signal: i32, told: bool) -> io::Result<()> {
+    let told = u8::from(told);
     stored::replace(&folder.file(&format!("exit-{node}")), &format!("code {told} {}", 128 + signal))
 }
 

@@ -20,6 +20,8 @@ pub(super) struct SlurmJob {
     pub(super) reason: String,
     pub(super) run: RunId,
     pub(super) node: String,
+    /// Whether people have submitted it themselves.
+    pub(super) is_adopted: bool,
 }
 
 impl SlurmJob {
@@ -64,7 +66,7 @@ fn job(store: &str, line: &str) -> Option<SlurmJob> {
     let (word, of, run, node) = (words.next()?, words.next()?, words.next()?, words.next()?);
     (word == WORD && of == store && words.next().is_none()).then_some(())?;
     let (id, state, reason) = (id.to_owned(), state.to_owned(), reason.to_owned());
-    Some(SlurmJob { id, state, reason, run: RunId::parse(run)?, node: node.to_owned() })
+    Some(SlurmJob { id, state, reason, run: RunId::parse(run)?, node: node.to_owned(), is_adopted: false })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The runs of a Slurm cluster, each in its parts: what is known of them, and what follows from that whatever is wanted.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 
@@ -16,6 +17,8 @@ use crate::folder::Folder;
 use crate::folder::Order;
 use crate::folder::Work;
 use crate::log;
+use crate::slurm::adopt::Adopt;
+use crate::slurm::adopt::Adoption;
 use crate::slurm::ask::ask;
 use crate::slurm::batch;
 use crate::slurm::part;
@@ -42,6 +45,7 @@ const UNKNOWN: &str = "unknown";
 pub(super) struct Runs {
     pub(super) store: Store,
     pub(super) view: View,
+    pub(super) adoption: Option<Adoption>,
     /// What `sbatch` is told besides.
     options: Vec<String>,
     /// When parts were last submitted.
@@ -51,9 +55,19 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    pub(super) fn new(store: Store, options: Vec<String>) -> io::Result<Self> {
-        let view = View::first(&store.name)?;
-        Ok(Self { store, view, options, submitted: BTreeMap::new(), signs: BTreeMap::new() })
+    pub(super) fn new(store: Store, options: Vec<String>, adopt: Option<Adopt>) -> io::Result<Self> {
+        let view = View::first(&store.name, adopt.as_ref().map(|adopt| adopt.partition.clone()))?;
+        let adoption = adopt.map(|adopt| Adoption::open(adopt, &store.path)).transpose()?;
+        Ok(Self { store, view, adoption, options, submitted: BTreeMap::new(), signs: BTreeMap::new() })
+    }
+
+    /// Where the files of a run's parts are: in its folder, and of people's own jobs where their users may write.
+    pub(super) fn open(&self, folder: &Folder, work: &Work) -> Folder {
+        let adoption = self.adoption.as_ref().filter(|_| work.script.adopted.is_some());
+        adoption.map_or_else(
+            || folder.clone(),
+            |adoption| Folder { run: folder.run, path: adoption.run_folder(folder.run) },
+        )
     }
 
     /// Drops what is remembered of a run.
@@ -77,11 +91,12 @@ impl Runs {
     }
 
     /// The parts of a run as they are, by their nodes.
-    fn parts(&self, folder: &Folder, want: &Want) -> io::Result<Vec<(String, Part)>> {
+    fn parts(&self, folder: &Folder, work: &Work) -> io::Result<Vec<(String, Part)>> {
+        let (open, want) = (self.open(folder, work), &work.want);
         let mut parts: Vec<(String, Part)> = Vec::new();
         for pod in &want.pods {
             if parts.iter().all(|(node, _)| *node != pod.node) {
-                let part = Part::of(folder, &pod.node, &self.view.of_part(want.run, &pod.node))?;
+                let part = Part::of(&open, &pod.node, &self.view.of_part(want.run, &pod.node))?;
                 parts.push((pod.node.clone(), part));
             }
         }
@@ -95,13 +110,15 @@ impl Runs {
             self.cancel_rest(folder, &work);
             return Ok(());
         }
-        for (node, part) in self.parts(folder, &work.want)? {
+        let open = self.open(folder, &work);
+        for (node, part) in self.parts(folder, &work)? {
             if let Part::Gone(job) = part {
-                let is_killed = job.is_some_and(|job| !job.is_given_up());
-                self.tend_gone(folder, &node, is_killed)?;
+                // One that Slurm has queued again by itself is over too, and what it had may live on a node that is lost.
+                let is_killed = job.is_some_and(|job| !job.is_given_up() && !job.is_adopted);
+                self.tend_gone(folder, &open, &node, is_killed)?;
             }
         }
-        let parts = self.parts(folder, &work.want)?;
+        let parts = self.parts(folder, &work)?;
         let refusal = parts.iter().find_map(|(_, part)| match part {
             Part::Refused(reason) => Some(reason.clone()),
             Part::Absent | Part::Queued | Part::Buried | Part::Live | Part::Gone(_) | Part::Ended(_) => None,
@@ -128,8 +145,8 @@ impl Runs {
 
     /// A part whose job is over and whose batch script has not told its end: Slurm has killed it, or has lost it. What it
     /// has lost may still live, and is ended by its batch script, which finds the order.
-    fn tend_gone(&mut self, folder: &Folder, node: &str, is_killed: bool) -> io::Result<()> {
-        let sign = part::sign_of_life(folder, node)?;
+    fn tend_gone(&mut self, folder: &Folder, open: &Folder, node: &str, is_killed: bool) -> io::Result<()> {
+        let sign = part::sign_of_life(open, node)?;
         let key = (folder.run, node.to_owned());
         let (last, since) = self.signs.entry(key).or_insert_with(|| (sign.clone(), self.view.at));
         if *last != sign {
@@ -138,9 +155,9 @@ impl Runs {
         // What Slurm said before is from long ago if it is silent now.
         let unseen_for = self.view.at.saturating_sub(*since);
         if is_killed && unseen_for >= LAST_WORD_MS {
-            part::note_end(folder, node, SIGKILL)?;
+            part::note_end(open, node, SIGKILL, folder.kill_at()?.is_some())?;
         } else if !is_killed && unseen_for >= LOST_AFTER_MS && self.view.hears(node) {
-            part::note_lost(folder, node)?;
+            part::note_lost(open, node)?;
         }
         Ok(())
     }
@@ -153,12 +170,13 @@ impl Runs {
         instead: &Instead,
         within_ms: u64,
     ) -> io::Result<()> {
-        for (node, part) in self.parts(folder, &work.want)? {
+        let open = self.open(folder, work);
+        for (node, part) in self.parts(folder, work)? {
             if part.is_unclaimed() {
-                part::bury(folder, &node)?;
+                part::bury(&open, &node)?;
             }
         }
-        let parts = self.parts(folder, &work.want)?;
+        let parts = self.parts(folder, work)?;
         if parts.iter().all(|(_, part)| *part == Part::Buried) {
             record_instead(folder, instead)?;
             self.cancel_rest(folder, work);
@@ -167,7 +185,7 @@ impl Runs {
         let kill_at = clock::now().saturating_add(within_ms);
         if folder.kill_at()?.is_none_or(|earlier| kill_at < earlier) {
             stored::replace(&folder.file("stop"), &kill_at.to_string())?;
-            part::order_stop(folder, within_ms)?;
+            part::order_stop(&open, within_ms)?;
             self.signal(folder, work, &["--batch", "--signal=USR2"]);
         }
         Ok(())
@@ -175,13 +193,21 @@ impl Runs {
 
     /// Cancels jobs that would find that they must not begin.
     fn cancel_rest(&self, folder: &Folder, work: &Work) {
-        self.signal(folder, work, &[]);
+        // People's own jobs wait again; whether they are cancelled the service says.
+        let own = self.view.of_run(folder.run).into_iter().filter(|job| job.is_adopted && job.state == "PENDING");
+        own.for_each(|job| drop(ask("scontrol", ["hold", &job.id])));
+        if work.script.adopted.is_none() {
+            self.signal(folder, work, &[]);
+        }
     }
 
     /// Has Slurm signal the jobs of a run, or cancel them if nothing is said of how. Their name is said as well: a number may
     /// be another's by now.
     fn signal(&self, folder: &Folder, work: &Work, how: &[&str]) {
-        let name = format!("--name={}", name(&work.want));
+        let name = match work.script.adopted {
+            Some(_) => "--state=RUNNING".to_owned(),
+            None => format!("--name={}", name(&work.want)),
+        };
         for job in self.view.of_run(folder.run).iter().filter(|job| job.is_live()) {
             // The batch script finds the order by itself, what is late is signalled again, and what has ended needs nothing.
             drop(ask("scancel", how.iter().copied().chain(["--quiet", &name, &job.id])));
@@ -190,14 +216,44 @@ impl Runs {
 
     /// Submits the parts of a run for which Slurm has no job.
     pub(super) fn submit_absent(&mut self, folder: &Folder, work: &Work) -> io::Result<()> {
-        for (node, part) in self.parts(folder, &work.want)? {
+        for (node, part) in self.parts(folder, work)? {
             let submitted = self.submitted.get(&(work.want.run, node.clone()));
             // Whether it is there now, only a later look at the queue tells.
             if part == Part::Absent && submitted.is_none_or(|at| *at < self.view.at) {
-                self.submit(folder, work, &node)?;
+                match &work.script.adopted {
+                    Some(mark) => self.start_held(folder, work, mark, &node)?,
+                    None => self.submit(folder, work, &node)?,
+                }
             }
         }
         Ok(())
+    }
+
+    /// Has Slurm start a job that somebody has submitted there. The agent's name stands before its mark.
+    fn start_held(&mut self, folder: &Folder, work: &Work, mark: &str, node: &str) -> io::Result<()> {
+        let Some(adoption) = &self.adoption else {
+            return Err(io::Error::other("this agent adopts no jobs; start it with --adopt"));
+        };
+        let mark = mark.split(' ').next_back().unwrap_or(mark);
+        let held = self.view.held.iter().find(|held| held.mark == mark);
+        let held = held.ok_or_else(|| io::Error::other("Slurm has no such job any more"))?;
+        adoption.make_room(folder.run)?;
+        let batch = batch::text(&self.open(folder, work), work, &self.store.name, node);
+        adoption.start(held, &self.store.name, folder.run, node, &batch)?;
+        self.submitted.insert((work.want.run, node.to_owned()), clock::now());
+        Ok(())
+    }
+
+    /// The jobs whose runs have not ended.
+    pub(super) fn busy(&self) -> io::Result<BTreeSet<String>> {
+        let mut busy = BTreeSet::new();
+        for run in self.store.runs()? {
+            let folder = self.folder(run);
+            if folder.ended()?.is_none() {
+                busy.extend(folder.order()?.map(|order| order.job));
+            }
+        }
+        Ok(busy)
     }
 
     fn submit(&mut self, folder: &Folder, work: &Work, node: &str) -> io::Result<()> {
@@ -227,15 +283,17 @@ impl Runs {
     pub(super) fn seen(&self, folder: &Folder) -> io::Result<Seen> {
         let order = folder.order()?;
         let job = order.as_ref().map_or_else(|| UNKNOWN.to_owned(), |order| order.job.clone());
-        let want = order.and_then(|order| order.work).map(|work| work.want);
-        let parts = want.as_ref().map(|want| self.parts(folder, want)).transpose()?.unwrap_or_default();
+        let work = order.and_then(|order| order.work);
+        let parts = work.as_ref().map(|work| self.parts(folder, work)).transpose()?.unwrap_or_default();
+        let open = work.as_ref().map_or_else(|| folder.clone(), |work| self.open(folder, work));
+        let want = work.map(|work| work.want);
         let kill_at = folder.kill_at()?;
         let ended = folder.ended()?;
         let told = ended.as_ref().is_some_and(|record| record.told);
         let (phase, since) = if let Some(record) = ended {
             (Phase::Ended(record.exit), record.at)
         } else {
-            let begun = parts.iter().filter_map(|(node, _)| part::age(folder, &format!("claim-{node}"))).max();
+            let begun = parts.iter().filter_map(|(node, _)| part::age(&open, &format!("claim-{node}"))).max();
             (phase(&parts, kill_at), clock::now().saturating_sub(begun.unwrap_or_default()))
         };
         Ok(Seen {
@@ -244,7 +302,7 @@ impl Runs {
             pods: want.map(|want| want.pods).unwrap_or_default(),
             since,
             log_bytes: log::bytes(&folder.path)?,
-            checkpoint: folder.checkpoint(),
+            checkpoint: open.checkpoint(),
             phase,
             told,
         })

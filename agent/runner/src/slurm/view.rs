@@ -8,6 +8,8 @@ use agent::message::NodeStatus;
 use agent::run::RunId;
 
 use crate::clock;
+use crate::slurm::held;
+use crate::slurm::held::HeldJob;
 use crate::slurm::nodes;
 use crate::slurm::nodes::SlurmNode;
 use crate::slurm::queue;
@@ -22,16 +24,21 @@ pub(super) struct View {
     /// When Slurm was last asked for its jobs, of the times that it answered.
     pub(super) at: u64,
     jobs: Vec<SlurmJob>,
+    /// The partition whose jobs are adopted.
+    partition: Option<String>,
+    /// People's own jobs.
+    pub(super) held: Vec<HeldJob>,
     nodes: BTreeMap<String, SlurmNode>,
     nodes_at: u64,
-    is_silent: bool,
+    pub(super) is_silent: bool,
 }
 
 impl View {
     /// The first look, without which nothing can be said.
-    pub(super) fn first(store: &str) -> io::Result<Self> {
+    pub(super) fn first(store: &str, partition: Option<String>) -> io::Result<Self> {
         let at = clock::now();
-        Ok(Self { at, jobs: queue::jobs(store)?, nodes: nodes::nodes(None)?, nodes_at: at, is_silent: false })
+        let (jobs, held) = jobs(store, partition.as_deref())?;
+        Ok(Self { at, jobs, partition, held, nodes: nodes::nodes(None)?, nodes_at: at, is_silent: false })
     }
 
     /// Looks again, if that was some time ago.
@@ -40,8 +47,8 @@ impl View {
         if now.saturating_sub(self.at) < JOBS_AGE_MS {
             return;
         }
-        let asked = queue::jobs(store).and_then(|jobs| {
-            (self.jobs, self.at) = (jobs, now);
+        let asked = jobs(store, self.partition.as_deref()).and_then(|(jobs, held)| {
+            (self.jobs, self.held, self.at) = (jobs, held, now);
             if now.saturating_sub(self.nodes_at) >= NODES_AGE_MS {
                 (self.nodes, self.nodes_at) = (nodes::nodes(None)?, now);
             }
@@ -77,4 +84,18 @@ impl View {
         let status = if reason.is_some() { NodeStatus::Unfit } else { NodeStatus::Ready };
         NodeReport { node: node.to_owned(), gpus: known.map_or(0, |node| node.gpus), status, reason }
     }
+}
+
+/// The jobs that are for runs, and people's own.
+fn jobs(store: &str, partition: Option<&str>) -> io::Result<(Vec<SlurmJob>, Vec<HeldJob>)> {
+    let mut jobs = queue::jobs(store)?;
+    let held = partition.map_or_else(|| Ok(Vec::new()), held::jobs)?;
+    // One that is held has no run, whichever it had last.
+    let with_run = held.iter().filter(|held| !(held.is_pending() && held.is_held));
+    jobs.extend(with_run.filter_map(|held| {
+        let (run, node) = held.run.clone()?;
+        let HeldJob { id, state, reason, .. } = held.clone();
+        Some(SlurmJob { id, state, reason, run, node, is_adopted: true })
+    }));
+    Ok((jobs, held))
 }

@@ -84,6 +84,13 @@ impl Link for Socket {
 
     fn script(&mut self, _digest: &str) -> Result<Script, LinkError> {
         let (directory, environment) = (None, std::collections::BTreeMap::new());
-        Ok(Script { format: FORMAT, command: self.command.clone(), directory, environment, checkpoint: None })
+        Ok(Script {
+            format: FORMAT,
+            command: self.command.clone(),
+            directory,
+            environment,
+            checkpoint: None,
+            adopted: None,
+        })
     }
 }

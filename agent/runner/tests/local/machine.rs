@@ -89,6 +89,7 @@ impl Machine {
             directory: None,
             environment: BTreeMap::new(),
             checkpoint: None,
+            adopted: None,
         };
         change(&mut want, &mut script);
         self.local().prepare(&want, &script).unwrap();
