@@ -109,6 +109,11 @@ fn deletion() -> Page {
     page("get_deletion", "service", summary, json::<DeletionAnswer>()).refuses(&[410])
 }
 
+fn agents() -> Page {
+    let summary = "The agents beside the machines: when each was last heard, and why nodes cannot begin runs";
+    page("list_agents", "jobs", summary, json::<Vec<AgentShown>>())
+}
+
 fn metrics() -> Page {
     let summary = "Figures in Prometheus' text format. The holder of MONITOR_KEY may ask too";
     page("get_metrics", "service", summary, Answer::Text)
@@ -176,11 +181,7 @@ impl Page {
                     "What should have been reported of jobs that really run, by node, with what is kept for it";
                 page("list_overdue", "jobs", summary, json::<Vec<OverdueShown>>())
             }
-            Call::Agents => {
-                let summary =
-                    "The agents beside the machines: when each was last heard, and why nodes cannot begin runs";
-                page("list_agents", "jobs", summary, json::<Vec<AgentShown>>())
-            }
+            Call::Agents => agents(),
             Call::Market(MarketCall::Offers) => {
                 let summary = "The offers of the spot market with prices, averages, inventories and bids";
                 page("list_offers", "market", summary, json::<Vec<OfferShown>>())
