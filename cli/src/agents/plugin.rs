@@ -44,7 +44,8 @@ mod tests {
     fn nothing_is_left_to_fill() {
         let names = ["PARTITION", "FOLDER", "CPUS", "MIB", "AGENT"];
         let text = filled(&names.map(|name| (name, "x")));
-        assert!(!text.contains('@'), "{text}");
+        // A shell's own word for what a script was called with stays.
+        assert!(!text.replace("$@", "").contains('@'), "{text}");
         assert!(names.iter().all(|name| super::PLUGIN.contains(&format!("@{name}@"))), "each is used");
     }
 }
