@@ -197,7 +197,7 @@ test.describe("what would be refused", () => {
     await cluster.loadExample();
     await cluster.open("workspaces/workspace-c");
     await page.getByRole("button", { name: "Detach Quota1.2" }).click();
-    await expect(page.getByText(/has the job development-a/)).toBeVisible();
+    await expect(page.getByText(/quota Quota1.2 has the job development-a/)).toBeVisible();
     await expect(dialog(page)).toHaveCount(0);
   });
 });

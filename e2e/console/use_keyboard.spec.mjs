@@ -48,7 +48,7 @@ test("Ctrl K goes anywhere by a part of its name", async ({ page, runtime }) => 
   const palette = page.getByRole("dialog", { name: "Go to" });
   const options = palette.getByRole("option");
   await expect(palette.getByRole("combobox")).toBeFocused();
-  await expect(options).toHaveCount(10);
+  await expect(options).toHaveCount(11);
   await page.keyboard.type("quota1");
   await expect(options).toHaveText(["Quota1Quota", "Quota1.1Quota", "Quota1.2Quota"]);
   const { violations } = await new AxeBuilder({ page }).analyze();
