@@ -90,14 +90,9 @@ impl Room<'_> {
             .candidates(self.domain, lane, asked)
             .filter(|(_, _, no)| !nodes.is_changed(no.at()) && self.is_allowed(*no))
             .find_map(|(free, rank, no)| nodes.get(no.at()).fit(pod).map(|gpus| (free, rank, no, gpus)));
-        let changed = nodes
-            .changes()
-            .map(|(at, node)| (NodeNo::from_index(at), node))
-            .filter(|(no, node)| {
-                node.gpu_dimension.unwrap_or(DIMENSIONS_MAX) == lane
-                    && self.floor.is_open(*no, self.domain)
-                    && self.is_allowed(*no)
-            })
+        let changed = self
+            .changed(nodes, asked)
+            .filter(|(_, node)| node.gpu_dimension.unwrap_or(DIMENSIONS_MAX) == lane)
             .filter_map(|(no, node)| node.fit(pod).map(|gpus| (node.free_gpus(), self.floor.rank(no), no, gpus)))
             .min();
         match (unchanged, changed) {
@@ -119,10 +114,7 @@ impl Room<'_> {
         let unchanged = unchanged
             .filter(|no| !nodes.is_changed(no.at()) && self.is_allowed(*no))
             .map(|no| nodes.get(no.at()).slots(pod));
-        let changed = nodes.changes().map(|(at, node)| (NodeNo::from_index(at), node));
-        let changed = changed
-            .filter(|(no, _)| self.floor.is_open(*no, self.domain) && self.is_allowed(*no))
-            .map(|(_, node)| node.slots(pod));
+        let changed = self.changed(nodes, asked).map(|(_, node)| node.slots(pod));
         unchanged.chain(changed).sum()
     }
 
@@ -131,11 +123,7 @@ impl Room<'_> {
     pub fn most_free(&self, nodes: &Draft<'_, NodeUse>, dimension: usize, pod: &Amount) -> i64 {
         let is_gpus = self.cluster.gpu_dimensions().any(|at| at == dimension);
         let lanes = if is_gpus { dimension..=dimension } else { 0..=DIMENSIONS_MAX };
-        let changed = nodes
-            .changes()
-            .map(|(at, node)| (NodeNo::from_index(at), node))
-            .filter(|(no, _)| self.floor.is_open(*no, self.domain) && self.is_allowed(*no))
-            .map(|(_, node)| node.free_for(pod, dimension));
+        let changed = self.changed(nodes, i64::MIN).map(|(_, node)| node.free_for(pod, dimension));
         let mut most = changed.max().unwrap_or(0);
         for (free, _, no) in lanes.flat_map(|lane| self.floor.candidates(self.domain, lane, i64::MIN).rev()) {
             // In the order of free GPUs none that follows has more of them.
@@ -147,6 +135,17 @@ impl Room<'_> {
             }
         }
         most
+    }
+
+    /// The changed nodes that may be used and have so many GPUs free. Most have none: that is looked at first.
+    fn changed<'n>(
+        &'n self,
+        nodes: &'n Draft<'_, NodeUse>,
+        asked: i64,
+    ) -> impl Iterator<Item = (NodeNo, &'n NodeUse)> + 'n {
+        let changed = nodes.changes().filter(move |(_, node)| node.free_gpus().max(0) >= asked);
+        let changed = changed.map(|(at, node)| (NodeNo::from_index(at), node));
+        changed.filter(|(no, _)| self.floor.is_open(*no, self.domain) && self.is_allowed(*no))
     }
 
     pub(super) fn is_allowed(&self, no: NodeNo) -> bool {
