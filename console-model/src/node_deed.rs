@@ -90,7 +90,7 @@ impl NodeDeed {
     /// The command. Of a node with more jobs than one plan may cancel, the rest is for the next time.
     #[must_use]
     pub fn command(self, state: &State, no: NodeNo) -> Command {
-        let put = |status| Command::PutNode(as_it_is(state, no, status));
+        let put = |status| Command::PutNode(PutNode { status, ..PutNode::of(state, &state.nodes[no.at()]) });
         match self {
             Self::Cordon => put(NodeStatus::Cordoned),
             Self::Uncordon => put(NodeStatus::Ready),
@@ -157,19 +157,6 @@ impl NodeDeed {
 /// The jobs that hold something there.
 fn jobs(state: &State, no: NodeNo) -> Vec<JobId> {
     holders(state, no).into_iter().map(|holder| holder.job).collect()
-}
-
-/// A node as it is, with another status.
-fn as_it_is(state: &State, no: NodeNo, status: NodeStatus) -> PutNode {
-    let node = &state.nodes[no.at()];
-    PutNode {
-        node: node.id.clone(),
-        group: state.groups[node.group.at()].id.clone(),
-        node_type: node.node_type.clone(),
-        gpu_type: node.gpu_type.clone(),
-        amount: state.cluster.by_name(&node.amount),
-        status,
-    }
 }
 
 #[cfg(test)]

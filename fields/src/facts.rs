@@ -246,13 +246,5 @@ fn groups(state: &State) -> Vec<PutGroup> {
 }
 
 fn nodes(state: &State) -> Vec<PutNode> {
-    let told = state.nodes.iter().take(NODES_LISTED).map(|node| PutNode {
-        node: node.id.clone(),
-        group: state.groups[node.group.at()].id.clone(),
-        node_type: node.node_type.clone(),
-        gpu_type: node.gpu_type.clone(),
-        amount: state.cluster.by_name(&node.amount),
-        status: node.status,
-    });
-    told.collect()
+    state.nodes.iter().take(NODES_LISTED).map(|node| PutNode::of(state, node)).collect()
 }

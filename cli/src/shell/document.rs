@@ -152,18 +152,7 @@ impl Document {
                     on_silence: Some(group.on_silence),
                 })
                 .collect(),
-            nodes: state
-                .nodes
-                .iter()
-                .map(|node| PutNode {
-                    node: node.id.clone(),
-                    group: group(node.group.at()),
-                    node_type: node.node_type.clone(),
-                    gpu_type: node.gpu_type.clone(),
-                    amount: cluster.by_name(&node.amount),
-                    status: node.status,
-                })
-                .collect(),
+            nodes: state.nodes.iter().map(|node| PutNode::of(state, node)).collect(),
             quotas: state
                 .live_quotas()
                 .map(|(_, quota)| CreateQuota {

@@ -48,8 +48,10 @@ use crate::message::command::people::RemoveMember;
 use crate::message::command::people::RevokeKey;
 use crate::message::command::people::RotateKey;
 use crate::state::cluster::Execution;
+use crate::state::cluster::Node;
 use crate::state::cluster::NodeStatus;
 use crate::state::cluster::OnSilence;
+use crate::state::world::State;
 use crate::unit::amount::Dimension;
 use crate::unit::id::GroupId;
 use crate::unit::id::NodeId;
@@ -173,6 +175,21 @@ pub struct PutNode {
     /// Whether new pods may start on it.
     #[serde(default)]
     pub status: NodeStatus,
+}
+
+impl PutNode {
+    /// A node as it is.
+    #[must_use]
+    pub fn of(state: &State, node: &Node) -> Self {
+        Self {
+            node: node.id.clone(),
+            group: state.groups[node.group.at()].id.clone(),
+            node_type: node.node_type.clone(),
+            gpu_type: node.gpu_type.clone(),
+            amount: state.cluster.by_name(&node.amount),
+            status: node.status,
+        }
+    }
 }
 
 /// Applies commands one after the other as a single step: all of them or none, and one round at once after the last.

@@ -111,15 +111,8 @@ fn pod_name(visit: &Visit, job: &Job, at: usize) -> Result<Option<String>, Probl
 
 pub(super) fn cordon(visit: &mut Visit, name: &str, group: Option<&str>, is_cordoned: bool) -> Result<Value, Problem> {
     let (state, no) = (visit.state()?, find(visit, name, group)?);
-    let node = &state.nodes[no.at()];
-    let put = PutNode {
-        node: node.id.clone(),
-        group: state.groups[node.group.at()].id.clone(),
-        node_type: node.node_type.clone(),
-        gpu_type: node.gpu_type.clone(),
-        amount: state.cluster.by_name(&node.amount),
-        status: if is_cordoned { NodeStatus::Cordoned } else { NodeStatus::Ready },
-    };
+    let status = if is_cordoned { NodeStatus::Cordoned } else { NodeStatus::Ready };
+    let put = PutNode { status, ..PutNode::of(state, &state.nodes[no.at()]) };
     visit.send(Command::PutNode(put), &[])?;
     Ok(json!({ "NodeId": name }))
 }

@@ -53,14 +53,7 @@ pub(super) fn changed(state: &State, contact: &mut Contact, reports: &[NodeRepor
 
 /// A node as it is, with another status.
 fn put(state: &State, node: &Node, status: NodeStatus) -> PutNode {
-    PutNode {
-        node: node.id.clone(),
-        group: state.groups[node.group.at()].id.clone(),
-        node_type: node.node_type.clone(),
-        gpu_type: node.gpu_type.clone(),
-        amount: state.cluster.by_name(&node.amount),
-        status,
-    }
+    PutNode { status, ..PutNode::of(state, node) }
 }
 
 #[cfg(test)]
