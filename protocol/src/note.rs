@@ -25,7 +25,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// A note that counts for nobody yet: whoever hands it in is named when it is kept.
+    /// A note without an owner: that is set when the note is kept.
     #[must_use]
     pub fn new(name: String, text: String) -> Self {
         Self { name, text, owner: None }

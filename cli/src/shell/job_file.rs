@@ -22,7 +22,7 @@ use crate::shell::file::read;
 
 /// The subcommand that reads such files.
 const SUBMIT: &str = "submit";
-/// Flags that are for whoever types the command, and not a part of a job.
+/// Flags about how the command runs, which are not part of a job.
 const NOT_OF_JOBS: [&str; 6] = ["file", "help", "yes", "dry-run", "context", "output"];
 /// What stands behind `--`.
 const COMMAND: &str = "command";

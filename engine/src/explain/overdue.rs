@@ -64,7 +64,7 @@ pub fn overdue(state: &State, now: Timestamp) -> Vec<Overdue> {
     list.into_values().collect()
 }
 
-/// What a job holds on a node, also what is to be gone from there by now.
+/// What a job holds on a node, including what should have left it already.
 #[must_use]
 pub fn held_on(job: &Job, node: NodeNo) -> Amount {
     let mut amount = Amount::ZERO;

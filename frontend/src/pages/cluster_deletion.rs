@@ -27,7 +27,7 @@ pub(crate) fn ClusterDeletion() -> impl IntoView {
     let session = Session::here();
     let typed = RwSignal::new(String::new());
     let question: Asked = RwSignal::new(None);
-    // Whoever may not change what the cluster is may not delete it.
+    // Deleting the cluster takes the right to change what it is.
     let denied = Signal::derive(move || session.denied(&Command::UpdateCluster(UpdateCluster::default())));
     let is_idle = Signal::derive(move || typed.with(|typed| typed.trim() != &*session.name()));
     let submit = move |event: leptos::ev::SubmitEvent| {

@@ -35,7 +35,7 @@ pub(crate) fn node_view(session: Session, name: Signal<String>, agents: Agents) 
     let row = Memo::new(move |_| session.ask(|state| nodes::named(state, &name.get())).flatten());
     let no = Memo::new(move |_| row.get().map(|row| row.no));
     let question = RwSignal::new(None);
-    // Whoever chooses one is shown it, also where it stands below the list.
+    // The chosen node is scrolled into view, also where it stands below the list.
     Effect::new(move |before: Option<String>| {
         let chosen = name.get();
         if before.is_some_and(|before| before != chosen) && !chosen.is_empty() {

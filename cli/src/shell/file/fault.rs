@@ -18,7 +18,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// What is wrong, at a place that whoever is asked next knows.
+    /// What is wrong; the place is added by the caller.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), bytes: None }

@@ -76,7 +76,7 @@ fn value(key: &str, part: &Tree, cluster: &Cluster) -> String {
             let told = parts.iter().filter(is_there).map(|(key, part)| entry(key, part, cluster));
             format!("{{ {} }}", joined(told.collect()))
         }
-        // Whoever writes a line or an entry has left it out.
+        // The line or entry is written without it.
         Tree::Nothing => String::new(),
     }
 }
