@@ -55,6 +55,9 @@ pub(super) fn is_strict(state: &State, quota: QuotaNo) -> bool {
 const EVERYBODY: u8 = 10;
 const LEVELS: usize = 11;
 
+/// Room for so many classes of a level at once: more are rare, and make more room as they come.
+const FEW: usize = 64;
+
 /// A job's place among others of its level. Where a queue goes by submission alone, priorities do not count.
 pub(super) fn turn(state: &State, no: JobNo) -> Turn<'_> {
     let job = &state.jobs[no];
@@ -164,7 +167,12 @@ impl<'s> Heads<'s> {
             return heads;
         }
         for no in classes {
-            heads.later[usize::from(heads.level(*no))].push(*no);
+            let level = usize::from(heads.level(*no));
+            let later = &mut heads.later[level];
+            if later.is_empty() {
+                later.reserve(classes.len().min(FEW));
+            }
+            later.push(*no);
         }
         heads.queues.reserve_exact(state.queue.quotas.len().min(classes.len()));
         heads
