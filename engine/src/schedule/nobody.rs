@@ -10,9 +10,8 @@ use crate::schedule::order::rank::Rank;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
 use crate::unit::id::ClassNo;
-use crate::unit::id::FamilyNo;
 use crate::unit::id::JobNo;
-use crate::unit::ordered::Map;
+use crate::unit::sparse::Sparse;
 
 /// A family of classes to which nothing is lent.
 pub(super) struct Family<'s> {
@@ -25,19 +24,22 @@ pub(super) struct Family<'s> {
 }
 
 /// What idle amounts say to each of these classes, by family; nothing if somebody gets something.
-pub(super) fn asked<'s>(trial: &Trial<'s>, classes: &[ClassNo]) -> Option<Map<FamilyNo, Family<'s>>> {
+pub(super) fn asked<'s>(trial: &Trial<'s>, classes: &[ClassNo]) -> Option<Vec<Family<'s>>> {
     let state = trial.state;
-    let mut families: Map<FamilyNo, Family<'_>> = Map::new();
+    let mut families: Vec<Family<'_>> = Vec::new();
+    let mut of_family: Sparse<usize> = Sparse::default();
     for no in classes {
         let class = &state.queue.classes[no.at()];
         let Some(job) = class.waiting.iter().find(|job| !trial.is_served(*job)) else { continue };
         let here = (order::rank(state, trial.now, job), job, *no);
-        if let Some(family) = families.get_mut(&class.family) {
+        let at = of_family.slot(class.family.at());
+        if let Some(family) = at.and_then(|at| families.get_mut(at)) {
             family.classes.push(*no);
             family.first = here.min(family.first);
         } else {
             let blocker = source::offer(Source::Idle, trial, &state.jobs[job].spec).err()?;
-            families.insert(class.family, Family { classes: vec![*no], first: here, blocker });
+            *at = Some(families.len());
+            families.push(Family { classes: vec![*no], first: here, blocker });
         }
     }
     Some(families)

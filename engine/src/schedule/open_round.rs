@@ -1,5 +1,6 @@
 //! A round in progress: what has been given, to whom, and why the others wait.
 
+mod conclude;
 mod lend;
 mod unlisted;
 
@@ -34,7 +35,6 @@ use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::ordered::Map;
 use crate::unit::ordered::Set;
-use crate::unit::sort;
 use crate::unit::sparse::Sparse;
 
 /// A job gets nothing by right.
@@ -358,24 +358,6 @@ impl<'s> OpenRound<'s> {
         let quota = self.state.queue.classes[class.at()].key.quota;
         !is_strict(self.state, quota) && recheck::holds_still(&self.trial, class, half)
     }
-
-    /// Everything that was decided, and then why the others wait, as far as that is news.
-    pub(super) fn conclude(&mut self) -> Vec<Decision> {
-        self.tell_who_was_not_asked_again();
-        let state = self.state;
-        let first_of =
-            |class: ClassNo| state.queue.classes[class.at()].waiting.first().map(|no| state.jobs[no].place());
-        let told = std::mem::take(&mut self.holds).into_values().map(|(at, hold)| (ClassNo::from_index(at), hold));
-        let mut news = Vec::new();
-        // Not collected: pages of few values are gone through at a third of the cost from within.
-        told.filter(|(class, hold)| is_news(state, *class, hold))
-            .for_each(|(class, hold)| news.push((first_of(class), class, hold)));
-        // In the order of who waits first: the numbers of classes differ after a restore.
-        sort::by(&mut news, |a, b| a.0.cmp(&b.0));
-        let mut decisions = std::mem::take(&mut self.decisions);
-        decisions.extend(news.into_iter().map(|(_, class, hold)| Decision::Hold { class, hold }));
-        decisions
-    }
 }
 
 /// Whether an offer leaves more than its job takes, in all or in another quota, or moves somebody: whoever was refused
@@ -393,10 +375,4 @@ fn leaves_over(state: &State, job: JobNo, offer: &Offer) -> bool {
 fn behind_head(state: &State, head: JobNo) -> Arc<Hold> {
     let blocker = Blocker::BehindHead { job: state.jobs[head].spec.id.clone() };
     Arc::new(Hold::of(vec![Attempt { source: Source::Own, blocker }]))
-}
-
-/// A hold is told once: again only when its reasons change, not when their numbers do.
-fn is_news(state: &State, class: ClassNo, hold: &Hold) -> bool {
-    let known = state.queue.classes[class.at()].hold.as_ref();
-    known.is_none_or(|known| !known.is_same_kind(hold))
 }

@@ -136,7 +136,7 @@ impl OpenRound<'_> {
             return false;
         }
         let Some(idle) = nobody::asked(&self.trial, classes) else { return false };
-        for (_, Family { classes, first: (_, job, class), blocker }) in idle {
+        for Family { classes, first: (_, job, class), blocker } in idle {
             if classes.iter().all(|class| self.is_told(*class, &blocker)) {
                 continue;
             }
