@@ -97,8 +97,4 @@ impl Books for Instances<'_, '_> {
     fn by_freed(&self, a: usize, b: usize) -> Ordering {
         self.losers[a].instances.cmp(&self.losers[b].instances)
     }
-
-    fn exact_max(&self) -> usize {
-        usize::MAX
-    }
 }

@@ -19,7 +19,7 @@ use engine::schedule::victims::cost::Standing;
 use engine::schedule::victims::cost::ValueClass;
 use engine::schedule::victims::cost::Worth;
 use engine::schedule::victims::cover;
-use engine::schedule::victims::need::EXACT_ON_NODES_MAX;
+use engine::schedule::victims::search::EXACT_ON_NODES_MAX;
 use engine::state::world::State;
 use engine::unit::amount::Amount;
 use engine::unit::id::JobId;

@@ -113,3 +113,17 @@ pub fn figures() -> Result<Vec<Figure>, String> {
 fn to_float(value: i64) -> f64 {
     value as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ask;
+
+    #[test]
+    fn no_victims_are_cheaper_than_the_engines() {
+        for is_gang in [false, true] {
+            let tally = ask(60, is_gang).unwrap();
+            assert!(tally.asked >= 50, "{tally:?}");
+            assert_eq!((tally.cheapest, tally.fewest, tally.unanswered), (tally.asked, tally.asked, 0), "{tally:?}");
+        }
+    }
+}

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use crate::unit::id::JobId;
 use crate::unit::priority::Priority;
+use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
 /// What a victim stands on, the least valuable first. No priority makes up for it.
@@ -57,6 +58,16 @@ pub struct Worth<'a> {
     pub pod: Reverse<Option<u32>>,
 }
 
+impl<'a> Worth<'a> {
+    /// Who is taken in a choice, the newest first: of choices that cost the same the first in this order is taken.
+    #[must_use]
+    pub fn turns(choice: impl Iterator<Item = Self>) -> Vec<(Reverse<Timestamp>, &'a JobId, Reverse<Option<u32>>)> {
+        let mut turns: Vec<_> = choice.map(|worth| (worth.started, worth.id, worth.pod)).collect();
+        sort::by_key(&mut turns, |turn| *turn);
+        turns
+    }
+}
+
 /// What a choice costs within one class, before it is asked who: unsaved work, then number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost {
@@ -68,6 +79,18 @@ impl Cost {
     /// The cost with one more that loses so much.
     #[must_use]
     pub fn and(self, lost: i64) -> Self {
-        Self { lost: self.lost.saturating_add(lost), count: self.count.saturating_add(1) }
+        self.plus(Self { lost, count: 1 })
+    }
+
+    /// What two choices cost together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { lost: self.lost.saturating_add(other.lost), count: self.count.saturating_add(other.count) }
+    }
+
+    /// The work that is lost.
+    #[must_use]
+    pub fn lost(self) -> i64 {
+        self.lost
     }
 }

@@ -75,8 +75,4 @@ impl Books for Cover<'_, '_> {
         let frees = |at: usize| (self.list[at].amount(), &self.counts_for[at]);
         frees(a).cmp(&frees(b))
     }
-
-    fn exact_max(&self) -> usize {
-        usize::MAX
-    }
 }

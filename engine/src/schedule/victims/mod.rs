@@ -97,7 +97,13 @@ pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer,
 pub fn cheapest(trial: &Trial<'_>, need: &Need, list: &[Candidate<'_>]) -> Result<Found, NotFound> {
     let mut tally = Tally { list, freed: Freed::nothing(trial, need) };
     let marks = search::cheapest(&items(list), &mut tally)?;
-    let pods = tally.freed.room().map_err(|_| NotFound::TooFew)?;
+    let mut freed = tally.freed;
+    if list.len() > search::EXACT_ON_NODES_MAX {
+        // Many nodes have changed on the way, and each would be looked at for each pod.
+        freed = Freed::nothing(trial, need);
+        list.iter().zip(&marks).filter(|(_, is_taken)| **is_taken).for_each(|(victim, _)| freed.take(victim));
+    }
+    let pods = freed.room().map_err(|_| NotFound::TooFew)?;
     Ok((as_victims(list, &marks), pods))
 }
 

@@ -1,5 +1,7 @@
 //! What has to be freed for a job, and whether a set of victims frees it.
 
+mod by_node;
+
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use crate::schedule::victims::candidate::Candidate;
 use crate::schedule::victims::quest::Quest;
 use crate::schedule::victims::right::Right;
 use crate::schedule::victims::search::Books;
+use crate::schedule::victims::search::ByNode;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::DomainNo;
@@ -30,10 +33,6 @@ use crate::unit::id::NodeNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Draft;
 use crate::unit::slots::Slots;
-
-/// Up to so many candidates of one class on nodes the search is exact: there each stands for itself, and looking at
-/// one means looking at its machines. In pools there is no such limit.
-pub const EXACT_ON_NODES_MAX: usize = 12;
 
 /// What has to be freed, after free amounts are counted.
 #[derive(Clone, Debug)]
@@ -388,7 +387,11 @@ impl Books for Tally<'_, '_, '_> {
         frees(a).cmp(&frees(b))
     }
 
-    fn exact_max(&self) -> usize {
-        if self.freed.need.is_on_nodes() { EXACT_ON_NODES_MAX } else { usize::MAX }
+    fn are_on_nodes(&self) -> bool {
+        self.freed.need.is_on_nodes()
+    }
+
+    fn cheapest_by_node(&self, open: &[usize], known: &[usize]) -> Option<ByNode> {
+        by_node::cheapest(&self.freed, self.list, open, known)
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! Then the exact search, class by class from the most valuable that was used: among the subsets of the class which
 //! suffice when everything less valuable is taken as well, the cheapest. What frees the same is interchangeable but
-//! for its cost, so only how many of it are taken is searched. Comparing classes in this order is comparing whole
+//! for its cost, so only how many of it are taken is searched. On nodes the cheapest are found node by node. Comparing classes in this order is comparing whole
 //! sets, since costs compare class by class. A step budget bounds it; when it is used up, the best set found so far
 //! stands, which is never worse than the heuristic's.
 
@@ -24,6 +24,10 @@ use crate::unit::sort;
 
 /// Subsets that the exact search looks at in one class, at most.
 pub const STEPS_MAX: u32 = 20_000;
+
+/// Up to so many in one class on nodes every subset is looked at, since each stands for itself: looking at one means
+/// looking at its machines. In pools there is no such limit.
+pub const EXACT_ON_NODES_MAX: usize = 12;
 
 /// Sets in which a gang of several roles is packed anew when everything together did not let it in, at most.
 pub const PACKINGS_MAX: u32 = 32;
@@ -55,8 +59,23 @@ pub trait Books {
     fn least(&self, among: &[usize]) -> usize;
     /// Orders two by what they free: equals are interchangeable but for their cost.
     fn by_freed(&self, a: usize, b: usize) -> Ordering;
-    /// Up to so many in one class the exact search is tried.
-    fn exact_max(&self) -> usize;
+    /// Whether it matters where something is freed.
+    fn are_on_nodes(&self) -> bool {
+        false
+    }
+    /// The cheapest of a class, none of which is taken, as far as node by node tells: no dearer than what is known.
+    fn cheapest_by_node(&self, _open: &[usize], _known: &[usize]) -> Option<ByNode> {
+        None
+    }
+}
+
+/// What is chosen node by node. Whether it is enough has to be asked.
+#[derive(Clone, Debug)]
+pub struct ByNode {
+    /// Who is taken.
+    pub choice: Vec<usize>,
+    /// Whether nothing cheaper is enough.
+    pub is_cheapest: bool,
 }
 
 /// Why nothing was found.
@@ -194,26 +213,21 @@ impl Search<'_, '_> {
             self.set(at, true);
         }
         let current: Vec<usize> = open.iter().copied().filter(|&at| self.taken[at]).collect();
-        if current.is_empty() || open.len() > self.books.exact_max() {
+        if current.is_empty() {
             return;
         }
         // Nobody of those who are left by the heuristic can be spared, and there is nobody to put in their place.
         let is_all = current.len() == open.len() && self.taken[..start].iter().all(|is_taken| *is_taken);
-        if is_all && self.is_spared {
+        // The same if it is the first one alone: all below were taken when it could not be spared.
+        if (is_all || current == open[..1]) && self.is_spared {
             return;
         }
         let below: Vec<bool> = self.taken[..start].to_vec();
         for at in 0..start {
             self.set(at, true);
         }
-        let best = if self.are_cheapest(&open, &current) {
-            current.clone()
-        } else {
-            for at in &open {
-                self.set(*at, true);
-            }
-            Choice::cheapest(self.items, self.books, &open, &current)
-        };
+        let is_plain = self.are_cheapest(&open, &current);
+        let best = if is_plain { current.clone() } else { self.cheapest_of(&open, &current) };
         let is_better = best != current;
         self.is_spared &= !is_better;
         for at in open {
@@ -222,6 +236,52 @@ impl Search<'_, '_> {
         // A cheaper choice here may need other ones below; those are searched next, with everything at hand.
         for at in (0..start).filter(|&at| !is_better && !below[at]) {
             self.set(at, false);
+        }
+    }
+
+    /// The cheapest of a class, with everything below it taken: on nodes as node by node tells, otherwise by looking at
+    /// every subset. Where both do not serve, what cannot be spared of the choice.
+    fn cheapest_of(&mut self, open: &[usize], choice: &[usize]) -> Vec<usize> {
+        let (mut known, mut are_all_tried) = (choice.to_vec(), true);
+        if self.books.are_on_nodes() {
+            are_all_tried = open.len() <= EXACT_ON_NODES_MAX;
+            if !are_all_tried {
+                known = self.without_spared(choice);
+            }
+            self.set_all(open, false);
+            if let Some(ByNode { choice, is_cheapest }) = self.books.cheapest_by_node(open, &known) {
+                self.set_all(&choice, true);
+                if self.books.is_enough() {
+                    known = choice;
+                    are_all_tried &= !is_cheapest;
+                }
+            }
+        }
+        if !are_all_tried {
+            return known;
+        }
+        self.set_all(open, true);
+        Choice::cheapest(self.items, self.books, open, &known)
+    }
+
+    /// What is left of a choice when whoever can be spared is, the most valuable first.
+    fn without_spared(&mut self, choice: &[usize]) -> Vec<usize> {
+        self.set_all(choice, true);
+        let mut kept = choice.to_vec();
+        for at in choice.iter().rev() {
+            self.set(*at, false);
+            if self.books.is_enough() {
+                kept.retain(|kept| kept != at);
+            } else {
+                self.set(*at, true);
+            }
+        }
+        kept
+    }
+
+    fn set_all(&mut self, list: &[usize], is_taken: bool) {
+        for at in list {
+            self.set(*at, is_taken);
         }
     }
 
@@ -312,11 +372,6 @@ fn cost(items: &[Item<'_>], choice: &[usize]) -> Cost {
 
 /// Among choices of equal cost: whether this one takes who started later, then by name.
 fn is_first(items: &[Item<'_>], choice: &[usize], other: &[usize]) -> bool {
-    let who = |choice: &[usize]| {
-        let mut who: Vec<_> =
-            choice.iter().map(|&at| (items[at].worth.started, items[at].worth.id, items[at].worth.pod)).collect();
-        sort::by_key(&mut who, |who| *who);
-        who
-    };
-    who(choice) < who(other)
+    let turns = |choice: &[usize]| Worth::turns(choice.iter().map(|&at| items[at].worth));
+    turns(choice) < turns(other)
 }

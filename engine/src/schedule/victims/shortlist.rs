@@ -4,11 +4,13 @@
 //! 2. In a pool, of jobs that free the same only the cheapest, as many as free all that is needed: one more of them
 //!    could always be spared.
 //! 3. On nodes each job frees something of its own. They are listed in the order of their cost until they are
-//!    enough; a class that is small enough for the exact search is listed as a whole.
+//!    enough, and then as long as one of them alone costs no more than those who cannot be spared; a class that is small
+//!    enough for the exact search is listed as a whole.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Deref;
+use std::ops::Range;
 
 use crate::job::phase::Charge;
 use crate::schedule::trial::Trial;
@@ -17,10 +19,10 @@ use crate::schedule::victims::candidate::Candidates;
 use crate::schedule::victims::candidate::gang;
 use crate::schedule::victims::cost::Standing;
 use crate::schedule::victims::field::Field;
-use crate::schedule::victims::need::EXACT_ON_NODES_MAX;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
 use crate::schedule::victims::quest::Quest;
+use crate::schedule::victims::search::EXACT_ON_NODES_MAX;
 use crate::state::roster::Roster;
 use crate::state::roster::Turn;
 use crate::unit::amount::Amount;
@@ -229,20 +231,44 @@ impl<'a, 'n> Shortlist<'a, 'n> {
         for line in 0..of_line.len() {
             next(line, &mut heads, &mut of_line);
         }
-        let mut count = 0;
-        let mut is_enough = false;
+        let before = self.found.list.len();
+        // Those up to here are taken, and with them it is enough.
+        let mut enough = None;
+        let mut lost_at_most = None;
         while let Some(Reverse((_, line))) = heads.pop() {
             let Some(candidate) = of_line[line].take() else { continue };
+            let is_beyond = self.found.list.len() - before > EXACT_ON_NODES_MAX;
+            if let Some(enough) = enough.filter(|_| is_beyond) {
+                let most = *lost_at_most.get_or_insert_with(|| self.lost_at_most(before..enough));
+                if candidate.worth.lost > most {
+                    break;
+                }
+            }
             next(line, &mut heads, &mut of_line);
             self.found.list.push(candidate);
-            count += 1;
-            if !is_enough {
+            if enough.is_none() {
                 self.freed.take(&candidate);
-                is_enough = self.need.is_counted() && self.freed.is_enough();
-            }
-            if is_enough && count > EXACT_ON_NODES_MAX {
-                break;
+                let is_enough = self.need.is_counted() && self.freed.is_enough();
+                enough = is_enough.then_some(self.found.list.len());
+                // The cheapest alone is enough.
+                if enough == Some(before + 1) {
+                    break;
+                }
             }
         }
+    }
+
+    /// What those of a range lose who cannot be spared, the most valuable first; the others are spared. Nobody who loses
+    /// more alone is among the cheapest.
+    fn lost_at_most(&mut self, range: Range<usize>) -> i64 {
+        let mut lost = 0i64;
+        for candidate in self.found.list[range].iter().rev() {
+            self.freed.spare(candidate);
+            if !self.freed.is_enough() {
+                self.freed.take(candidate);
+                lost = lost.saturating_add(candidate.worth.lost);
+            }
+        }
+        lost
     }
 }
