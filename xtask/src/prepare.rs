@@ -45,6 +45,13 @@ pub(crate) fn node_modules() -> Result<(), Failure> {
     if installed.is_some() && installed >= locked {
         return Ok(());
     }
+    // npm empties the folder before it installs, also one that is reached through a link and belongs to somebody else.
+    if root().join("node_modules").is_symlink() {
+        return Err(Failure::new(
+            "node_modules is a link, and the packages that it leads to are older than package-lock.json",
+            "remove the link, and they are installed here; what it leads to stays",
+        ));
+    }
     println!("installing the packages of package-lock.json");
     show(
         "npm",
