@@ -15,6 +15,10 @@ use agent::message::Welcome;
 use agent::run::RunId;
 use agent::run::Version;
 
+use crate::books::Contact;
+use crate::books::Facts;
+use crate::books::Part;
+use crate::books::Run;
 use crate::flaw::Flaw;
 use crate::machine::GPUS;
 use crate::random::Random;
@@ -29,49 +33,6 @@ const LOST_MARGIN_MS: u64 = 60_000;
 const STOP_AFTER_MS: u64 = 20_000;
 const RUNS_OF_A_JOB_MAX: u32 = 6;
 const QUEUE_MAX: usize = 4;
-
-/// What is known of an agent.
-#[derive(Clone, Default)]
-struct Contact {
-    incarnation: u64,
-    store: Option<String>,
-    heard: Option<u64>,
-    /// It acts on an answer of this epoch, and what it then had is known.
-    is_known: bool,
-    /// Its runs that the log does not know, with their jobs. They have not ended.
-    strangers: BTreeMap<RunId, String>,
-}
-
-/// The pods of a run on one agent's nodes.
-#[derive(Clone)]
-struct Part {
-    pods: Vec<Pod>,
-    has_ended: bool,
-}
-
-#[derive(Clone)]
-struct Run {
-    job: String,
-    world: u32,
-    parts: BTreeMap<usize, Part>,
-    stop_after_ms: Option<u64>,
-    granted: u64,
-    is_confirmed: bool,
-    kill_at: Option<u64>,
-    /// All parts that have ended came to their own end.
-    is_done: bool,
-}
-
-/// What comes back after a restore.
-#[derive(Clone, Default)]
-struct Facts {
-    revision: u64,
-    /// Jobs that wait: how many pods, and of how many GPUs.
-    queue: BTreeMap<String, (u32, u16)>,
-    attempts: BTreeMap<String, u32>,
-    runs: BTreeMap<RunId, Run>,
-    booked: BTreeMap<(&'static str, u16), RunId>,
-}
 
 pub(crate) struct Authority {
     epoch: u64,
@@ -125,6 +86,19 @@ impl Authority {
         if let Some(run) = self.nth(at) {
             self.stop(run, now, grace);
         }
+    }
+
+    /// A service gives up its last pod. Agents end whole runs, so it keeps its GPUs until its run has ended.
+    pub(crate) fn shrink(&mut self, at: u64, _now: u64) {
+        let Some(id) = self.nth(at) else { return };
+        let Some(run) = self.facts.runs.get_mut(&id).filter(|run| run.world - run.n_given_up > 1) else { return };
+        run.n_given_up += 1;
+        let rank = run.world - run.n_given_up;
+        let given_up = run.parts.values().flat_map(|part| &part.pods).find(|pod| pod.rank == rank);
+        if let (Some(Flaw::FreesOnShrink), Some(pod)) = (self.flaw, given_up) {
+            self.facts.booked.retain(|(node, gpu), _| *node != pod.node || !pod.gpus.contains(gpu));
+        }
+        self.next();
     }
 
     pub(crate) fn stop_everything(&mut self, now: u64) {
@@ -235,6 +209,7 @@ impl Authority {
             let run = Run {
                 job,
                 world,
+                n_given_up: 0,
                 parts,
                 stop_after_ms,
                 granted: now,
@@ -280,7 +255,7 @@ impl Authority {
     fn shape(&self, id: RunId) -> (u32, u16) {
         let run = &self.facts.runs[&id];
         let gpus = run.parts.values().flat_map(|part| &part.pods).map(|pod| pod.gpus.len()).next().unwrap_or_default();
-        (run.world, u16::try_from(gpus).unwrap_or_default())
+        (run.world - run.n_given_up, u16::try_from(gpus).unwrap_or_default())
     }
 
     // What agents say.

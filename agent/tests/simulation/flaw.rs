@@ -7,6 +7,8 @@ pub(crate) enum Flaw {
     FreesAtGraceEnd,
     /// Cancelling frees at once.
     FreesOnCancel,
+    /// The pods that a shrinking service gives up change hands at once.
+    FreesOnShrink,
     /// A late report of an earlier run ends the current one.
     AnyRunEnds,
     /// What finishes while it is told to stop is queued again.

@@ -5,6 +5,7 @@
 //! A failure prints its seed. `SIMULATION_SEED=n` runs that history alone; `TIDEGATE_FROM=n` and `TIDEGATE_COUNT=n` run
 //! others, as `cargo xtask soak agent` does.
 mod authority;
+mod books;
 mod flaw;
 mod machine;
 mod oracle;
@@ -65,6 +66,11 @@ fn what_is_freed_by_the_end_of_a_grace_period_is_seen() {
 #[test]
 fn what_is_freed_by_cancelling_is_seen() {
     seen(Flaw::FreesOnCancel, "R4");
+}
+
+#[test]
+fn what_is_freed_by_shrinking_a_service_is_seen() {
+    seen(Flaw::FreesOnShrink, "R4");
 }
 
 #[test]

@@ -150,6 +150,7 @@ impl World {
             393..=396 => self.cut_until[at] = self.now + self.random.below(20_000),
             397..=398 => self.cut_until[at] = self.now + self.random.below(150_000),
             399..=400 => self.lose_power(at),
+            401..=420 => self.authority.shrink(nth, self.now),
             _ => {}
         }
     }
