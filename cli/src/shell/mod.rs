@@ -24,10 +24,12 @@ pub mod follow;
 pub mod apply;
 pub mod change;
 pub mod completion;
+pub mod deletion;
 pub mod events;
 pub mod job;
 pub mod job_file;
 pub mod jobs;
+pub mod keys;
 pub mod login;
 pub mod logs;
 pub mod nodes;
@@ -44,10 +46,12 @@ use crate::shell::at::At;
 use crate::shell::change::Cancel;
 use crate::shell::change::Prio;
 use crate::shell::change::Scale;
+use crate::shell::deletion::Delete;
 use crate::shell::events::Events;
 use crate::shell::failure::Failure;
 use crate::shell::job::OneJob;
 use crate::shell::jobs::Jobs;
+use crate::shell::keys::Key;
 use crate::shell::login::Login;
 use crate::shell::logs::Logs;
 use crate::shell::quotas::Quotas;
@@ -102,6 +106,10 @@ pub enum ShellTask {
         #[arg(long, short, value_enum, default_value_t)]
         output: Form,
     },
+    /// Makes, lists and revokes access keys, by which other people and programs log in.
+    Key(Key),
+    /// Deletes a cluster with all that is in it, after it was said what that costs.
+    Delete(Delete),
     /// Lists the offers of the spot market.
     Offers(At),
     /// Lists the machines, with what is free and what is overdue.
@@ -122,6 +130,8 @@ pub fn run(task: &ShellTask) -> Result<(), Failure> {
         ShellTask::Scale(asked) => change::scale(asked),
         ShellTask::Apply(asked) => apply::apply(asked),
         ShellTask::Export { context, output } => apply::export(context.as_deref(), *output),
+        ShellTask::Key(asked) => keys::keys(asked),
+        ShellTask::Delete(asked) => deletion::delete(asked),
         ShellTask::Jobs(asked) => jobs::jobs(asked),
         ShellTask::Job(asked) => job::job(asked),
         ShellTask::Why(asked) => job::why(asked),

@@ -125,15 +125,30 @@ impl Person {
 
     /// Sends a command; with a base, refused if anything has happened since that revision.
     pub fn send(&mut self, command: Command, script: Option<&Script>, base: Option<u64>) -> Result<Receipt, Failure> {
+        let answer = self.command(command, script, base)?;
+        serde_json::from_str(&answer.text).map_err(|error| self.unreadable(&error.to_string()))
+    }
+
+    fn command(&mut self, command: Command, script: Option<&Script>, base: Option<u64>) -> Result<Answer, Failure> {
         let id = CommandId::new(&format!("shell-{}", drawn::drawn()?)).map_err(|bad| bad.to_string())?;
         let envelope = Envelope { format: FORMAT, id, by: None, base, dry_run: false, command };
         let body = serde_json::to_string(&Submission { envelope, script }).map_err(|error| error.to_string())?;
         let path = self.path("commands");
         let answer = self.ask(|client, token| client.post(&path, Some(token), &body))?;
-        if answer.status != 200 {
-            return Err(self.refused(&answer));
-        }
-        serde_json::from_str(&answer.text).map_err(|error| self.unreadable(&error.to_string()))
+        if answer.status == 200 { Ok(answer) } else { Err(self.refused(&answer)) }
+    }
+
+    /// Sends a command that makes a secret, which the answer shows this one time.
+    pub fn make_secret(&mut self, command: Command) -> Result<String, Failure> {
+        let answer = self.command(command, None, None)?;
+        answer.secret.ok_or_else(|| self.unreadable("it has no secret"))
+    }
+
+    /// Has something done that is no command of the cluster.
+    pub fn post(&mut self, rest: &str) -> Result<Answer, Failure> {
+        let path = self.path(rest);
+        let answer = self.ask(|client, token| client.post(&path, Some(token), ""))?;
+        if answer.status == 200 { Ok(answer) } else { Err(self.refused(&answer)) }
     }
 
     /// Ends the session at the service, if there is one.

@@ -12,6 +12,7 @@ use engine::message::snapshot::Snapshot;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::transition::Sender;
+use engine::transition::check_resizable;
 use engine::unit::id::JobId;
 use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
@@ -111,7 +112,8 @@ impl Authority {
         self.n_jobs += 1;
         let (job, (pods, gpus)) = (format!("job-{}", self.n_jobs), shape);
         let pods = json!([{ "count": pods, "amount": { "gpu": gpus * 1_000 } }]);
-        let submit = json!({ "job": job, "quota": "q", "pods": pods, "fault_tolerance": {} });
+        let module = if shape.0 > 1 { "EAS" } else { "DLC" };
+        let submit = json!({ "job": job, "quota": "q", "module": module, "pods": pods, "fault_tolerance": {} });
         self.send_noted(&json!({ "submit_job": submit }), &[NoteChange::Put(scripted(&job))]);
     }
 
@@ -129,6 +131,19 @@ impl Authority {
         for min in [json!({ "gpu": left }), all()] {
             let targets = json!([{ "quota": "q", "min": min }]);
             self.send(&json!({ "scale_quotas": { "targets": targets, "mode": "evict" } }));
+        }
+    }
+
+    /// A service gives up a pod.
+    pub(crate) fn shrink(&mut self, at: u64, now: u64) {
+        self.now = self.now.max(now);
+        let Some(job) = self.nth(at) else { return };
+        let (pods, can_shrink) = self.read(|state| {
+            let no = state.jobs.find(&job).expect("it runs");
+            (state.owed(no), check_resizable(state, no).is_ok())
+        });
+        if can_shrink && pods > 1 {
+            self.send(&json!({ "resize_job": { "job": job, "pods": pods - 1 } }));
         }
     }
 
@@ -228,7 +243,9 @@ impl Authority {
         self.read(|state| {
             let of_job = |job: &Job| -> Vec<PodAt> {
                 let placed = job.placed().filter(|_| job.run_no().is_some());
-                placed.map(|placed| placed.pods.to_vec()).unwrap_or_default()
+                let gang = placed.into_iter().flat_map(|placed| placed.pods.iter());
+                let leaving = job.run.iter().flat_map(|run| &run.leaving).flat_map(|leaving| &leaving.pods);
+                gang.chain(leaving).copied().collect()
             };
             let places = state.jobs.iter().flat_map(|(_, job)| of_job(job));
             let gpus =
