@@ -6,11 +6,13 @@ use agent::message::Pod;
 use agent::run::RunId;
 use agent::run::Version;
 use engine::job::phase::PodAt;
+use engine::job::run::Leaving;
 use engine::job::run::RunNo;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::time::Timestamp;
 
 use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
@@ -53,12 +55,49 @@ pub(super) fn has_first_pod(state: &State, job: &Job, contact: &Contact) -> bool
     first.is_some_and(|node| contact.nodes.contains(node))
 }
 
-/// The agents on whose nodes a job has pods. Where no agent has ever served a node, nothing was started, and what was on
-/// one that is lost is gone.
+/// The agents on whose nodes a job has pods, those included that were told to leave. Where no agent has ever served a node,
+/// nothing was started, and what was on one that is lost is gone.
 pub(super) fn agents_of<'a>(state: &State, job: &Job, contacts: &'a Contacts) -> Vec<(&'a str, &'a Contact)> {
-    let nodes = || places(job).iter().map(|at| &state.nodes[at.node.at()]).filter(|node| !node.is_lost());
-    let is_there = |contact: &Contact| nodes().any(|node| contact.nodes.contains(node.id.as_str()));
-    contacts.iter().filter(|(_, contact)| is_there(contact)).map(|(name, contact)| (name.as_str(), contact)).collect()
+    let leaving = leaving(job).flat_map(|leaving| &leaving.pods);
+    let pods: Vec<&PodAt> = places(job).iter().chain(leaving).collect();
+    contacts
+        .iter()
+        .filter(|(_, contact)| serves_any(state, contact, &pods))
+        .map(|(name, contact)| (name.as_str(), contact))
+        .collect()
+}
+
+/// When what an agent has of a job's run is killed, if all of it was told to leave. An agent ends whole runs, so what it has
+/// beside pods that stay goes on until its run has ended, and keeps its GPUs.
+pub(super) fn leaves_until(state: &State, job: &Job, contact: &Contact) -> Option<Timestamp> {
+    let is_here = |leaving: &&Leaving| serves_any(state, contact, &leaving.pods.iter().collect::<Vec<_>>());
+    let until = leaving(job).filter(is_here).map(|leaving| leaving.until).min();
+    until.filter(|_| !has_gang(state, job, contact))
+}
+
+/// Whether an agent has some of the pods of a job's gang.
+pub(super) fn has_gang(state: &State, job: &Job, contact: &Contact) -> bool {
+    serves_any(state, contact, &places(job).iter().collect::<Vec<_>>())
+}
+
+/// The orders to leave of which nothing lives any more: all agents that had such pods have ended the run.
+pub(super) fn vacated(state: &State, job: &Job, run: RunId, contacts: &Contacts) -> Vec<RunNo> {
+    let has_gone = |leaving: &&Leaving| {
+        let pods: Vec<&PodAt> = leaving.pods.iter().collect();
+        let mut there = contacts.values().filter(|contact| serves_any(state, contact, &pods));
+        there.all(|contact| contact.ended.contains_key(&run))
+    };
+    leaving(job).filter(has_gone).map(|leaving| leaving.order).collect()
+}
+
+fn leaving(job: &Job) -> impl Iterator<Item = &Leaving> {
+    job.run.iter().flat_map(|run| &run.leaving)
+}
+
+/// Whether some of these pods are on the nodes of an agent, and not lost.
+fn serves_any(state: &State, contact: &Contact, pods: &[&PodAt]) -> bool {
+    let nodes = pods.iter().map(|at| &state.nodes[at.node.at()]).filter(|node| !node.is_lost());
+    nodes.into_iter().any(|node| contact.nodes.contains(node.id.as_str()))
 }
 
 /// The jobs of runs on an agent's nodes.

@@ -19,6 +19,7 @@ use engine::unit::time::Timestamp;
 
 use crate::agents::books;
 use crate::agents::contact;
+use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Ending;
 use crate::agents::contact::Identity;
@@ -100,17 +101,21 @@ fn of_run(
     if is_new_checkpoint(job, report, now) {
         say(Observation::Checkpointed);
     }
-    if let RunState::Ended(exit) = &report.state
-        && let Some(ending) = end(state, contacts, who, job, report, exit)
-    {
-        say(observed(&ending));
+    if let RunState::Ended(exit) = &report.state {
+        match end(state, contacts, who, job, report, exit) {
+            Some(ending) => say(observed(&ending)),
+            None => books::vacated(state, job, report.run, contacts)
+                .into_iter()
+                .for_each(|order| say(Observation::Vacated { order })),
+        }
     }
 }
 
 /// Whether all pods of a job have begun, now that these have.
 fn has_begun_everywhere(state: &State, contacts: &mut Contacts, who: &Identity, job: &Job, report: &RunReport) -> bool {
     let agents = books::agents_of(state, job, contacts);
-    let is_everywhere = agents.iter().all(|(name, contact)| *name == who.name || contact.begun.contains(&report.run));
+    let mut parts = agents.iter().filter(|(_, contact)| books::has_gang(state, job, contact));
+    let is_everywhere = parts.all(|(name, contact)| *name == who.name || contact.begun.contains(&report.run));
     if let (false, Some(contact)) = (is_everywhere, contacts.get_mut(&who.name)) {
         contact.begun.insert(report.run);
     }
@@ -129,16 +134,20 @@ fn end(
 ) -> Option<Ending> {
     let here = Ending { exit: exit.clone(), told: report.told };
     let agents = books::agents_of(state, job, contacts);
-    let others = agents.iter().filter(|(name, _)| *name != who.name);
-    let endings: Option<Vec<&Ending>> = others.map(|(_, contact)| contact.ended.get(&report.run)).collect();
-    let Some(endings) = endings else {
+    let others = || agents.iter().filter(|(name, _)| *name != who.name);
+    if others().any(|(_, contact)| !contact.ended.contains_key(&report.run)) {
         if let Some(contact) = contacts.get_mut(&who.name) {
             contact.ended.insert(report.run, here);
         }
         return None;
-    };
-    // The first that failed by itself speaks for all: the others were told to stop because of it.
-    endings.into_iter().chain([&here]).min_by_key(|ending| weight(ending)).cloned()
+    }
+    // The first that failed by itself speaks for all: the others were told to stop because of it. So were those that had
+    // been told to leave, because of something else.
+    let is_part = |contact: &Contact| books::has_gang(state, job, contact);
+    let of_others = others().filter(|(_, contact)| is_part(contact));
+    let endings = of_others.filter_map(|(_, contact)| contact.ended.get(&report.run));
+    let mine = contacts.get(&who.name).is_none_or(is_part).then_some(&here);
+    endings.chain(mine).min_by_key(|ending| weight(ending)).cloned().or(Some(here.clone()))
 }
 
 /// Whose ending speaks for a run: the lowest.

@@ -52,13 +52,17 @@ pub(super) fn tell(
     let (mut want, mut stop) = (Vec::new(), Vec::new());
     for (run, no) in &current {
         let (job, Some(contact)) = (&state.jobs[*no], contacts.get(&who.name)) else { continue };
-        if contact.ended.contains_key(run) || books::pods(state, job, contact).is_empty() {
+        let leaves = books::leaves_until(state, job, contact);
+        if contact.ended.contains_key(run) || (books::pods(state, job, contact).is_empty() && leaves.is_none()) {
             continue;
         }
         let order = |kill_in_ms| StopOrder { run: *run, job: job.spec.id.to_string(), kill_in_ms };
+        let until = |at: Timestamp| order(u64::try_from((at - now).0).unwrap_or_default());
         if let Phase::Stopping(stopping) = &job.phase {
-            stop.push(order(u64::try_from((stopping.until - now).0).unwrap_or_default()));
-        } else if has_failed(contacts, *run) {
+            stop.push(until(leaves.map_or(stopping.until, |at| at.min(stopping.until))));
+        } else if let Some(at) = leaves {
+            stop.push(until(at));
+        } else if has_failed(state, job, contacts, *run) {
             stop.push(order(REST_GRACE_MS));
         } else if !(is_held && run.epoch() == state.cluster.epoch && !is_there(*run)) {
             let script = script(&job.spec.id).map(|text| sha256(text.as_bytes()));
@@ -84,7 +88,11 @@ pub(super) fn tell(
 #[must_use]
 pub fn concerned<'a>(state: &State, contacts: &'a Contacts, events: &[Event]) -> BTreeSet<&'a str> {
     let jobs = events.iter().filter_map(|event| {
-        if let Event::Started { job, .. } | Event::Evicted { job, .. } = event {
+        if let Event::Started { job, .. }
+        | Event::Evicted { job, .. }
+        | Event::Resized { job, .. }
+        | Event::Shrunk { job, .. } = event
+        {
             return Some(*job);
         }
         if let Event::Run { job, step, .. } = event {
@@ -96,10 +104,11 @@ pub fn concerned<'a>(state: &State, contacts: &'a Contacts, events: &[Event]) ->
     jobs.flat_map(|job| books::agents_of(state, job, contacts)).map(|(name, _)| name).collect()
 }
 
-/// Whether a part of a run has ended otherwise than well: then the rest of it has to go.
-fn has_failed(contacts: &Contacts, run: RunId) -> bool {
+/// Whether a part of a run has ended otherwise than well: then the rest of it has to go. What was told to leave is no part.
+fn has_failed(state: &State, job: &Job, contacts: &Contacts, run: RunId) -> bool {
     let is_bad = |ending: &Ending| ending.told || ending.exit != Exit::Code(0);
-    contacts.values().any(|contact| contact.ended.get(&run).is_some_and(is_bad))
+    let parts = contacts.values().filter(|contact| books::has_gang(state, job, contact));
+    parts.filter_map(|contact| contact.ended.get(&run)).any(is_bad)
 }
 
 /// How long a run goes on of which nobody hears: as long as the first of its groups says.

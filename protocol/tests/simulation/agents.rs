@@ -96,9 +96,14 @@ impl Desk {
 
     /// Submits a job of so many pods of 8 GPUs; who is rung for by it.
     pub(crate) fn submit(&mut self, job: &str, pods: u32) -> Vec<String> {
+        self.submit_as("DLC", job, pods)
+    }
+
+    fn submit_as(&mut self, module: &str, job: &str, pods: u32) -> Vec<String> {
         self.n_commands += 1;
         let pods = json!([{ "count": pods, "amount": { "gpu": 8000 } }]);
-        let command = json!({ "submit_job": { "job": job, "quota": "q", "pods": pods, "fault_tolerance": {} } });
+        let job_spec = json!({ "job": job, "quota": "q", "module": module, "pods": pods, "fault_tolerance": {} });
+        let command = json!({ "submit_job": job_spec });
         let envelope = envelope(&format!("command-{}", self.n_commands), &command);
         let text = json!({ "format": 1, "command": ["true"] }).to_string();
         let note = Note::new(script::note_name(&id(job)), text);
@@ -277,6 +282,48 @@ fn a_run_on_two_machines_ends_when_nothing_of_it_lives_on_either() {
     assert_eq!((answer.forget.len(), rows, desk.phase("job")), (1, 1, "failed: exit code 7".into()));
     let (answer, rows) = desk.sync("of-n1", vec![exited(run_id, "job", 7, false)]);
     assert_eq!((answer.forget, rows), (vec![run_id], 0));
+}
+
+#[test]
+fn the_pods_that_a_service_gives_up_hold_their_gpus_until_their_agent_has_ended_them() {
+    let mut desk = Desk::with_both();
+    desk.submit_as("EAS", "chat", 2);
+    let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
+    let runs = || vec![run(run_id, "chat", RunState::Running)];
+    desk.sync("of-n1", runs());
+    desk.sync("of-n2", runs());
+    assert_eq!(desk.phase("chat"), "running");
+
+    let told = desk.send(&json!({ "resize_job": { "job": "chat", "pods": 1 } }));
+    assert_eq!(told, ["of-n1", "of-n2"]);
+    let (answer, _) = desk.sync("of-n2", runs());
+    assert_eq!((answer.want.len(), answer.stop[0].run), (0, run_id), "all that it has is to go");
+    let (answer, _) = desk.sync("of-n1", runs());
+    assert_eq!((answer.want.len(), answer.stop.len()), (1, 0), "the rest serves");
+    desk.submit("next", 1);
+    desk.round();
+    assert_eq!(desk.phase("next"), "queued", "the pod holds its GPUs");
+
+    assert_eq!(desk.sync("of-n2", vec![exited(run_id, "chat", 0, true)]).1, 1);
+    desk.round();
+    assert_eq!(desk.phase("next"), "starting");
+    assert_eq!(desk.sync("of-n1", runs()).0.stop.len(), 0);
+    // The service ends by itself, whatever the one that left has said.
+    desk.sync("of-n1", vec![exited(run_id, "chat", 0, false)]);
+    assert_eq!(desk.phase("chat"), "succeeded");
+    assert_eq!(desk.sync("of-n2", vec![exited(run_id, "chat", 0, true)]).0.forget, [run_id]);
+
+    // One that ends while a pod is still leaving is over when that has gone as well.
+    let mut desk = Desk::with_both();
+    desk.submit_as("EAS", "chat", 2);
+    let run_id = desk.sync("of-n1", Vec::new()).0.want[0].run;
+    desk.sync("of-n1", vec![run(run_id, "chat", RunState::Running)]);
+    desk.sync("of-n2", vec![run(run_id, "chat", RunState::Running)]);
+    desk.send(&json!({ "resize_job": { "job": "chat", "pods": 1 } }));
+    desk.sync("of-n1", vec![exited(run_id, "chat", 0, false)]);
+    assert_eq!(desk.phase("chat"), "running");
+    desk.sync("of-n2", vec![exited(run_id, "chat", 0, true)]);
+    assert_eq!(desk.phase("chat"), "succeeded");
 }
 
 #[test]
