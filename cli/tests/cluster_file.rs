@@ -243,3 +243,44 @@ fn mistakes_are_told_with_line_and_column_and_what_was_meant() {
         assert!(said.starts_with(told), "{to}: {said}");
     }
 }
+
+/// What the console's guided set-up shows as files makes the same as its buttons.
+#[test]
+fn the_files_of_the_guided_set_up_make_what_its_steps_make() {
+    use console_model::set_up;
+    use console_model::set_up::Machines;
+    use console_model::set_up::Made;
+    use console_model::set_up::Person;
+    use console_model::set_up::Policies;
+    use console_model::set_up::Quotas;
+
+    let mut state = State::default();
+    authority::step(&mut state, &set_up::declaration(true), Timestamp(0)).unwrap();
+    let apply = |state: &mut State, made: Made| {
+        let document = Document::read(&made.file, &state.cluster).unwrap();
+        let mut of_file = document.commands(state, ScaleMode::Drain).unwrap();
+        assert_eq!(of_file, made.commands, "{}", made.file);
+        assert!(!of_file.is_empty());
+        of_file.drain(..).for_each(|command| drop(authority::step(state, &command, Timestamp(0)).unwrap()));
+    };
+    let machines = Machines::default();
+    let made = machines.made(Some(&state)).unwrap();
+    apply(&mut state, made);
+    assert_eq!(machines.made(Some(&state)).unwrap().commands, [], "what is there stays");
+    let quotas = Quotas { root: "all".into(), teams: "a \"b\" 40\n\nlanguage 24".into() };
+    let made = quotas.made(&state).unwrap();
+    apply(&mut state, made);
+    let policies = Policies { lends: false, grace: "2m".into(), urgent_first: true };
+    let made = policies.made(&state).unwrap();
+    apply(&mut state, made);
+    for (user, role) in [("ann", "owner"), ("bob@example.org", "developer")] {
+        let person = Person { user: user.into(), team: "language".into(), role: role.into() };
+        let made = person.made(&state).unwrap();
+        apply(&mut state, made);
+    }
+    assert_eq!(set_up::done(&state), [true; 4]);
+    let too_much = Quotas { root: "all".into(), teams: "a 60\nb 8".into() };
+    assert_eq!(too_much.made(&state).unwrap_err(), "The teams have 68 GPUs, and all machines 64: give less");
+    let unread = Quotas { root: "all".into(), teams: "a 60\n\nb".into() };
+    assert!(unread.made(&state).unwrap_err().starts_with("Line 3 of the teams, “b”: write a name and its GPUs"));
+}

@@ -31,6 +31,7 @@ pub mod preview;
 pub mod scale_draft;
 pub mod script_draft;
 pub mod section;
+pub mod set_up;
 pub mod size_draft;
 pub mod spot_draft;
 pub mod tree_rows;

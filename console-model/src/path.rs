@@ -20,6 +20,12 @@ pub fn quota(cluster: &str, quota: &str) -> String {
     format!("{}/quotas/{}", self::cluster(cluster), escape(quota))
 }
 
+/// The guided set-up.
+#[must_use]
+pub fn set_up(cluster: &str) -> String {
+    format!("{}/set-up", self::cluster(cluster))
+}
+
 /// The jobs' table.
 #[must_use]
 pub fn jobs(cluster: &str) -> String {

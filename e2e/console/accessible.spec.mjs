@@ -23,6 +23,7 @@ const VIEWS = [
   ["workspaces/nowhere", (page) => page.getByRole("heading", { name: "There is no workspace nowhere" })],
   ["keys", (page) => page.getByRole("button", { name: "Revoke" })],
   ["audit", (page) => page.getByRole("cell", { name: "Key created" })],
+  ["set-up", (page) => page.getByRole("region", { name: "4. People and keys" })],
   ["rounds", (page) => page.getByRole("list", { name: "Rounds" })],
 ];
 

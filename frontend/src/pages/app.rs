@@ -27,6 +27,7 @@ pub(crate) fn App() -> impl IntoView {
                     <Route path=path!("jobs") view=|| later(|pages| pages.jobs) />
                     <Route path=path!("jobs/:job") view=|| later(|pages| pages.job) />
                     <Route path=path!("submit") view=|| later(|pages| pages.submit) />
+                    <Route path=path!("set-up") view=|| later(|pages| pages.set_up) />
                     <Route path=path!("rounds") view=|| later(|pages| pages.rounds) />
                     <Route path=path!("nodes") view=|| later(|pages| pages.nodes) />
                     <Route path=path!("market") view=|| later(|pages| pages.market) />

@@ -26,6 +26,8 @@ use crate::widgets::key_form::KeyForm;
 use crate::widgets::notice_list::NoticeList;
 use console_model::explained::sentence;
 use console_model::freshness::Freshness;
+use console_model::path;
+use console_model::set_up;
 
 /// What the page can show.
 #[derive(Clone, PartialEq)]
@@ -92,8 +94,13 @@ fn OpenCluster(name: String) -> impl IntoView {
             }
         });
     });
+    let pathname = use_location().pathname;
+    let is_set_up = Memo::new(move |_| pathname.get() == path::set_up(&session.name()));
+    let has_begun = Signal::derive(move || session.ask(set_up::has_begun).unwrap_or_default());
     let shown = Memo::new(move |_| {
         session.known.with(|known| match known {
+            // What is there to show an empty cluster is how it is filled.
+            Known::Failed(Failure::Absent(_)) | Known::Here(_) if is_set_up.get() => Shown::Page,
             Known::Loading => Shown::Loading,
             Known::Failed(Failure::NoKey) => Shown::NoKey,
             // A cluster that nobody has declared yet is an empty one.
@@ -125,7 +132,7 @@ fn OpenCluster(name: String) -> impl IntoView {
                 Shown::Loading => view! { <section class="state-page" aria-busy="true"><h1>"Loading"</h1><p>"The cluster's state is on its way."</p><div class="skeleton"></div><div class="skeleton"></div><div class="skeleton"></div></section> }.into_any(),
                 Shown::NoKey => view! { <KeyForm enter=enter /> }.into_any(),
                 Shown::Failed(reason) => view! { <section class="state-page" role="alert"><h1>"The cluster cannot be shown"</h1><p>{reason}</p></section> }.into_any(),
-                Shown::Empty => view! { <EmptyCluster cluster=Signal::stored(session.name().to_string()) example=example load=load /> }.into_any(),
+                Shown::Empty => view! { <EmptyCluster cluster=Signal::stored(session.name().to_string()) has_begun=has_begun example=example load=load /> }.into_any(),
                 Shown::Page => view! { <Outlet /> }.into_any(),
             }}
         </main>

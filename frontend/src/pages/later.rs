@@ -26,6 +26,7 @@ use crate::pages::palette::GoAnywhere;
 use crate::pages::planner::PlannerPage;
 use crate::pages::quota::QuotaPage;
 use crate::pages::rounds::RoundsPage;
+use crate::pages::set_up::SetUpPage;
 use crate::pages::submit::SubmitPage;
 use crate::pages::workspace::WorkspacePage;
 use crate::pages::workspaces::WorkspacesPage;
@@ -48,6 +49,7 @@ pub(crate) struct Pages {
     pub(crate) planner: Page,
     pub(crate) quota: Page,
     pub(crate) rounds: Page,
+    pub(crate) set_up: Page,
     pub(crate) submit: Page,
     pub(crate) workspaces: Page,
     pub(crate) workspace: Page,
@@ -79,6 +81,7 @@ pub(crate) fn load() -> Result<Pages, Missing> {
         planner: || view! { <PlannerPage /> }.into_any(),
         quota: || view! { <QuotaPage /> }.into_any(),
         rounds: || view! { <RoundsPage /> }.into_any(),
+        set_up: || view! { <SetUpPage /> }.into_any(),
         submit: || view! { <SubmitPage /> }.into_any(),
         workspaces: || view! { <WorkspacesPage /> }.into_any(),
         workspace: || view! { <WorkspacePage /> }.into_any(),

@@ -40,7 +40,7 @@ use console_model::preview::Preview;
 type Asked = RwSignal<Option<Question>>;
 
 /// The roles that members have.
-const ROLES: [Role; 5] = [Role::Guest, Role::Developer, Role::Operator, Role::Administrator, Role::Owner];
+pub(crate) const ROLES: [Role; 5] = [Role::Guest, Role::Developer, Role::Operator, Role::Administrator, Role::Owner];
 
 /// The page.
 #[component]
@@ -221,7 +221,7 @@ fn new_member(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
 }
 
 /// Each role in a line, from the least to the most.
-fn what_roles_are_for() -> impl IntoView {
+pub(crate) fn what_roles_are_for() -> impl IntoView {
     let line = |role: Role| view! { <div><dt>{role.as_str()}</dt><dd>{role.about()}</dd></div> };
     view! { <dl class="facts roles">{ROLES.map(line).into_iter().collect_view()}</dl> }
 }

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use console_model::path;
+
 /// How the example is coming along.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Example {
@@ -20,6 +22,9 @@ pub(crate) fn EmptyCluster(
     /// The cluster's name.
     #[prop(into)]
     cluster: Signal<String>,
+    /// Whether somebody has begun with it: an example would be mixed with what they have made.
+    #[prop(into)]
+    has_begun: Signal<bool>,
     /// How the example is coming along.
     #[prop(into)]
     example: Signal<Example>,
@@ -29,10 +34,15 @@ pub(crate) fn EmptyCluster(
     view! {
         <section class="state-page">
             <h1>{move || format!("{} is empty", cluster.get())}</h1>
-            <p>"There are no quotas yet. Start with an example: 128 GPUs shared by three teams. Team A runs inference in Quota1; team B trains in Quota1.1 (48 GPUs) and team C develops in Quota1.2 (80 GPUs)."</p>
-            <button type="button" class="primary" disabled=move || example.get() == Example::Loading on:click=move |_| load.run(())>
-                "Load the three-team example"
-            </button>
+            <p>"There are no quotas yet. Four steps make it a cluster of yours: machines, quotas, policies, people and their keys. Each is also shown as a command and as a file."</p>
+            <p><a class="button primary" href=move || path::set_up(&cluster.get())>"Set up this cluster"</a></p>
+            {move || (!has_begun.get()).then(|| view! {
+                <h2>"Or look around first"</h2>
+                <p>"An example: 128 GPUs shared by three teams, whose jobs are pretended. Team A runs inference in Quota1; team B trains in Quota1.1 (48 GPUs) and team C develops in Quota1.2 (80 GPUs)."</p>
+                <button type="button" disabled=move || example.get() == Example::Loading on:click=move |_| load.run(())>
+                    "Load the three-team example"
+                </button>
+            })}
             <p role="status">
                 {move || match example.get() {
                     Example::Offered => String::new(),
@@ -40,7 +50,6 @@ pub(crate) fn EmptyCluster(
                     Example::Refused(reason) => format!("The example was refused: {reason}"),
                 }}
             </p>
-            <p class="hint">"Or send your own commands: "<code>"POST /v1/clusters/"{cluster}"/commands"</code></p>
         </section>
     }
 }

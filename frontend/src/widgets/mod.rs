@@ -41,6 +41,7 @@ pub(crate) mod settings_fields;
 pub(crate) mod shortcuts;
 pub(crate) mod spot_fields;
 pub(crate) mod state_mark;
+pub(crate) mod step;
 pub(crate) mod submit_form;
 pub(crate) mod theme_choice;
 pub(crate) mod timeline;
