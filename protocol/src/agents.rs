@@ -20,7 +20,11 @@ mod welcome;
 
 use std::cell::RefCell;
 
+use agent::adopt::Offered;
+use agent::exit::Exit;
 use agent::message::Hello;
+use agent::message::RunReport;
+use agent::message::RunState;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
 use agent::message::Tail;
@@ -103,13 +107,19 @@ impl<S: LogStore> Cluster<S> {
         request: &SyncRequest,
         now: Timestamp,
     ) -> Result<Heard, Unheard> {
+        contact::current(contacts, who, request.incarnation)?;
         let name = self.name.clone();
+        // Who cancels a running job there ends it by a signal. That is a cancellation, and no failure of the job.
+        let (cancelled, rest): (Vec<Offered>, Vec<Offered>) =
+            request.offered.iter().cloned().partition(|offer| offer.is_gone && was_killed(request, &offer.job));
+        let (mut offered, mut done) = self.take_offered(who, &cancelled, now)?;
         let commands = self.with_scripts(|state, scripts| {
             hear::hear(state, contacts, who, request, &|job| scripts(job).is_some(), now)
         })??;
-        let mut done: Vec<Done> = self.take_reports(Some(who), commands, now)?.into_iter().collect();
-        // What has ended is heard first: its job is over, and not cancelled.
-        let (offered, adopted) = self.take_offered(who, &request.offered, now)?;
+        done.extend(self.take_reports(Some(who), commands, now)?);
+        // What else has ended is heard first: its job is over, and not cancelled.
+        let (others, adopted) = self.take_offered(who, &rest, now)?;
+        offered.extend(others);
         done.extend(adopted);
         let answer = self.with_scripts(|state, scripts| {
             if let Some(contact) = contacts.get_mut(&who.name) {
@@ -217,4 +227,10 @@ impl<S: LogStore> Cluster<S> {
         let read = read(&memory.state, &text);
         unread.into_inner().map_or(Ok(read), Err)
     }
+}
+
+/// Whether a job's run has ended by a signal that nobody here has sent.
+fn was_killed(request: &SyncRequest, job: &str) -> bool {
+    let is_killed = |report: &RunReport| matches!(report.state, RunState::Ended(Exit::Signal(_))) && !report.told;
+    request.runs.iter().any(|report| report.job == job && is_killed(report))
 }

@@ -5,9 +5,12 @@ use agent::adopt::Idle;
 use agent::adopt::Offered;
 use agent::adopt::Standing;
 use agent::adopt::Told;
+use agent::exit::Exit;
 use agent::message::FORMAT;
 use agent::message::NodeReport;
 use agent::message::NodeStatus;
+use agent::message::RunReport;
+use agent::message::RunState;
 use agent::message::SyncRequest;
 use agent::script::Script;
 use engine::unit::id::JobId;
@@ -18,6 +21,7 @@ use protocol::agents::script;
 use serde_json::json;
 
 use crate::agents::Desk;
+use crate::agents::run;
 use crate::agents::who;
 
 const AGENT: &str = "of-n1";
@@ -68,12 +72,16 @@ fn adopter(workspaces: &[&str]) -> Identity {
 
 /// What is said of these, and how many rows that added to the log.
 fn told(desk: &mut Desk, who: &Identity, offered: Vec<Offered>) -> (Vec<Standing>, u64) {
+    told_beside(desk, who, offered, Vec::new())
+}
+
+/// The same of a request that tells of runs as well.
+fn told_beside(desk: &mut Desk, who: &Identity, offered: Vec<Offered>, runs: Vec<RunReport>) -> (Vec<Standing>, u64) {
     desk.now = desk.now + Millis(1_000);
     let before = desk.cluster.mark().expect("it is read").seq;
     let node = NodeReport { node: "n1".to_owned(), gpus: 8, status: NodeStatus::Ready, reason: None };
     let incarnation = desk.contacts[AGENT].incarnation;
-    let request =
-        SyncRequest { format: FORMAT, incarnation, answered: None, nodes: vec![node], runs: Vec::new(), offered };
+    let request = SyncRequest { format: FORMAT, incarnation, answered: None, nodes: vec![node], runs, offered };
     let heard = desk.cluster.sync(&mut desk.contacts, who, &request, desk.now).expect("it is heard");
     let rows = desk.cluster.mark().expect("it is read").seq - before;
     assert_eq!(rows, heard.done.len() as u64, "each row is told of");
@@ -123,6 +131,26 @@ fn what_is_gone_is_cancelled_and_nothing_that_somebody_else_has_submitted() {
     let (standing, rows) = told(&mut desk, &other, vec![gone("slurm-1")]);
     assert!(matches!(&standing[..], [Standing::Refused(_)]), "{standing:?}");
     assert_eq!(rows, 0);
+}
+
+#[test]
+fn who_cancels_a_running_job_there_has_cancelled_it_and_one_that_ends_by_itself_has_ended() {
+    for (exit, phase) in [
+        (Exit::Signal(15), "cancelled"),
+        // What the scheduler has forgotten had ended before.
+        (Exit::Code(0), "succeeded"),
+        (Exit::Code(3), "failed: exit code 3"),
+    ] {
+        let (mut desk, agent) = (desk(), adopter(&["w"]));
+        told(&mut desk, &agent, vec![offer("slurm-7", Some(ask("ann")))]);
+        let run_id = desk.sync(AGENT, Vec::new()).0.want[0].run;
+        let report = |state| vec![run(run_id, "slurm-7", state)];
+        told_beside(&mut desk, &agent, vec![offer("slurm-7", None)], report(RunState::Running));
+        let gone = Offered { is_gone: true, ..offer("slurm-7", None) };
+        let (standings, _) = told_beside(&mut desk, &agent, vec![gone], report(RunState::Ended(exit)));
+        assert_eq!(standings.len(), 1);
+        assert_eq!(desk.phase("slurm-7"), phase);
+    }
 }
 
 #[test]
