@@ -4,7 +4,7 @@
 //   node e2e/chaos.mjs [RUNS]        `cargo xtask chaos local --service [--runs N]` builds first; TIDEGATE_SEED kills otherwise
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -24,6 +24,9 @@ const SERVICE_MS = [4_000, 9_000];
 
 const folder = mkdtempSync(join(tmpdir(), "tidegate-chaos-"));
 const NOTES = join(folder, "notes");
+// What is built while this runs is not what it began with.
+const TIDEGATE = join(folder, "tidegate");
+copyFileSync(PROGRAM, TIDEGATE);
 
 let seed = BigInt(process.env.TIDEGATE_SEED ?? 1);
 function below(bound) {
@@ -62,7 +65,7 @@ const LIVES = [
 const agents = new Map();
 function startAgent(node) {
   const words = ["agent", "run", "--state", join(folder, node), "--node", `${node}=${GPUS}`, "--allow-root"];
-  const agent = spawn(PROGRAM, words, { stdio: ["ignore", "ignore", "pipe"] });
+  const agent = spawn(TIDEGATE, words, { stdio: ["ignore", "ignore", "pipe"] });
   agent.said = "";
   agent.stderr.on("data", (text) => (agent.said += text));
   agents.set(node, agent);
@@ -104,7 +107,7 @@ await cluster.foundBy([
 ]);
 for (const node of NODES) {
   const words = ["agent", "join", server.url, "--cluster", "chaos", "--name", node, "--groups", "machines", "--state", join(folder, node)];
-  execFileSync(PROGRAM, words, { env: { ...process.env, TIDEGATE_TOKEN: server.key } });
+  execFileSync(TIDEGATE, words, { env: { ...process.env, TIDEGATE_TOKEN: server.key } });
   startAgent(node);
 }
 

@@ -255,6 +255,7 @@ function look() {
     if (by === "tidegate" && outcome !== "cancelled" && lines("ends", name).length === 0) {
       findings.push(`${name} was cancelled and has not come to its own end, and is said to have ended so: ${outcome}`);
     }
+    if (by === "scancel" && outcome.startsWith("failed (signal")) findings.push(`${name} was cancelled by scancel, and is said to have ${outcome}`);
     if (!by && outcome === "cancelled" && name.startsWith("job-")) findings.push(`${name} is said to be cancelled, and nobody has done that`);
     if (lives.get(name) !== "stays" && outcome === "succeeded" && lines("ends", name).length === 0) findings.push(`${name} is said to have succeeded, and has not come to its end`);
   }
@@ -264,6 +265,14 @@ function look() {
 function untaken(all) {
   const known = new Set(all.map(nameOf));
   return [...acknowledged].filter(([name, at]) => !known.has(name) && !outcomes.has(name) && Date.now() - at < TAKEN_MS);
+}
+
+/** What waits is shown with what holds it up, such as the pause after its evictions; then somebody cancels it. */
+async function endHeldUp(job) {
+  const { body } = await cluster.get(`jobs/${job.spec.id}/why`);
+  console.log(`${nameOf(job)} is held up: ${body.reason}`);
+  cancelled.set(nameOf(job), { by: "tidegate", at: Date.now(), last: Date.now() });
+  await must(`late-${nameOf(job)}`, { cancel_job: { job: job.spec.id } });
 }
 
 /** Ends when all have been submitted and have ended, or when nothing goes on any more. */
@@ -286,7 +295,12 @@ async function play() {
     if (outcomes.size !== n_before) changed = Date.now();
     const n_open = all.length - has(all, "ended").length + untaken(all).length;
     if (n_submitted >= n_wanted && n_open === 0) break;
-    if (Date.now() - changed > (n_submitted >= n_wanted ? REST_MS : STANDSTILL_MS)) break;
+    if (Date.now() - changed > (n_submitted >= n_wanted ? REST_MS : STANDSTILL_MS)) {
+      const waiting = has(all, "queued").filter((job) => !cancelled.has(nameOf(job)));
+      if (waiting.length === 0) break;
+      for (const job of waiting) await endHeldUp(job);
+      changed = Date.now();
+    }
     for (let open = n_open; open < OPEN_MAX && n_submitted < n_wanted; open++) await submit();
     await cancelSome(has(all, "running"));
     if (n_submitted >= n_wanted) await resume();
