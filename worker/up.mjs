@@ -92,7 +92,8 @@ function putAside(state) {
 async function publishAll(server) {
   for (const cluster of await clusters(server)) {
     const answer = await ask(server, "POST", `/${cluster}/flush`);
-    if (!answer.ok) console.log(`${cluster} is not published whole (${answer.status}): ${await answer.text()}`);
+    // One that is deleted has nothing more to publish.
+    if (!answer.ok && answer.status !== 410) console.log(`${cluster} is not published whole (${answer.status}): ${await answer.text()}`);
   }
 }
 
@@ -104,9 +105,10 @@ async function main() {
   process.env.TIDEGATE_WORKERD = workerd.default;
   if (isBackup) putAside(state);
   const runtime = await start({ state: join(state, "service"), ...secretsOf(join(state, "secrets")), variables, log: true });
-  const front = await stand(runtime, port, { address, isLast: true });
-
-  const server = { url: front.url, adminKey: runtime.adminKey };
+  // Nobody is answered before all is there: an agent that asks for what is still to be restored would be told that its key
+  // opens nothing, and would end.
+  const server = { url: runtime.url, adminKey: runtime.adminKey };
+  let front;
   let agent;
   let stopClock;
   let isStopping = false;
@@ -116,7 +118,7 @@ async function main() {
     stopClock?.();
     await agent?.stop();
     await publishAll(server).catch((error) => console.log(`not published whole: ${error.message}`));
-    front.stop();
+    front?.stop();
     await runtime.stop();
     console.log("stopped; jobs that run go on, and the next start finds them");
     process.exit(status);
@@ -128,9 +130,11 @@ async function main() {
   }
 
   if (isBackup) await restoreLost(server);
-  const isOurs = await found(server, cluster, beginning(nodes), state, "its first node, quota and workspace");
+  const what = nodes.length > 0 ? "its first node, quota and workspace" : "its first quota and workspace";
+  const isOurs = await found(server, cluster, beginning(nodes), state, what);
+  front = await stand(runtime, port, { address, isLast: true });
   if (hasAgent && !isStopping) {
-    if (isOurs) agent = await startAgent(server, asked);
+    if (isOurs) agent = await startAgent({ ...server, url: front.url }, asked);
     else console.error(`${cluster} is not this computer's cluster, so no agent is started`);
   }
   stopClock = startClock(runtime, EVERY_S);

@@ -113,7 +113,7 @@ fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, LinkError> {
     Err(match (answer.status, code.as_str()) {
         (409, "superseded") => LinkError::Superseded,
         (409, "say_hello") => LinkError::Unknown,
-        (404, "no_script") => LinkError::Silent(message),
+        (404, "no_script") | (409, "storage_lost") => LinkError::Silent(message),
         (400 | 401 | 403 | 404 | 409 | 410 | 413 | 422, code) if !code.is_empty() => LinkError::Refused(message),
         (_, _) => LinkError::Silent(message),
     })

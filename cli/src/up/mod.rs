@@ -90,7 +90,9 @@ pub fn up(asked: &Up) -> Result<String, String> {
     if asked.from_backup {
         node.arg("--from-backup");
     }
-    for (name, gpus) in nodes(asked.gpus)? {
+    // Without an agent this computer is none of the machines: what was put there would never begin.
+    let own = if asked.no_agent { Vec::new() } else { nodes(asked.gpus)? };
+    for (name, gpus) in own {
         node.args(["--node", &format!("{name}={gpus}")]);
     }
     let program = std::env::current_exe().map_err(|error| format!("the place of this program: {error}"))?;
