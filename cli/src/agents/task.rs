@@ -14,13 +14,15 @@ use crate::agents::run::Adopted;
 use crate::agents::run::Run;
 use crate::agents::setup;
 use crate::agents::setup::Setup;
+use crate::shell::person::Person;
 
 /// An agent's calls.
 #[derive(Debug, Subcommand)]
 pub enum AgentTask {
     /// Makes a key for this machine, as an administrator of the cluster, and keeps it in the state directory.
     ///
-    /// The token of an administrator's session, or ADMIN_KEY, is read from the variable TIDEGATE_TOKEN.
+    /// Who has logged in to the cluster with `tidegate login` does so with that key; otherwise the token of an administrator's
+    /// session, or ADMIN_KEY, is read from the variable TIDEGATE_TOKEN.
     Join {
         /// The address of the service: https://..., or http:// on this machine.
         service: String,
@@ -113,10 +115,20 @@ pub enum SlurmTask {
     },
 }
 
-/// An administrator's token.
-fn token() -> Result<String, String> {
-    std::env::var(join::TOKEN)
-        .map_err(|_| format!("set {} to the token of an administrator's session, or to ADMIN_KEY", join::TOKEN))
+/// An administrator's token: the one that is set, or that of who has logged in to the cluster here.
+fn token(place: Option<(&str, &str)>) -> Result<String, String> {
+    if let Ok(token) = std::env::var(join::TOKEN) {
+        return Ok(token);
+    }
+    let logged_in = place.map(|(service, cluster)| Person::at(service, cluster)).transpose();
+    match logged_in.map_err(|failure| failure.text)?.flatten() {
+        Some(mut person) => person.token().map_err(|failure| failure.text),
+        None => Err(format!(
+            "nobody has logged in to this cluster here: write `tidegate login ADDRESS` first, or set {} to the token of an \
+             administrator's session, or to ADMIN_KEY",
+            join::TOKEN
+        )),
+    }
 }
 
 /// Makes an agent, or is one.
@@ -127,7 +139,7 @@ pub fn agent(task: AgentTask) -> Result<String, String> {
             let slurm = slurm.then_some(partition.as_deref());
             let asked =
                 Join { service: &service, cluster: &cluster, name: &name, groups: &groups, adopts: &adopts, slurm };
-            join::join(asked, &token()?, &place(state)?)
+            join::join(asked, &token(Some((&service, &cluster)))?, &place(state)?)
         }
         AgentTask::Run { state, nodes, slurm, sbatch, adopt, adopt_folder, allow_root, attached, stop_jobs } => {
             let state = place(state)?;
@@ -156,7 +168,7 @@ pub fn slurm(task: SlurmTask) -> Result<String, String> {
         }
         SlurmTask::Mirror { groups, partition, state } => {
             let state = state.map_or_else(run::default_state, Ok)?;
-            mirror::again(&state, &token()?, partition.as_deref(), &groups)
+            mirror::again(&state, &token(None)?, partition.as_deref(), &groups)
         }
     }
 }

@@ -64,6 +64,17 @@ impl Person {
         Ok(Self { folder, name, context, client })
     }
 
+    /// The person of a cluster of a service, if somebody has logged in to it: the current one where there are several.
+    pub fn at(service: &str, cluster: &str) -> Result<Option<Self>, Failure> {
+        let address = Address::new(service).map_err(Failure::usage)?.to_string();
+        let contexts = Contexts::read(&contexts::folder()?)?;
+        let is_meant =
+            |name: &str| contexts.contexts.get(name).is_some_and(|of| of.service == address && of.cluster == cluster);
+        let current = contexts.current.as_deref().filter(|name| is_meant(name));
+        let name = current.or_else(|| contexts.contexts.keys().map(String::as_str).find(|name| is_meant(name)));
+        name.map(|name| Self::of(Some(name))).transpose()
+    }
+
     /// Where the service is.
     #[must_use]
     pub fn address(&self) -> &Address {
