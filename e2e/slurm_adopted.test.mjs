@@ -195,6 +195,7 @@ describe("people's own jobs on a Slurm cluster", { skip: hindrance() }, () => {
     // And so of those that run.
     assert.equal((await asNobody("scancel", first.id)).code, 0);
     await reaches(first.job, "ended");
+    assert.equal(await outcome(first.job), "cancelled");
     await cluster.send("cancel-second", { cancel_job: { job: second.job } });
     await reaches(second.job, "ended");
     await until("it has left Slurm", async () => !/PENDING|RUNNING|COMPLETING/.test(await queue(second.id, "%T")));
