@@ -30,6 +30,7 @@ pub mod log;
 pub mod document;
 
 pub mod agents;
+pub mod backup;
 pub mod cluster;
 mod memory;
 pub mod note;

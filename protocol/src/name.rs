@@ -6,6 +6,7 @@
 //! | `c/{cluster}/log/{first}-{last}-{sha256}` | [`crate::document::Segment`] | never |
 //! | `c/{cluster}/snapshot/{seq}.{part}-{sha256}` | a part of the snapshot's bytes | never |
 //! | `c/{cluster}/page/{last}-{sha256}` | [`crate::document::Page`] | never |
+//! | `c/{cluster}/given-up/{seq}-{sha256}` | a head that was given up, or that has come with a backup | never |
 //! | `c/{cluster}/notes/{time}-{sha256}` | a pack of notes ([`crate::pack`]) | never |
 //! | `deleted/{cluster}` | the [`crate::deletion::Tombstone`] of a cluster | when the name is taken and deleted again |
 //! | `c/{cluster}/notes/{bucket}` | the notes of a bucket, as earlier versions have put them | not any more |
@@ -62,7 +63,7 @@ impl ClusterName {
         format!("c/{self}/head")
     }
 
-    /// The key of a head that was given up.
+    /// The key of a head that was given up, or that has come with a backup.
     #[must_use]
     pub fn given_up(&self, seq: u64, text: &str) -> String {
         format!("{}{seq:012}-{}", self.given_up_start(), sha256(text.as_bytes()))

@@ -36,6 +36,7 @@ use crate::pack;
 use crate::restore::item::Item;
 use crate::restore::item::check;
 use crate::restore::restoring::Restoring;
+use crate::sealed::Sealed;
 
 mod item;
 pub mod restoring;
@@ -99,13 +100,15 @@ impl<S: LogStore> Cluster<S> {
                 return Ok(if is_same { Begun::Same } else { Begun::Different(here) });
             }
         }
+        let is_shown = head.revision == shown;
         // A log that is damaged does not tell how far it was; it is replaced all the same.
         let shown = self.mark().map_or(0, |here| here.revision).max(shown);
         if head.revision < shown {
             return Ok(Begun::Behind { shown, restored: head.revision });
         }
         let has_log = self.store.last_within(u64::MAX)?.is_some() || self.store.snapshot()?.is_some();
-        let restoring = Restoring::new(head, has_log && under_way.is_none_or(|restoring| restoring.is_check));
+        let is_check = has_log && under_way.is_none_or(|restoring| restoring.is_check);
+        let restoring = Restoring::new(head, is_check, is_shown);
         let mut writes = vec![restoring.meta()?];
         if !restoring.is_check {
             writes.insert(0, Write::Clear);
@@ -163,7 +166,8 @@ impl<S: LogStore> Cluster<S> {
         }
         restoring.done += 1;
         if is_last {
-            let next = Restoring { n_read: restoring.n_read, ..Restoring::new(restoring.head, false) };
+            let next = Restoring::new(restoring.head, false, restoring.is_shown);
+            let next = Restoring { n_read: restoring.n_read, ..next };
             self.forget();
             return self.store.commit(&[Write::Clear, next.meta()?]);
         }
@@ -268,7 +272,7 @@ impl<S: LogStore> Cluster<S> {
 
     /// Once nothing is wanted any more: the cluster is what the head stands for. Answers what is missing of its past.
     pub fn finish_restore(&mut self) -> Result<Vec<Gap>, Fault> {
-        let Some(Restoring { head, missing, .. }) = self.restoring()? else { return Ok(Vec::new()) };
+        let Some(Restoring { head, is_shown, missing, .. }) = self.restoring()? else { return Ok(Vec::new()) };
         if let (Some(reference), Some(stored)) = (&head.snapshot, self.store.snapshot()?)
             && digest::sha256(stored.text.as_bytes()) != reference.hash
         {
@@ -282,6 +286,9 @@ impl<S: LogStore> Cluster<S> {
         let mut writes =
             vec![Write::SetMeta(Meta::Published, Some(encode(&head)?)), Write::SetMeta(Meta::Restoring, None)];
         writes.push(Write::SetMeta(Meta::Missing, Some(encode(&missing)?)));
+        if head.cluster == self.name.as_str() && !is_shown {
+            writes.push(Write::SetMeta(Meta::Sealed, Some(encode(&Sealed::again(head.clone()))?)));
+        }
         if head.cluster == self.name.as_str() && head.notes.is_some() {
             writes.extend(self.store.stale_buckets()?.into_iter().map(Write::NotesPublished));
         }

@@ -28,3 +28,10 @@ pub struct Sealed {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<Stale>,
 }
+
+impl Sealed {
+    /// A head with nothing new beside it: what it names is there, and KV does not show it.
+    pub(crate) fn again(head: Head) -> Self {
+        Self { head, page: None, segments: Vec::new(), has_snapshot: false, packs: Vec::new(), stale: Vec::new() }
+    }
+}

@@ -29,6 +29,9 @@ pub struct Restoring {
     pub last: u64,
     /// How many objects have been read in all.
     pub n_read: u64,
+    /// Whether KV shows the head. If it does not, it is put there once the restore is over.
+    #[serde(default)]
+    pub is_shown: bool,
     /// Where the past is.
     pub way: Way,
     /// Entries of the past that KV does not have, the newest first.
@@ -36,9 +39,9 @@ pub struct Restoring {
 }
 
 impl Restoring {
-    pub(super) fn new(head: Head, is_check: bool) -> Self {
+    pub(super) fn new(head: Head, is_check: bool, is_shown: bool) -> Self {
         let (last, way) = (head.snapshot_seq(), Way::of(&head));
-        Self { head, is_check, done: 0, last, n_read: 0, way, missing: Vec::new() }
+        Self { head, is_check, done: 0, last, n_read: 0, is_shown, way, missing: Vec::new() }
     }
 
     /// In a few words.

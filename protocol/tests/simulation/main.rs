@@ -6,6 +6,7 @@
 mod adopted;
 mod agents;
 mod air;
+mod backup;
 mod controls;
 mod costs;
 mod damage;

@@ -51,11 +51,11 @@ pub(crate) struct World {
     pub(crate) cluster: Cluster<Disk>,
     pub(crate) now: Timestamp,
     pub(crate) profile: Profile,
-    sent: Vec<Envelope>,
-    acknowledged: BTreeMap<String, Receipt>,
+    pub(crate) sent: Vec<Envelope>,
+    pub(crate) acknowledged: BTreeMap<String, Receipt>,
     /// The fold of everything that was ever in the log.
     shadow: State,
-    entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
     ids: BTreeSet<String>,
     slots: BTreeSet<i64>,
     /// What is kept beside the log, by the commands in it.
