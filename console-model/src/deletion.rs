@@ -58,6 +58,9 @@ pub struct ClusterCost {
     pub keys: u64,
     /// Entries of the log.
     pub entries: u64,
+    /// Why none of these is known, if so.
+    #[serde(default)]
+    pub uncounted: Option<String>,
     /// The word that stands for this cost.
     pub confirm: String,
 }
@@ -65,7 +68,11 @@ pub struct ClusterCost {
 /// Of a cluster: everything.
 #[must_use]
 pub fn of_cluster(cost: &ClusterCost) -> Vec<String> {
-    let ClusterCost { running, queued, quotas, workspaces, keys, entries, confirm: _ } = cost;
+    let ClusterCost { running, queued, quotas, workspaces, keys, entries, uncounted, confirm: _ } = cost;
+    let last = "It cannot be brought back. Clusters that were restored from it lose their history from before that.";
+    if let Some(reason) = uncounted {
+        return vec![format!("Nobody can say how many jobs end: {reason}."), last.to_owned()];
+    }
     let count = |n: &u64, one: &str, many: &str| format!("{n} {}", if *n == 1 { one } else { many });
     let kept = [
         count(quotas, "quota", "quotas"),
@@ -79,8 +86,7 @@ pub fn of_cluster(cost: &ClusterCost) -> Vec<String> {
             count(queued, "queued job goes", "queued jobs go")
         ),
         format!("With it go {} and its history of {}.", kept.join(", "), count(entries, "entry", "entries")),
-        "It cannot be brought back. Clusters that were restored from it lose their history from before that."
-            .to_owned(),
+        last.to_owned(),
     ]
 }
 
@@ -132,10 +138,13 @@ mod tests {
             workspaces: 1,
             keys: 0,
             entries: 19,
+            uncounted: None,
             confirm: "word".to_owned(),
         };
         let says = of_cluster(&cost);
         assert_eq!(says[0], "8 running jobs end, 1 queued job goes.");
         assert_eq!(says[1], "With it go 3 quotas, 1 workspace, 0 access keys and its history of 19 entries.");
+        let says = of_cluster(&ClusterCost { uncounted: Some("it is being restored".to_owned()), ..cost });
+        assert_eq!(says[0], "Nobody can say how many jobs end: it is being restored.");
     }
 }

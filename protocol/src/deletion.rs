@@ -1,6 +1,7 @@
 //! Deleting a cluster: first what it costs, then all of it, in steps, and a tombstone that stays.
 //!
-//! 1. [`Cluster::deletion_cost`] says what ends and what goes, with a word that stands for exactly that.
+//! 1. [`Cluster::deletion_cost`] says what ends and what goes, with a word that stands for exactly that. Of a cluster that
+//!    is being restored, or whose log cannot be read, it says that nobody knows, and the word stands for that.
 //! 2. [`Cluster::delete`] takes that word. In one commit the log is dropped and a [`Tombstone`] put in its place: from then
 //!    on every command, round and read of the cluster is refused, and agents are told that nothing is wanted any more.
 //! 3. [`steps::go_on`] empties KV, head first, a few objects an invocation. Lists of KV may be old, and a publication may
@@ -32,6 +33,7 @@ use crate::cluster::Cluster;
 use crate::cluster::Done;
 use crate::cluster::RESTORED_PREFIX;
 use crate::digest::sha256;
+use crate::document::Head;
 use crate::fault::Failure;
 use crate::fault::Fault;
 use crate::kv::KvStore;
@@ -42,6 +44,7 @@ use crate::log::decode;
 use crate::log::encode;
 use crate::memory::fold;
 use crate::name::ClusterName;
+use crate::restore::restoring::Restoring;
 
 pub mod steps;
 
@@ -77,6 +80,10 @@ pub struct DeletionCost {
     pub objects: u64,
     /// Whether there are more.
     pub has_more_objects: bool,
+    /// Why nobody can say what ends and what goes, if so: the cluster is being restored, or its log cannot be read. What
+    /// is counted of the log is 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncounted: Option<String>,
     /// Repeat the request with this as `confirm`. It stands for these jobs: when others run or wait, there is another one.
     pub confirm: String,
     /// The same as a sentence.
@@ -196,6 +203,63 @@ impl<S: LogStore> Cluster<S> {
     /// What deleting the cluster costs; nothing where there is none. `objects` are those that a list of KV shows, and
     /// whether there are more.
     pub fn deletion_cost(&mut self, objects: (u64, bool)) -> Result<Option<DeletionCost>, Fault> {
+        match self.memory() {
+            Ok(_) => self.counted_cost(objects),
+            // Nobody can look into it, and somebody may want to be rid of it.
+            Err(fault @ (Fault::Restoring(_) | Fault::Damaged { .. })) => {
+                self.uncounted_cost(&fault, objects).map(Some)
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// The same where jobs and quotas are not known.
+    fn uncounted_cost(&self, fault: &Fault, objects: (u64, bool)) -> Result<DeletionCost, Fault> {
+        let cluster = self.name.to_string();
+        let (revision, reason) = match self.restoring()? {
+            // How far it is changes while somebody thinks it over.
+            Some(Restoring { head, .. }) => {
+                (head.revision, format!("the cluster is being restored to revision {}", head.revision))
+            }
+            None => (self.last_revision(), fault.to_string()),
+        };
+        let confirm = sha256(format!("{cluster}\n{reason}").as_bytes())[..WORD_CHARS].to_owned();
+        let (objects, has_more_objects) = objects;
+        let more = if has_more_objects { " or more" } else { "" };
+        let message = format!(
+            "deleting cluster {cluster} removes all of it for good. How many jobs end, and what else goes, nobody can say: \
+             {reason}. Objects in KV: {objects}{more}. Clusters restored from it lose their history from before that. To go \
+             on, repeat this with confirm={confirm}"
+        );
+        let (running, queued, quotas, workspaces, keys, entries) = Default::default();
+        Ok(DeletionCost {
+            cluster,
+            revision,
+            running,
+            queued,
+            quotas,
+            workspaces,
+            keys,
+            entries,
+            objects,
+            has_more_objects,
+            uncounted: Some(reason),
+            confirm,
+            message,
+        })
+    }
+
+    /// The last revision of a log that cannot be read, as far as it tells.
+    fn last_revision(&self) -> u64 {
+        let last = self.store.last_within(u64::MAX).ok().flatten().unwrap_or_default();
+        let records = self.store.records(last.saturating_sub(1), last).unwrap_or_default();
+        let published = self.store.meta(Meta::Published).ok().flatten();
+        let published = published.and_then(|text| decode::<Head>("the published head", &text).ok());
+        let revisions = records.iter().map(|record| record.revision).chain(published.map(|head| head.revision));
+        revisions.max().unwrap_or_default()
+    }
+
+    fn counted_cost(&mut self, objects: (u64, bool)) -> Result<Option<DeletionCost>, Fault> {
         let cluster = self.name.to_string();
         let memory = self.memory()?;
         let (state, entries) = (&memory.state, memory.seq);
@@ -232,6 +296,7 @@ impl<S: LogStore> Cluster<S> {
             entries,
             objects,
             has_more_objects,
+            uncounted: None,
             confirm,
             message,
         }))
@@ -250,7 +315,9 @@ impl<S: LogStore> Cluster<S> {
             return Ok(Err(Undeleted::OtherCost(Box::new(cost))));
         }
         let seconds = u64::try_from(now.0 / 1_000).unwrap_or(0);
-        let epoch = self.memory()?.state.cluster.epoch.saturating_add(1).max(seconds);
+        // Where nobody knows the epoch, the time is later than it: epochs begin with the second that they begin in.
+        let known = self.memory().map_or(0, |memory| memory.state.cluster.epoch);
+        let epoch = known.saturating_add(1).max(seconds);
         let tombstone = Tombstone {
             at: now,
             by: by.clone(),
@@ -275,7 +342,7 @@ impl<S: LogStore> Cluster<S> {
         self.store.meta(Meta::Deleted)?.map(|text| decode("the tombstone", &text)).transpose()
     }
 
-    /// Opens a deleted cluster for its first command, which drops the tombstone: until then memory alone knows of it, and
+    /// Opens a deleted cluster for its first command, or for a restore, which drop the tombstone: until then memory alone knows of it, and
     /// whoever does not go through with it has to [forget](Cluster::forget) that.
     pub fn take_again(&mut self) -> Result<(), Fault> {
         self.memory = Some(fold(&self.store)?);

@@ -11,6 +11,7 @@ mod controls;
 mod costs;
 mod damage;
 mod deletion;
+mod deletion_blind;
 mod disk;
 mod figures;
 mod health;
