@@ -57,6 +57,9 @@ cargo xtask chaos slurm [--runs N]
                                jobs on a Slurm cluster of this computer, with the service that `build` has made, while
                                slurmctld, slurmd and the agent are killed; needs root, and Debian's packages slurmctld,
                                slurmd, slurm-client and munge
+cargo xtask chaos storage [--kills N] [--losses N] [--from N]
+                               the service that `build` has made under load, killed 500 times, and its storage removed 20
+                               times; goes on with the Nth block
 cargo xtask mutants [--again] [--minutes N]
                                which small changes to the engine no test notices; goes on where it ended, or tries
                                again what survived";
