@@ -224,6 +224,15 @@ pub struct RestoreUnderWay {
     pub state: u64,
 }
 
+/// An object of a backup that has been put.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Imported {
+    /// Its key. That of the head, the last one, is what the restore asks for.
+    pub key: String,
+}
+
 /// What has been published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = all_required))]

@@ -65,6 +65,10 @@ pub enum Call {
     Events,
     /// To rebuild the cluster from KV alone.
     Restore,
+    /// An object that the cluster's head names, or one of its pages.
+    Object,
+    /// To put an object of a backup where a restore finds it.
+    Import,
     /// To publish what is committed.
     Flush,
     /// The round of a slot.
@@ -186,7 +190,7 @@ impl Route {
 }
 
 /// All of them.
-pub const ROUTES: [Route; 38] = [
+pub const ROUTES: [Route; 40] = [
     get(Call::Health, "/health", Who::Anybody, Place::Front),
     get(Call::Clusters, "/v1/clusters", Who::Known, Place::Front),
     post(Call::Command, "/v1/clusters/{cluster}/commands", Who::Known).with(&["anew"]),
@@ -230,7 +234,9 @@ pub const ROUTES: [Route; 38] = [
     get(Call::Hash, "/v1/clusters/{cluster}/hash", SEE_LOG, Place::Object),
     // Browsers cannot set a header on a WebSocket, so the credential may come as a subprotocol.
     get(Call::Events, "/v1/clusters/{cluster}/events", SEE, Place::Object),
-    post(Call::Restore, "/v1/clusters/{cluster}/restore", RUN).with(&["from", "head", "force"]),
+    post(Call::Restore, "/v1/clusters/{cluster}/restore", RUN).with(&["from", "head", "force", "anew"]),
+    get(Call::Object, "/v1/clusters/{cluster}/objects/{object}", Who::Known, Place::Front),
+    Route { place: Place::Front, ..post(Call::Import, "/v1/clusters/{cluster}/imported/{object}", Who::Known) },
     post(Call::Flush, "/v1/clusters/{cluster}/flush", RUN),
     get(Call::Deletion, "/v1/clusters/{cluster}/deletion", RUN, Place::Object),
     post(Call::Delete, "/v1/clusters/{cluster}/delete", RUN).with(&["confirm"]),

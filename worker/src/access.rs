@@ -14,6 +14,7 @@ use protocol::agents::contact::Identity;
 use protocol::route::Who;
 
 use crate::answer::Problem;
+use crate::bindings;
 use crate::proof::Proof;
 
 /// The name of whoever knows `ADMIN_KEY`, in the log.
@@ -39,6 +40,12 @@ pub(crate) fn root() -> Result<Sender, Problem> {
 pub(crate) fn monitor() -> Result<Sender, Problem> {
     let user = UserId::new("monitor").map_err(|error| Problem::Internal(error.to_string()))?;
     Ok(Sender { user, administers: false })
+}
+
+/// Who administers every cluster, whatever its log says.
+pub(crate) fn administrator(proof: Option<&Proof>) -> Option<Principal> {
+    let principal = principal(&State::default(), proof?, bindings::now()).ok()?;
+    principal.sender.administers.then_some(principal)
 }
 
 /// Who has proved that, as the state has it now: a session ends with its key.

@@ -11,8 +11,13 @@ use crate::answer::Problem;
 /// but a closed connection.
 const DROPPED_BYTES_MAX: usize = 16 * MESSAGE_BYTES_MAX;
 
-/// The body, if it is not too large. It is never held beyond the limit.
+/// The body of a message, if it is not too large.
 pub(crate) async fn limited(request: &mut Request) -> Result<Vec<u8>, Problem> {
+    within(request, MESSAGE_BYTES_MAX).await
+}
+
+/// The body, if it has no more than so many bytes. It is never held beyond the limit.
+pub(crate) async fn within(request: &mut Request, limit: usize) -> Result<Vec<u8>, Problem> {
     let mut body = Vec::new();
     if request.inner().body().is_none() {
         return Ok(body);
@@ -22,13 +27,13 @@ pub(crate) async fn limited(request: &mut Request) -> Result<Vec<u8>, Problem> {
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk?;
         bytes += chunk.len();
-        if bytes <= MESSAGE_BYTES_MAX {
+        if bytes <= limit {
             body.extend(chunk);
         } else if bytes > DROPPED_BYTES_MAX {
             break;
         }
     }
-    if bytes <= MESSAGE_BYTES_MAX { Ok(body) } else { Err(too_large(bytes)) }
+    if bytes <= limit { Ok(body) } else { Err(too_large(bytes, limit)) }
 }
 
 /// Reads and drops a body that was not read: a connection on which an answer goes before the request has arrived is
@@ -47,6 +52,6 @@ pub(crate) async fn drop_unread(request: &mut Request) {
     }
 }
 
-fn too_large(bytes: usize) -> Problem {
-    Rejection::TooLarge { bytes: bytes as u64, limit: MESSAGE_BYTES_MAX as u64 }.into()
+fn too_large(bytes: usize, limit: usize) -> Problem {
+    Rejection::TooLarge { bytes: bytes as u64, limit: limit as u64 }.into()
 }

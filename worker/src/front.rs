@@ -35,6 +35,7 @@ use crate::answer::Origin;
 use crate::answer::Problem;
 use crate::answer::REVISION_HEADER;
 use crate::answer::Reply;
+use crate::backup;
 use crate::bindings;
 use crate::bindings::Kv;
 use crate::body;
@@ -81,6 +82,9 @@ async fn answered(request: &mut Request, env: &Env) -> Reply {
         }
         return if sees_all { registry::incidents(env, request).await } else { Err(Problem::Unauthorised) };
     };
+    if matches!(asked.route.call, Call::Object | Call::Import) {
+        return if sees_all { backup::serve(request, env, cluster, &asked).await } else { Err(Problem::Unauthorised) };
+    }
     if sees_all && asked.route.place == Place::Published {
         match published(env, cluster, &asked, &Query::of(request, asked.route)?).await {
             Ok(Some(response)) => return Ok(response),
@@ -232,6 +236,8 @@ async fn text(
         | Call::Hash
         | Call::Events
         | Call::Restore
+        | Call::Object
+        | Call::Import
         | Call::Flush
         | Call::Agent(_)
         | Call::Log

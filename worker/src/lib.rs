@@ -10,6 +10,7 @@
 
 mod access;
 mod answer;
+mod backup;
 mod bindings;
 mod body;
 mod clock;

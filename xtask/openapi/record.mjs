@@ -128,6 +128,12 @@ try {
   keep("answers", "list_overdue", "answer", overdue);
   keep("answers", "list_agents", "answer", agents);
   await cluster.post("flush");
+  const [{ key: object }] = (await cluster.get("head")).body.segments;
+  const { body: text } = await cluster.get(`objects/${encodeURIComponent(object)}`);
+  const part = encodeURIComponent(object.replace("c/prod/", ""));
+  const imported = await server.cluster("prod-again").request("POST", `imported/${part}`, text);
+  assert.equal(imported.status, 200, JSON.stringify(imported.body));
+  keep("answers", "import_object", "answer", imported.body);
   const restored = await cluster.post("restore");
   assert.equal(restored.status, 200, JSON.stringify(restored.body));
   keep("answers", "restore_cluster", "answer", restored.body);

@@ -78,12 +78,12 @@ async fn dispatch(core: &Core, request: Request) -> Reply {
         // Who is who is known again once the cluster is there; the administrator goes on, and hears how far it is.
         Err(Problem::Restoring(progress)) => {
             let query = Query::of(&request, asked.route)?;
-            return restore::go_on_with(core, cluster, call, &query, proof.as_ref(), progress).await;
+            return blindly(core, cluster, call, &query, proof.as_ref(), Problem::Restoring(progress)).await;
         }
-        // A log that cannot be read says of nobody who they are, and somebody has to be able to replace it.
-        Err(problem @ Problem::Internal(_)) if call == Call::Restore => {
+        // A log that cannot be read says of nobody who they are, and somebody has to be able to replace or to delete it.
+        Err(problem @ Problem::Internal(_)) => {
             let query = Query::of(&request, asked.route)?;
-            return restore::answer_blindly(core, cluster, &query, proof.as_ref(), problem).await;
+            return blindly(core, cluster, call, &query, proof.as_ref(), problem).await;
         }
         principal => principal?,
     };
@@ -100,6 +100,26 @@ async fn dispatch(core: &Core, request: Request) -> Reply {
             core.note_refusal(&sender, asked.route.path.rsplit("}/").next().unwrap_or_default(), problem);
         }
     })
+}
+
+/// Answers while the log tells of nobody who they are: somebody who administers the cluster whatever it says may restore it,
+/// and delete it.
+async fn blindly(
+    core: &Core,
+    cluster: &ClusterName,
+    call: Call,
+    query: &Query,
+    proof: Option<&Proof>,
+    problem: Problem,
+) -> Reply {
+    let Some(principal) = access::administrator(proof) else { return Err(problem) };
+    if call == Call::Restore {
+        return restore::answer_blindly(core, cluster, query, &principal, &problem).await;
+    }
+    if call == Call::Delete {
+        return deletion::delete(core, cluster, query, &principal.sender).await;
+    }
+    if call == Call::Deletion { deletion::cost(core, cluster).await } else { Err(problem) }
 }
 
 /// Answers somebody who may ask.
@@ -155,7 +175,13 @@ async fn admit(
             keys::charge(core, &principal, meter.cost() - taken);
             reply
         }
-        Call::Health | Call::Clusters | Call::ServiceIncidents | Call::Slot | Call::Session => Err(Problem::NoRoute),
+        Call::Health
+        | Call::Clusters
+        | Call::ServiceIncidents
+        | Call::Slot
+        | Call::Session
+        | Call::Object
+        | Call::Import => Err(Problem::NoRoute),
     }
 }
 

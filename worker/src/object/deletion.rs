@@ -2,7 +2,6 @@
 //!
 //! The log goes with the command; KV is emptied by the alarm, and by the clock should the alarm be lost.
 
-use engine::state::world::State;
 use engine::transition::Sender;
 use engine::unit::time::Millis;
 use protocol::agents::contact::Refused;
@@ -38,6 +37,7 @@ use crate::object::command;
 use crate::object::contacts;
 use crate::object::core::Core;
 use crate::object::publication::RETRY_MS;
+use crate::object::restore;
 use crate::object::slot;
 use crate::proof::Proof;
 use crate::query::Query;
@@ -131,14 +131,21 @@ pub(super) async fn answer(
         (_, Some(_)) => {}
     }
     let query = Query::of(&request, asked.route)?;
-    let principal = proof.and_then(|proof| access::principal(&State::default(), proof, bindings::now()).ok());
-    let principal = principal.filter(|principal| principal.sender.administers);
-    match (asked.route.call, principal) {
+    let is_taken = tombstone.is_done && query.value("anew")? == Some(tombstone.revision);
+    match (asked.route.call, access::administrator(proof)) {
         (Call::Deletion | Call::Delete, Some(_)) => {
             Ok(Response::from_json(&DeletionAnswer::Deleted(tombstone.told(cluster)))?)
         }
-        (Call::Command, Some(principal)) if tombstone.is_done && query.value("anew")? == Some(tombstone.revision) => {
-            found(core, cluster, request, &query, &principal).await
+        (Call::Command, Some(principal)) if is_taken => found(core, cluster, request, &query, &principal).await,
+        (Call::Restore, Some(principal)) if is_taken => {
+            core.with(Cluster::take_again)?;
+            let reply = restore::answer(core, cluster, &query, &principal).await;
+            // Unless it has begun, the cluster stays deleted.
+            core.with(|cluster| {
+                cluster.forget();
+                Ok::<_, Fault>(())
+            })?;
+            reply
         }
         (_, _) => Err(Problem::Deleted(tombstone.sentence(cluster))),
     }
@@ -178,5 +185,7 @@ async fn step(core: &Core, cluster: &ClusterName) -> Result<(), Problem> {
         // Who cannot be told has lost the connection.
         let _ = socket.close(Some(GOING_AWAY), Some("deleted"));
     }
+    // Whoever takes the name again enters it again.
+    core.is_entered.set(false);
     registry::leave(&core.env, cluster).await
 }

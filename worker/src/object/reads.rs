@@ -129,6 +129,8 @@ pub(super) async fn answer(
         | Call::Keys
         | Call::Events
         | Call::Restore
+        | Call::Object
+        | Call::Import
         | Call::Flush
         | Call::Agent(_)
         | Call::Log

@@ -3,7 +3,6 @@
 //! The first steps are made while the administrator waits, and most restores need no others. Then the alarm goes on, and
 //! the clock should the alarm be lost. Whoever asks again hears how far it is.
 
-use engine::state::world::State;
 use engine::unit::time::Millis;
 use protocol::answer::RestoreAnswer;
 use protocol::answer::RestoreOutcome;
@@ -18,11 +17,9 @@ use protocol::restore;
 use protocol::restore::Begun;
 use protocol::restore::steps;
 use protocol::restore::steps::Holder;
-use protocol::route::Call;
 use worker::Response;
 use worker::console_error;
 
-use crate::access;
 use crate::access::Principal;
 use crate::answer;
 use crate::answer::Problem;
@@ -32,7 +29,6 @@ use crate::bindings;
 use crate::bindings::Kv;
 use crate::object::core::Core;
 use crate::object::publication::RETRY_MS;
-use crate::proof::Proof;
 use crate::query::Query;
 use crate::storage::SqlLog;
 
@@ -72,7 +68,12 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, query: &Query, pr
     let head = head.ok_or_else(|| unknown_cluster(&from))?;
     let last = restore::last_entry(&kv, &head).await.map_err(answer::of_restore)?;
     core.enter(cluster).await?;
-    let shown = history::head(&kv, cluster).await?.map_or(0, |head| head.revision);
+    let shown = history::head(&kv, cluster).await?;
+    if let Some(shown) = shown.as_ref().filter(|shown| query.text("head").is_some() && !is_forced && **shown != head) {
+        // Its storage may be lost: then it is what KV shows that must not be replaced by accident.
+        return Err(Problem::HasLog(format!("revision {} in KV", shown.revision)));
+    }
+    let shown = shown.map_or(0, |head| head.revision);
     match core.with(|cluster| cluster.begin_restore(head, last.as_ref(), is_forced, shown))? {
         Begun::Yes => go_on(core, &from).await,
         Begun::Same => over(core, &from, RestoreOutcome::Same),
@@ -81,36 +82,19 @@ pub(super) async fn answer(core: &Core, cluster: &ClusterName, query: &Query, pr
     }
 }
 
-/// What somebody hears while the cluster is being restored. The administrator may go on with it, or begin another one.
-pub(super) async fn go_on_with(
-    core: &Core,
-    cluster: &ClusterName,
-    call: Call,
-    query: &Query,
-    proof: Option<&Proof>,
-    progress: String,
-) -> Reply {
-    let principal = proof.and_then(|proof| access::principal(&State::default(), proof, bindings::now()).ok());
-    match principal.filter(|principal| principal.sender.administers && call == Call::Restore) {
-        Some(principal) if query.value("force")?.unwrap_or(false) => answer(core, cluster, query, &principal).await,
-        Some(_) => go_on(core, &from(cluster, query)?).await,
-        None => Err(Problem::Restoring(progress)),
-    }
-}
-
-/// Restores a cluster whose log cannot be read, for somebody who administers it whatever the log says.
+/// What an administrator hears while the cluster is being restored, who may go on with it or begin another one; or whose
+/// log cannot be read, which is replaced.
 pub(super) async fn answer_blindly(
     core: &Core,
     cluster: &ClusterName,
     query: &Query,
-    proof: Option<&Proof>,
-    problem: Problem,
+    principal: &Principal,
+    problem: &Problem,
 ) -> Reply {
-    let principal = proof.and_then(|proof| access::principal(&State::default(), proof, bindings::now()).ok());
-    match principal.filter(|principal| principal.sender.administers) {
-        Some(principal) => answer(core, cluster, query, &principal).await,
-        None => Err(problem),
+    if matches!(problem, Problem::Restoring(_)) && !query.value("force")?.unwrap_or(false) {
+        return go_on(core, &from(cluster, query)?).await;
     }
+    answer(core, cluster, query, principal).await
 }
 
 fn from(cluster: &ClusterName, query: &Query) -> Result<ClusterName, Problem> {

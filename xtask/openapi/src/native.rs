@@ -104,6 +104,10 @@ fn operation(
         let content = json!({ "schema": (kind.schema)(generator), "examples": sent });
         operation["requestBody"] = json!({ "required": true, "content": { "application/json": content } });
     }
+    if route.call == Call::Import {
+        let content = json!({ "text/plain": { "schema": { "type": "string" } } });
+        operation["requestBody"] = json!({ "required": true, "content": content });
+    }
     if route.who == Who::Anybody {
         operation["security"] = json!([]);
     }

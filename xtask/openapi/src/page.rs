@@ -10,6 +10,7 @@ use protocol::answer::AgentShown;
 use protocol::answer::Credentials;
 use protocol::answer::Flushed;
 use protocol::answer::Health;
+use protocol::answer::Imported;
 use protocol::answer::JobExplained;
 use protocol::answer::JobLog;
 use protocol::answer::KeyShown;
@@ -119,6 +120,17 @@ fn metrics() -> Page {
     page("get_metrics", "service", summary, Answer::Text)
 }
 
+fn object() -> Page {
+    let summary = "The text of an object of KV, by its key, for backups. Only for administrators of all clusters";
+    page("get_object", "service", summary, Answer::Text)
+}
+
+fn import() -> Page {
+    let summary = "Puts an object of a backup, whose name ends with the digest of its text, where a restore with the key of \
+                   its head finds it. Only for administrators of all clusters";
+    page("import_object", "service", summary, json::<Imported>()).refuses(&[413])
+}
+
 impl Page {
     fn takes<T: JsonSchema + DeserializeOwned>(self) -> Self {
         Self { takes: Some(Kind::of::<T>()), ..self }
@@ -222,6 +234,8 @@ impl Page {
                 page("restore_cluster", "service", "Rebuilds the cluster from KV alone", json::<RestoreAnswer>())
                     .refuses(&[409, 413])
             }
+            Call::Object => object(),
+            Call::Import => import(),
             Call::Flush => {
                 page("publish_now", "service", "Publishes what is committed", json::<Flushed>()).refuses(&[413])
             }

@@ -12,6 +12,8 @@ const PORTION_MAX: u64 = 1_000;
 const LISTED_MAX: u64 = 200;
 /// How many incidents can be listed.
 const INCIDENTS_MAX: u64 = 500;
+/// How long KV's keys are.
+const KEY_BYTES_MAX: u64 = 512;
 const CLUSTER: &str = "^[a-z0-9][a-z0-9-]{0,62}$";
 const BY: [&str; 4] = ["day", "job", "workspace", "job_and_day"];
 const FORMATS: [&str; 2] = ["json", "csv"];
@@ -23,6 +25,10 @@ pub(crate) fn of_path(name: &str) -> Result<Value, String> {
         "job" => ("The job.", text()),
         "offer" => ("The offer.", text()),
         "revision" => ("The revision.", number(NUMBER_MAX)),
+        "object" => {
+            let schema = json!({ "type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX });
+            ("The object's key in KV; of what is imported, without the cluster's part of it.", schema)
+        }
         _ => return Err(format!("nothing is said of the part {{{name}}} of a path")),
     };
     Ok(json!({ "name": name, "in": "path", "required": true, "description": description, "schema": schema }))
@@ -68,7 +74,9 @@ pub(crate) fn of_query(call: Call, name: &str) -> Result<Value, String> {
             ("The cluster that is read; this one if left out.", json!({ "type": "string", "pattern": CLUSTER }))
         }
         ("head", _) => {
-            ("The key of a head of it that was given up; the newest if left out.", json!({ "type": "string" }))
+            let description =
+                "The key of a head of it that was given up, or that came with a backup; the newest if left out.";
+            (description, json!({ "type": "string" }))
         }
         ("anew", _) => {
             let description = "The revision that KV shows of a cluster whose storage is lost, or at which a cluster was \
