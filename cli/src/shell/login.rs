@@ -64,7 +64,7 @@ pub fn login(asked: &Login) -> Result<String, Failure> {
 }
 
 /// The service's address, and the cluster that it names.
-fn split(address: &str) -> Result<(String, Option<String>), Failure> {
+pub(crate) fn split(address: &str) -> Result<(String, Option<String>), Failure> {
     if address.contains('#') {
         let text = "the part of the address from # on is a key, which others on this computer see on a command line; \
                     leave it out, and give the key when it is asked for";

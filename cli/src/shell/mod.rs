@@ -22,6 +22,7 @@ pub mod document;
 pub mod follow;
 
 pub mod apply;
+pub mod backup;
 pub mod change;
 pub mod completion;
 pub mod deletion;
@@ -43,6 +44,7 @@ use clap::Subcommand;
 use crate::shell::apply::Apply;
 use crate::shell::apply::Form;
 use crate::shell::at::At;
+use crate::shell::backup::BackupTask;
 use crate::shell::change::Cancel;
 use crate::shell::change::Prio;
 use crate::shell::change::Scale;
@@ -110,6 +112,9 @@ pub enum ShellTask {
     Key(Key),
     /// Deletes a cluster with all that is in it, after it was said what that costs.
     Delete(Delete),
+    /// Saves a whole cluster as one file, and makes a cluster of such a file.
+    #[command(subcommand)]
+    Backup(BackupTask),
     /// Lists the offers of the spot market.
     Offers(At),
     /// Lists the machines, with what is free and what is overdue.
@@ -132,6 +137,7 @@ pub fn run(task: &ShellTask) -> Result<(), Failure> {
         ShellTask::Export { context, output } => apply::export(context.as_deref(), *output),
         ShellTask::Key(asked) => keys::keys(asked),
         ShellTask::Delete(asked) => deletion::delete(asked),
+        ShellTask::Backup(asked) => backup::run(asked),
         ShellTask::Jobs(asked) => jobs::jobs(asked),
         ShellTask::Job(asked) => job::job(asked),
         ShellTask::Why(asked) => job::why(asked),
