@@ -14,6 +14,9 @@ use crate::told::Told;
 /// Longer is a fault: readers of the service have other things to do.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
+/// How often it is said how far a run is, so that one that is cut short has its count.
+const TOLD_EVERY: Duration = Duration::from_secs(10);
+
 /// What executions came to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
@@ -38,7 +41,7 @@ pub fn run(name: &str, from: u64, count: u64) -> Result<Counts, String> {
         TARGETS.iter().find(|target| target.name == name).ok_or_else(|| format!("there is no target {name}"))?;
     let stock = Stock::of(corpus::of(name)?);
     let mut check = target.work.check()?;
-    let mut counts = Counts::default();
+    let (mut counts, mut told) = (Counts::default(), Instant::now());
     for number in from..from.saturating_add(count) {
         let input = stock.input(number);
         let begun = Instant::now();
@@ -65,6 +68,10 @@ pub fn run(name: &str, from: u64, count: u64) -> Result<Counts, String> {
         counts.executed += 1;
         counts.memory = counts.memory.max(bytes);
         counts.slowest = counts.slowest.max((took, number));
+        if told.elapsed() > TOLD_EVERY {
+            println!("fuzz {name}: {from} to {number} hold");
+            told = Instant::now();
+        }
     }
     Ok(counts)
 }
