@@ -7,6 +7,7 @@ mod adopted;
 mod agents;
 mod air;
 mod backup;
+mod busy;
 mod controls;
 mod costs;
 mod damage;
