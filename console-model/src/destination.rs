@@ -50,7 +50,7 @@ pub fn found(state: &State, cluster: &str, text: &str) -> Vec<Destination> {
     let quotas = state.live_quotas().map(|(_, quota)| quota.id.as_str()).filter(is_named);
     let offers = state.market.live_offers().map(|(_, offer)| offer.id.as_str()).filter(is_named);
     let workspaces = state.workspaces.keys().map(WorkspaceId::as_str).filter(is_named);
-    let nodes = state.nodes.iter().map(|node| node.id.as_str()).filter(is_named);
+    let nodes = state.live_nodes().map(|(_, node)| node.id.as_str()).filter(is_named);
     let jobs = state.jobs.iter().map(|(_, job)| job.spec.id.as_str()).filter(is_named);
     let things = quotas
         .map(named("Quota", path::quota))

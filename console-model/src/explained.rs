@@ -131,6 +131,7 @@ pub fn title(entry: &Entry<Deed>) -> &'static str {
         Some("node_heard") => "Node heard again",
         Some("put_group") => "Resource group",
         Some("put_node") => "Node",
+        Some("delete_node") => "Node deleted",
         Some("create_quota") => "Quota created",
         Some("update_quota") => "Quota settings",
         Some("scale_quotas") => "Scaling",

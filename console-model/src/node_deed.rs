@@ -3,8 +3,10 @@
 use engine::message::command::ApplyPlan;
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
+use engine::message::command::DeleteNode;
 use engine::message::command::PutNode;
 use engine::state::cluster::NodeStatus;
+use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::NodeNo;
@@ -25,9 +27,14 @@ pub enum NodeDeed {
     Drain,
     /// Nothing runs there any more.
     DeclareDead,
+    /// The cluster counts on it no more.
+    Delete,
 }
 
 impl NodeDeed {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Cordon, Self::Uncordon, Self::Drain, Self::DeclareDead, Self::Delete];
+
     /// Those that change something about a node, in the order in which they are offered.
     #[must_use]
     pub fn offered(state: &State, no: NodeNo) -> Vec<Self> {
@@ -35,12 +42,15 @@ impl NodeDeed {
             NodeStatus::Ready => vec![Self::Cordon],
             NodeStatus::Cordoned | NodeStatus::Dead => vec![Self::Uncordon],
         };
-        let is_dead = state.nodes[no.at()].status == NodeStatus::Dead;
-        if !is_dead && !jobs(state, no).is_empty() {
+        let (is_dead, is_held) = (state.nodes[no.at()].status == NodeStatus::Dead, !jobs(state, no).is_empty());
+        if !is_dead && is_held {
             offered.push(Self::Drain);
         }
         if !is_dead && state.cluster.is_reported() {
             offered.push(Self::DeclareDead);
+        }
+        if !is_held {
+            offered.push(Self::Delete);
         }
         offered
     }
@@ -53,6 +63,7 @@ impl NodeDeed {
             Self::Uncordon => "Uncordon",
             Self::Drain => "Drain",
             Self::DeclareDead => "Declare dead",
+            Self::Delete => "Delete",
         }
     }
 
@@ -60,7 +71,7 @@ impl NodeDeed {
     #[must_use]
     pub fn question(self, node: &str) -> String {
         match self {
-            Self::Cordon | Self::Uncordon | Self::Drain => format!("{} {node}?", self.words()),
+            Self::Cordon | Self::Uncordon | Self::Drain | Self::Delete => format!("{} {node}?", self.words()),
             Self::DeclareDead => format!("Declare {node} dead?"),
         }
     }
@@ -73,6 +84,7 @@ impl NodeDeed {
             Self::Uncordon => "uncordon",
             Self::Drain => "drain",
             Self::DeclareDead => "declare-dead",
+            Self::Delete => "delete",
         }
     }
 
@@ -84,6 +96,7 @@ impl NodeDeed {
             Self::Uncordon => format!("New pods may start on {node} again."),
             Self::Drain => format!("{node} is cordoned, and its jobs are cancelled."),
             Self::DeclareDead => format!("{node} was declared dead."),
+            Self::Delete => format!("{node} was deleted."),
         }
     }
 
@@ -95,6 +108,7 @@ impl NodeDeed {
             Self::Cordon => put(NodeStatus::Cordoned),
             Self::Uncordon => put(NodeStatus::Ready),
             Self::DeclareDead => put(NodeStatus::Dead),
+            Self::Delete => Command::DeleteNode(DeleteNode { node: state.nodes[no.at()].id.clone() }),
             Self::Drain => {
                 let cancels = jobs(state, no).into_iter().map(|job| Command::CancelJob(CancelJob { job }));
                 let commands = std::iter::once(put(NodeStatus::Cordoned)).chain(cancels);
@@ -150,8 +164,30 @@ impl NodeDeed {
                     lost,
                 ]
             }
+            Self::Delete => without(state, no),
         }
     }
+}
+
+/// What goes with a node: its GPUs, and the chances of those who wait for it alone.
+fn without(state: &State, no: NodeNo) -> Vec<String> {
+    let node = &state.nodes[no.at()];
+    let others = state.live_nodes().filter(|(other, of)| *other != no && of.group == node.group);
+    let left: i64 = others.map(|(_, other)| state.cluster.gpus(&other.amount)).sum();
+    let (group, all) = (&state.groups[node.group.at()].id, state.cluster.gpus(&node.amount));
+    let is_left = |other: &NodeNo| *other != no && !state.nodes[other.at()].is_deleted;
+    let is_stranded = |job: &&Job| {
+        let only = &job.spec.shape.nodes().only;
+        job.is_queued() && only.contains(&no) && !only.iter().any(is_left)
+    };
+    let stranded: Vec<&Job> = state.jobs.iter().map(|(_, job)| job).filter(is_stranded).collect();
+    let wait = match &stranded[..] {
+        [] => None,
+        [job] => Some(format!("{} waits for this node alone, and cannot start without it.", job.spec.id)),
+        jobs => Some(format!("{} jobs wait for this node alone, and cannot start without it.", jobs.len())),
+    };
+    let amount = format!("Group {group} has {} less: {} are left.", gpus(all), bare(left));
+    [Some(amount), wait].into_iter().flatten().collect()
 }
 
 /// The jobs that hold something there.
@@ -187,8 +223,10 @@ mod tests {
         let mut state = two_machines("reported");
         assert_eq!(offered(&state), ["Cordon", "Drain", "Declare dead"]);
         does(&mut state, NodeDeed::DeclareDead);
-        assert_eq!(offered(&state), ["Uncordon"]);
+        assert_eq!(offered(&state), ["Uncordon"], "a gang that lives elsewhere too is told to stop there first");
         assert_eq!(offered(&two_machines("simulated")), ["Cordon", "Drain"]);
+        let empty: Vec<_> = NodeDeed::offered(&state, NodeNo(2)).into_iter().map(NodeDeed::as_str).collect();
+        assert_eq!(empty, ["cordon", "declare-dead", "delete"]);
     }
 
     #[test]
@@ -227,7 +265,25 @@ mod tests {
         assert_eq!(cost.button("Drain"), "Drain and end 2 jobs, lose 12 GPU-hours");
         assert!(NodeDeed::Drain.says(&state, N1, None)[0].contains("Its 2 jobs are cancelled"));
         decide(&mut state, &command);
-        assert_eq!(offered(&state), ["Uncordon"]);
+        assert_eq!(offered(&state), ["Uncordon", "Delete"]);
+    }
+
+    #[test]
+    fn deleting_says_what_is_left_and_who_waits_for_that_node_alone() {
+        let mut state = two_machines("simulated");
+        let of_n10 = |state: &State| NodeDeed::Delete.says(state, NodeNo(2), None);
+        assert_eq!(of_n10(&state), ["Group old has 4 GPUs less: 0 are left."]);
+        let picky = r#"{"submit_job":{"job":"picky","quota":"team","pods":[{"amount":{"gpu":5000}}],"nodes":{"only":["n10"]}}}"#;
+        decide(&mut state, &engine::message::read(picky.as_bytes()).expect("it is a command"));
+        assert_eq!(of_n10(&state)[1], "picky waits for this node alone, and cannot start without it.");
+        let command = NodeDeed::Delete.command(&state, NodeNo(2));
+        let refused = of_change(&state, &command, LATER);
+        assert_eq!(refused.reason.as_deref(), Some("team would need 20 GPUs, resource group m has 16 left."));
+        let scale = r#"{"scale_quotas":{"targets":[{"quota":"team","min":{"gpu":16000}}]}}"#;
+        decide(&mut state, &engine::message::read(scale.as_bytes()).expect("it is a command"));
+        decide(&mut state, &command);
+        assert_eq!(crate::nodes::rows(&state, &crate::nodes::NodeFilter::default()).len(), 2);
+        assert_eq!(crate::nodes::named(&state, "n10"), None);
     }
 
     #[test]

@@ -200,7 +200,7 @@ pub fn rows(state: &State, filter: &NodeFilter) -> Vec<NodeRow> {
             && filter.state.is_none_or(|wanted| row.state == wanted)
             && [&row.node, &row.machine].into_iter().any(|name| name.to_lowercase().contains(&search))
     };
-    let all = (0..state.nodes.len()).map(|at| row(state, NodeNo::from_index(at), n_jobs[at]));
+    let all = state.live_nodes().map(|(no, _)| row(state, no, n_jobs[no.at()]));
     let mut rows: Vec<NodeRow> = all.filter(is_shown).collect();
     sort::by_cached_key(&mut rows, |row| natural(&row.node));
     match filter.sort {

@@ -113,6 +113,20 @@ test("cordoning, uncordoning and draining ask, say what they cost, and do that",
   await expect(card(page, "n1")).toContainText("Nothing runs there.");
   expect(await phases(cluster)).toMatchObject({ small: "ended", wide: "ended" });
   expect(await status()).toBe("cordoned");
+
+  // What is guaranteed keeps it; without that it goes, once somebody has agreed to what is left.
+  await card(page, "n1").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByText(/team would need 20 GPUs/i)).toBeVisible();
+  expect(await status()).toBe("cordoned");
+  await cluster.send({ scale_quotas: { targets: [{ quota: "team", min: gpus(12) }] } });
+  await asks(page, "n1", "Delete", {
+    says: ["Group machines has 8 GPUs less: 8 are left."],
+    unchanged: async () => (await status()) === "cordoned",
+  });
+  await expect(page.getByText("n1 was deleted.")).toBeVisible();
+  await expect(card(page, "n1")).toHaveCount(0);
+  expect(await names(page)).toEqual(["n2", "n10"]);
+  expect(await nodeOf(cluster, "n1")).toMatchObject({ is_deleted: true });
 });
 
 test("a node whose agent says why nothing can begin there shows that, and is declared dead", async ({ page, runtime }) => {

@@ -115,6 +115,7 @@ fn edited(command: &Command) -> Option<&dyn Edit> {
         Command::PutNode(node) => Some(node),
         Command::CreateCluster(_)
         | Command::UpdateCluster(_)
+        | Command::DeleteNode(_)
         | Command::NodeSilent(_)
         | Command::NodeHeard(_)
         | Command::CreateQuota(_)

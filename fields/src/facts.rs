@@ -246,5 +246,5 @@ fn groups(state: &State) -> Vec<PutGroup> {
 }
 
 fn nodes(state: &State) -> Vec<PutNode> {
-    state.nodes.iter().take(NODES_LISTED).map(|node| PutNode::of(state, node)).collect()
+    state.live_nodes().take(NODES_LISTED).map(|(_, node)| PutNode::of(state, node)).collect()
 }

@@ -13,7 +13,7 @@
 //! offer   NAME lingjun|general AMOUNT xNUMBER original PRICE [at PRICE] [auction] [protection P] [window P] [grace P]
 //! bid     NAME OFFER INSTANCES [40%] [limit PRICE] [as-price-goes] [BID OPTION...]
 //! price OFFER PRICE [PERIOD ago|ahead] | inventory OFFER N | pass PERIOD | skip PERIOD
-//! cancel JOB | priority JOB N | cordon NODE | uncordon NODE
+//! cancel JOB | priority JOB N | cordon NODE | uncordon NODE | delete NODE
 //! finish JOB | report JOB checkpointed|stopped|finished|failed [WHY]
 //! remedy JOB | status JOB | why JOB | bills JOB
 //! POLICY      child-level SET MODULES | self-level SET over SET MODULES | scope SCOPE | grace PERIOD | min-runtime PERIOD

@@ -8,6 +8,7 @@ use engine::message::command::AmountByName;
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::message::command::CreateCluster;
+use engine::message::command::DeleteNode;
 use engine::message::command::NodeHeard;
 use engine::message::command::NodeSilent;
 use engine::message::command::Observation;
@@ -173,6 +174,7 @@ fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
         "cordon" => Line::Cordon(words.node()?, NodeStatus::Cordoned),
         "uncordon" => Line::Cordon(words.node()?, NodeStatus::Ready),
         "dead" => Line::Cordon(words.node()?, NodeStatus::Dead),
+        "delete" => Line::Act(Command::DeleteNode(DeleteNode { node: words.node()? })),
         "silent" => Line::Act(Command::NodeSilent(silent(words)?)),
         "heard" => Line::Act(Command::NodeHeard(NodeHeard { node: words.node()? })),
         "execution" => Line::Act(Command::UpdateCluster(execution(words)?)),

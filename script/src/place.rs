@@ -61,8 +61,8 @@ pub fn choose(session: &Session, floor: &[NodeUse], named: Option<&str>, pod: &A
     if let Some(name) = named {
         return session.state.node_no(&NodeId::new(name).ok()?).filter(fits);
     }
-    let ready = (0..floor.len()).filter(|&at| session.state.nodes[at].status == NodeStatus::Ready);
-    ready.map(NodeNo::from_index).filter(fits).min_by_key(|no| (floor[no.at()].free_gpus(), *no))
+    let ready = session.state.live_nodes().filter(|(_, node)| node.status == NodeStatus::Ready);
+    ready.map(|(no, _)| no).filter(fits).min_by_key(|no| (floor[no.at()].free_gpus(), *no))
 }
 
 /// In words: a pod of the job does not fit there, or nowhere.

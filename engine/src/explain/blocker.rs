@@ -44,7 +44,7 @@ pub fn blocker(state: &State, blocker: &Blocker, now: Timestamp) -> String {
             let (asked_for, left) = (amount(dimension, asked), amount(dimension, &(*free).max(0)));
             match unsolved {
                 Some(steps) => not_placed(*steps, (*pods, *fit), &asked_for),
-                None if asked <= free && !state.nodes.is_empty() => {
+                None if asked <= free && !has_no_nodes(state) => {
                     format!("{}; no node has all at once that one needs.", fragmented(*pods, *fit))
                 }
                 None => no_room(state, (*pods, *fit), &asked_for, &left),
@@ -143,9 +143,14 @@ fn left(until: Timestamp, now: Timestamp) -> Option<String> {
     (until > now).then(|| period(until - now))
 }
 
+/// Whether what there is are pools, of which any split fits.
+fn has_no_nodes(state: &State) -> bool {
+    state.live_nodes().next().is_none()
+}
+
 /// Pods for which even empty machines have no room: how many, and how many of them would fit.
 fn larger_than_nodes(state: &State, (pods, fit): (u32, u32), asked: &str, largest: &str) -> String {
-    if state.nodes.is_empty() {
+    if has_no_nodes(state) {
         return format!("The job asks for {asked}, the machines have {largest} in all. It can never start on them.");
     }
     if fit == 0 {
@@ -163,7 +168,7 @@ fn larger_than_nodes(state: &State, (pods, fit): (u32, u32), asked: &str, larges
 
 /// Pods for which there is no room now: how many, and how many of them fit.
 fn no_room(state: &State, (pods, fit): (u32, u32), asked: &str, free: &str) -> String {
-    if state.nodes.is_empty() {
+    if has_no_nodes(state) {
         return format!("The quota has room, but the machines have {free} free; the job asks for {asked}.");
     }
     format!("{}; one needs {asked}, the most free on one node is {free}.", fragmented(pods, fit))

@@ -46,6 +46,7 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::GroupPut { group, .. } => format!("resource group {} was added or changed", group.id),
         Event::NodePut { node, .. } if node.status == NodeStatus::Dead => format!("node {} was declared dead", node.id),
         Event::NodePut { node, .. } => format!("node {} was added or changed", node.id),
+        Event::NodeDeleted { no } => format!("node {} was deleted", state.nodes[no.at()].id),
         Event::Node { no, at, step } => node_step(&state.nodes[no.at()].id, step, *at),
         Event::QuotaCreated { quota, .. } => {
             format!("{} was created with {}", quota.id, amount(state, &quota.min.amount))

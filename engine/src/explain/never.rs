@@ -4,7 +4,6 @@ use crate::explain::words;
 use crate::explain::words::count;
 use crate::explain::words::in_dimension;
 use crate::job::never::Never;
-use crate::state::cluster::Node;
 use crate::state::world::State;
 
 /// The sentence of a proof.
@@ -55,5 +54,5 @@ pub(super) fn never(state: &State, proof: &Never) -> String {
 
 /// A word for the machines that count: on cordoned ones nothing starts.
 pub(super) fn machine(state: &State, all: &'static str, ready: &'static str) -> &'static str {
-    if state.nodes.iter().all(Node::is_open) { all } else { ready }
+    if state.live_nodes().all(|(_, node)| node.is_open()) { all } else { ready }
 }

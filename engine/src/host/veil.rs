@@ -182,6 +182,7 @@ impl<'a> Veil<'a> {
             Command::CreateCluster(_)
             | Command::PutGroup(_)
             | Command::PutNode(_)
+            | Command::DeleteNode(_)
             | Command::UpdateCluster(_)
             | Command::NodeSilent(_)
             | Command::NodeHeard(_)
@@ -257,6 +258,7 @@ impl<'a> Veil<'a> {
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }
             | Event::NodePut { .. }
+            | Event::NodeDeleted { .. }
             | Event::Node { .. }
             | Event::ClusterUpdated { .. }
             | Event::QuotaCreated { .. }

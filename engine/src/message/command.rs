@@ -16,6 +16,7 @@ pub use job::Report;
 pub use job::ResizeJob;
 pub use job::SetPriority;
 pub use job::SubmitJob;
+pub use machines::DeleteNode;
 pub use machines::NodeHeard;
 pub use machines::NodeSilent;
 pub use machines::UpdateCluster;
@@ -70,6 +71,8 @@ pub enum Command {
     PutGroup(PutGroup),
     /// Adds a node to a group, or changes it.
     PutNode(PutNode),
+    /// Removes a node on which nothing is held.
+    DeleteNode(DeleteNode),
     /// Says that a node has not been heard (rules 7.6).
     NodeSilent(NodeSilent),
     /// Says that a silent node has been heard again.

@@ -72,6 +72,11 @@ pub enum Event {
         /// What it is now.
         node: Box<Node>,
     },
+    /// A node was removed.
+    NodeDeleted {
+        /// The node.
+        no: NodeNo,
+    },
     /// A node was heard, or not.
     Node {
         /// Its number.

@@ -44,7 +44,7 @@ pub struct Snapshot {
     pub cluster: Cluster,
     /// Resource groups by number.
     pub groups: Vec<Group>,
-    /// Nodes by number.
+    /// Nodes by number, deleted ones included.
     pub nodes: Vec<Node>,
     /// Quotas by number, deleted ones included.
     pub quotas: Vec<Quota>,
@@ -238,7 +238,7 @@ fn check_references(
         let leaving = job.run.iter().flat_map(|run| &run.leaving).flat_map(|leaving| &leaving.pods);
         let home = job.placed().map(|placed| placed.home);
         if job.spec.quota.at() >= quotas.len()
-            || places.iter().chain(leaving).any(|pod| pod.node.at() >= nodes.len())
+            || places.iter().chain(leaving).any(|pod| nodes.get(pod.node.at()).is_none_or(|node| node.is_deleted))
             || home.is_some_and(|home| home.at() >= groups.len())
         {
             return damaged(format!("job {} names a quota or node that is not there", job.spec.id));

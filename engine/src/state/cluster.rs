@@ -147,13 +147,16 @@ pub struct Node {
     /// Since when it is not heard, where its agent reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence: Option<Silence>,
+    /// Whether it has been deleted; its number stays its name's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_deleted: bool,
 }
 
 impl Node {
     /// Whether new pods may start on it now.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.status == NodeStatus::Ready && self.silence.is_none()
+        self.status == NodeStatus::Ready && self.silence.is_none() && !self.is_deleted
     }
 
     /// Whether it is known that nothing of earlier runs lives there.

@@ -65,7 +65,7 @@ impl Domains {
                 domains.add(&[GroupNo::from_index(at)], groups);
             }
         }
-        for (at, node) in nodes.iter().enumerate() {
+        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| !node.is_deleted) {
             let domain = &mut domains.list[domains.of_group[node.group.at()].at()];
             domain.nodes.push(NodeNo::from_index(at));
             domain.amount += node.amount;

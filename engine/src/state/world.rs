@@ -50,7 +50,7 @@ pub struct State {
     pub cluster: Cluster,
     /// Resource groups by number.
     pub groups: Vec<Group>,
-    /// Nodes by number.
+    /// Nodes by number, deleted ones included.
     pub nodes: Vec<Node>,
     /// Quotas by number, deleted ones included.
     pub quotas: Vec<Quota>,
@@ -127,10 +127,22 @@ impl State {
         self.group_names.get(id).copied()
     }
 
-    /// The node named so.
+    /// The node named so, if it has not been deleted.
     #[must_use]
     pub fn node_no(&self, id: &NodeId) -> Option<NodeNo> {
+        self.node_no_ever(id).filter(|no| !self.nodes[no.at()].is_deleted)
+    }
+
+    /// The number that a node of this name has or had: one that comes again is the same to whoever names it.
+    #[must_use]
+    pub fn node_no_ever(&self, id: &NodeId) -> Option<NodeNo> {
         self.node_names.get(id).copied()
+    }
+
+    /// Nodes that have not been deleted, by number.
+    pub fn live_nodes(&self) -> impl Iterator<Item = (NodeNo, &Node)> {
+        let nodes = self.nodes.iter().enumerate().filter(|(_, node)| !node.is_deleted);
+        nodes.map(|(at, node)| (NodeNo::from_index(at), node))
     }
 
     /// Quotas that have not been deleted, by number.

@@ -67,6 +67,11 @@ fn apply_change(state: &mut State, event: &Event) {
             set(&mut state.nodes, no.at(), (**node).clone());
             state.restructure();
         }
+        Event::NodeDeleted { no } => {
+            let node = &mut state.nodes[no.at()];
+            (node.is_deleted, node.silence) = (true, None);
+            state.restructure();
+        }
         Event::Node { no, step, .. } => {
             let silence = &mut state.nodes[no.at()].silence;
             *silence = silence_after(*silence, step);
@@ -265,6 +270,7 @@ fn apply_to_job(state: &mut State, event: &Event) {
         Event::ClusterCreated { .. }
         | Event::GroupPut { .. }
         | Event::NodePut { .. }
+        | Event::NodeDeleted { .. }
         | Event::Node { .. }
         | Event::ClusterUpdated { .. }
         | Event::QuotaCreated { .. }

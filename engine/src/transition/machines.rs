@@ -99,14 +99,14 @@ pub(super) fn put_node(state: &State, command: &PutNode, now: Timestamp) -> Resu
         amount,
         status: *status,
         silence: state.node_no(id).and_then(|no| state.nodes[no.at()].silence),
+        is_deleted: false,
     };
     if node.status == NodeStatus::Dead && !state.cluster.is_reported() {
         let reason = format!("node {id} cannot be dead: what runs there is simulated; cordon it");
         return Err(Rejection::Structure { reason });
     }
     let Some(no) = state.node_no(id) else {
-        names::within_limit("nodes", state.nodes.len() + 1, limit::NODES_MAX)?;
-        return Ok(vec![Event::NodePut { no: NodeNo::from_index(state.nodes.len()), node: Box::new(node) }]);
+        return Ok(vec![Event::NodePut { no: new_number(state, id)?, node: Box::new(node) }]);
     };
     let before = &state.nodes[no.at()];
     if *before == node {
@@ -130,6 +130,20 @@ pub(super) fn put_node(state: &State, command: &PutNode, now: Timestamp) -> Resu
         return Ok(nodes::lost(state, put, no, &format!("{id} was declared dead"), now));
     }
     Ok(halt::machines_changed(state, put, now))
+}
+
+/// The number of a node that is new, or that comes again.
+fn new_number(state: &State, id: &NodeId) -> Result<NodeNo, Rejection> {
+    if let Some(no) = state.node_no_ever(id) {
+        return Ok(no);
+    }
+    let count = state.nodes.len();
+    if count >= limit::NODES_MAX {
+        let is_any_deleted = state.nodes.iter().any(|node| node.is_deleted);
+        let what = if is_any_deleted { "nodes, deleted ones included," } else { "nodes" };
+        names::within_limit(what, count + 1, limit::NODES_MAX)?;
+    }
+    Ok(NodeNo::from_index(count))
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
-//! Nodes of which nobody hears, and those that are dead: what becomes of what ran there (rules 7.6).
+//! Nodes of which nobody hears, those that are dead, and those that are deleted: what becomes of what ran there (rules 1.2
+//! and 7.6).
 
 use crate::job::halt::Failure;
 use crate::job::halt::Fault;
 use crate::job::phase::Phase;
 use crate::job::run::RunStep;
+use crate::message::command::DeleteNode;
 use crate::message::command::NodeHeard;
 use crate::message::command::NodeSilent;
 use crate::message::event::Event;
+use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::cluster::NodeStep;
 use crate::state::jobs::Job;
@@ -14,11 +17,13 @@ use crate::state::world::State;
 use crate::transition::apply_all;
 use crate::transition::halt;
 use crate::transition::names;
+use crate::transition::quota::check_tree;
 use crate::transition::run;
 use crate::transition::stop;
 use crate::unit::id::JobNo;
 use crate::unit::id::NodeId;
 use crate::unit::id::NodeNo;
+use crate::unit::ordered::Set;
 use crate::unit::time::Timestamp;
 
 /// Nobody hears of a node: it takes no new pods.
@@ -49,6 +54,29 @@ fn heard_of(state: &State, id: &NodeId) -> Result<NodeNo, Rejection> {
     Err(Rejection::Structure {
         reason: format!("jobs on node {id} are simulated, so that it is neither silent nor heard"),
     })
+}
+
+/// How many jobs are named of those that hold something on a node.
+const NAMED: usize = 5;
+
+/// A node is removed. Nothing that is held goes with it, and no guarantee.
+pub(super) fn delete(state: &State, command: &DeleteNode, now: Timestamp) -> Result<Vec<Event>, Rejection> {
+    let no = names::node(state, &command.node)?;
+    let here = || state.jobs.iter().map(|(_, job)| job).filter(|job| job.nodes().any(|node| node == no));
+    let count = here().count();
+    if count > 0 {
+        let mut names: Vec<&str> = here().take(NAMED).map(|job| job.spec.id.as_str()).collect();
+        let more = format!("{} more", count.saturating_sub(NAMED));
+        names.extend((count > NAMED).then_some(more.as_str()));
+        let holders = format!("{count} {} ({})", if count == 1 { "job" } else { "jobs" }, names.join(", "));
+        let gone = if state.cluster.is_reported() { "; if the machine is gone, declare it dead first" } else { "" };
+        let reason = format!("is held by {holders}; cordon it and wait for them, or cancel them{gone}");
+        return Err(Rejection::NotNow { noun: Noun::Node, name: command.node.to_string(), reason });
+    }
+    let mut nodes = state.nodes.clone();
+    nodes[no.at()].is_deleted = true;
+    check_tree(&state.cluster, &state.groups, &nodes, &state.quotas, &Set::new())?;
+    Ok(halt::machines_changed(state, Event::NodeDeleted { no }, now))
 }
 
 /// The first node that has been silent for so long that what ran there has been killed.

@@ -158,6 +158,7 @@ pub(super) fn apply(state: &mut State, event: &Event) {
         | Event::KeyForgotten { .. }
         | Event::Veiled
         | Event::NodePut { .. }
+        | Event::NodeDeleted { .. }
         | Event::Node { .. }
         | Event::ClusterUpdated { .. }
         | Event::QuotaCreated { .. }

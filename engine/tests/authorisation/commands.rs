@@ -141,6 +141,7 @@ fn the_tree_and_the_machines() {
         r#"{"create_cluster":{"dimensions":[]}}"#,
         r#"{"put_group":{"group":"pool","resource_type":"lingjun","pool":{"gpu":1}}}"#,
         r#"{"put_node":{"node":"n","group":"pool","amount":{}}}"#,
+        r#"{"delete_node":{"node":"n"}}"#,
         r#"{"create_offer":{"offer":"o","resource_type":"lingjun","instance":{"gpu":1},"inventory":1,"terms":{"original_price":10}}}"#,
         r#"{"update_offer":{"offer":"o","terms":{"original_price":10}}}"#,
         r#"{"delete_offer":{"offer":"o"}}"#,

@@ -90,6 +90,7 @@ impl All {
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }
             | Event::NodePut { .. }
+            | Event::NodeDeleted { .. }
             | Event::Node { .. }
             | Event::ClusterUpdated { .. }
             | Event::QuotaCreated { .. }

@@ -113,6 +113,7 @@ fn what_is_sent_again_at_once_changes_nothing() {
                 command,
                 Command::Report(_)
                     | Command::Round(_)
+                    | Command::DeleteNode(_)
                     | Command::DeleteQuota(_)
                     | Command::DeleteOffer(_)
                     | Command::DeleteWorkspace(_)

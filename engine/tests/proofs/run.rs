@@ -17,6 +17,7 @@ use engine::state::cluster::OnSilence;
 use engine::state::world::State;
 use engine::unit::amount::DimensionKind;
 use engine::unit::id::JobId;
+use engine::unit::id::NodeId;
 use engine::unit::id::QuotaId;
 use engine::unit::id::UserId;
 use engine::unit::id::WorkspaceId;
@@ -333,14 +334,26 @@ impl Run {
         }
         let node = put.node.clone();
         let since = Timestamp(self.now.0 - self.aside.pick(&[0, 120_000, 1_000_000]));
-        Some(match self.aside.below(6) {
+        Some(match self.aside.below(7) {
             0..2 => {
                 let stop_after_ms = self.aside.pick(&[None, Some(Millis(60_000)), Some(Millis(600_000))]);
                 Command::NodeSilent(NodeSilent { node, since, stop_after_ms })
             }
             2..5 => Command::NodeHeard(NodeHeard { node }),
+            5 => self.spare(put),
             _ => Command::PutNode(PutNode { status: NodeStatus::Dead, ..put.clone() }),
         })
+    }
+
+    /// A node comes beside those on which guarantees stand, and goes again.
+    fn spare(&mut self, like: &PutNode) -> Command {
+        let spare = PutNode { node: NodeId::new("spare").unwrap(), ..like.clone() };
+        if self.state.node_no(&spare.node).is_some() {
+            return Command::DeleteNode(DeleteNode { node: spare.node });
+        }
+        self.layout.nodes.retain(|put| put.node != spare.node);
+        self.layout.nodes.push(spare.clone());
+        Command::PutNode(spare)
     }
 
     fn put_node(&mut self) -> Command {

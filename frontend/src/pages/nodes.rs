@@ -123,8 +123,8 @@ fn cells(row: &NodeRow, known: &[Agent], filter: &NodeFilter, cluster: &str, now
 
 /// All nodes, and the GPUs that are free on those that take pods.
 fn in_all(state: &State) -> (usize, i64) {
-    let open = state.nodes.iter().zip(&state.floor.nodes).filter(|(node, _)| node.is_open());
-    (state.nodes.len(), open.map(|(_, place)| place.free_gpus()).sum())
+    let open = state.live_nodes().filter(|(_, node)| node.is_open());
+    (state.live_nodes().count(), open.map(|(no, _)| state.floor.nodes[no.at()].free_gpus()).sum())
 }
 
 /// The agents, where jobs really run.

@@ -22,14 +22,14 @@ use crate::service::run;
 
 /// What one machine of a type has: a node of the cluster, or an instance of the spot market.
 pub(crate) fn machine(state: &State, node_type: &str) -> Option<Amount> {
-    let node = state.nodes.iter().find(|node| node.node_type.as_deref() == Some(node_type));
+    let node = state.live_nodes().find(|(_, node)| node.node_type.as_deref() == Some(node_type));
     let offer = || state.market.live_offers().find(|(_, offer)| offer.id.as_str() == node_type);
-    node.map(|node| node.amount).or_else(|| offer().map(|(_, offer)| offer.instance))
+    node.map(|(_, node)| node.amount).or_else(|| offer().map(|(_, offer)| offer.instance))
 }
 
 /// The types of machines that there are.
 fn machine_types(state: &State) -> Vec<&str> {
-    let nodes = state.nodes.iter().filter_map(|node| node.node_type.as_deref());
+    let nodes = state.live_nodes().filter_map(|(_, node)| node.node_type.as_deref());
     let mut types: Vec<&str> = nodes.chain(state.market.live_offers().map(|(_, offer)| offer.id.as_str())).collect();
     types.sort_unstable();
     types.dedup();
@@ -89,7 +89,7 @@ pub(crate) fn groups_with(
     let all = (0..state.groups.len()).map(GroupNo::from_index).filter(of_kind);
     let has = |no: &GroupNo| {
         let is_meant = |node_type: &str| nodes.iter().any(|count| count.node_type == node_type);
-        state.nodes.iter().any(|node| node.group == *no && node.node_type.as_deref().is_some_and(is_meant))
+        state.live_nodes().any(|(_, node)| node.group == *no && node.node_type.as_deref().is_some_and(is_meant))
     };
     let (having, others): (Vec<_>, Vec<_>) = all.partition(has);
     if having.is_empty() { others } else { having }
@@ -137,7 +137,7 @@ fn machines_of(state: &State, quota: Option<QuotaNo>) -> Vec<&Node> {
     if groups.iter().any(|group| state.groups[group.at()].pool.is_some()) {
         return Vec::new();
     }
-    state.nodes.iter().filter(|node| groups.contains(&node.group)).collect()
+    state.live_nodes().map(|(_, node)| node).filter(|node| groups.contains(&node.group)).collect()
 }
 
 fn by_dimensions(state: &State, need: &PodNeed, quota: Option<QuotaNo>) -> Result<AmountByName, Problem> {
@@ -211,7 +211,9 @@ pub(crate) fn chosen_nodes<'n>(
     let gpu_type = match types.as_slice() {
         _ if !is_shared => None,
         [] => None,
-        [one] => state.nodes.iter().filter_map(|node| node.gpu_type.clone()).find(|of| of.eq_ignore_ascii_case(one)),
+        [one] => {
+            state.live_nodes().filter_map(|(_, node)| node.gpu_type.clone()).find(|of| of.eq_ignore_ascii_case(one))
+        }
         several => {
             let message = format!("GPUType is {}; all pods of a job have one type of GPUs", several.join(" and "));
             return Err(Problem::new(400, "InvalidParameter", message));

@@ -133,7 +133,7 @@ fn told(visit: &Visit, no: GroupNo) -> Result<Value, Problem> {
         "Name": shown_name(visit, group)?,
         "ResourceType": machine_word(group.resource_type),
         "Status": "Ready",
-        "NodeCount": state.nodes.iter().filter(|node| node.group == no).count(),
+        "NodeCount": state.live_nodes().filter(|(_, node)| node.group == no).count(),
     });
     if let Value::Object(told) = told {
         fields.extend(told);
@@ -144,8 +144,8 @@ fn told(visit: &Visit, no: GroupNo) -> Result<Value, Problem> {
 /// What a group has: its pool, or its nodes together.
 fn total(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
     let state = visit.state()?;
-    let nodes = state.nodes.iter().filter(|node| node.group == no);
-    let sum = nodes.fold(Amount::ZERO, |sum, node| sum.plus(&node.amount));
+    let nodes = state.live_nodes().filter(|(_, node)| node.group == no);
+    let sum = nodes.fold(Amount::ZERO, |sum, (_, node)| sum.plus(&node.amount));
     Ok(state.groups[no.at()].pool.unwrap_or(sum))
 }
 

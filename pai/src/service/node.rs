@@ -155,8 +155,7 @@ fn chosen(visit: &Visit, among: &Among) -> Result<Vec<NodeNo>, Problem> {
             && among.gpu_type.as_ref().is_none_or(|wanted| node.gpu_type.as_deref() == Some(wanted))
             && among.accelerated.is_none_or(|wanted| (state.cluster.gpus(&node.amount) > 0) == wanted)
     };
-    let nodes = state.nodes.iter().enumerate().filter(|(_, node)| is_meant(node));
-    Ok(nodes.map(|(at, _)| NodeNo::from_index(at)).collect())
+    Ok(state.live_nodes().filter(|(_, node)| is_meant(node)).map(|(no, _)| no).collect())
 }
 
 /// A pod on a node.

@@ -193,7 +193,9 @@ pub(super) fn take_nodes(
     who: &Identity,
     nodes: &[NodeReport],
 ) -> Result<(), Refused> {
-    for report in nodes {
+    // Who has not heard yet that a node was deleted goes on with the others.
+    let nodes = || nodes.iter().filter(|report| !is_deleted(state, &report.node));
+    for report in nodes() {
         let node = &report.node;
         let no = NodeId::new(node).ok().and_then(|id| state.node_no(&id));
         let Some(no) = no else {
@@ -213,12 +215,20 @@ pub(super) fn take_nodes(
         }
     }
     if let Some(contact) = contacts.get_mut(&who.name) {
-        contact.nodes.extend(nodes.iter().map(|report| report.node.clone()));
+        contact.nodes.retain(|node| !is_deleted(state, node));
+        contact.cordoned.retain(|node| !is_deleted(state, node));
+        contact.nodes.extend(nodes().map(|report| report.node.clone()));
         let unfit = |report: &NodeReport| {
             let reason = report.reason.clone().unwrap_or_default();
             (report.status == NodeStatus::Unfit).then(|| (report.node.clone(), reason))
         };
-        contact.unfit = nodes.iter().filter_map(unfit).collect();
+        contact.unfit = nodes().filter_map(unfit).collect();
     }
     Ok(())
+}
+
+/// Whether the cluster had a node of this name, and has it no more.
+fn is_deleted(state: &State, node: &str) -> bool {
+    let no = NodeId::new(node).ok().and_then(|id| state.node_no_ever(&id));
+    no.is_some_and(|no| state.nodes[no.at()].is_deleted)
 }

@@ -393,6 +393,22 @@ fn another_process_another_store_and_another_node_are_refused() {
     assert_eq!(told(&who("of-n2"), "n9"), unknown);
 }
 
+#[test]
+fn an_agent_goes_on_whose_node_was_deleted() {
+    let mut desk = Desk::with_both();
+    desk.send(&json!({ "scale_quotas": { "targets": [{ "quota": "q", "min": { "gpu": 8_000 } }] } }));
+    desk.send(&json!({ "delete_node": { "node": "n1" } }));
+    let (_, rows) = desk.sync("of-n1", Vec::new());
+    assert_eq!((rows, desk.contacts["of-n1"].nodes.len()), (0, 0));
+    // Nothing is heard of a machine that the cluster does not count on, and nothing is missed.
+    desk.submit("job", 1);
+    let (answer, _) = desk.sync("of-n2", Vec::new());
+    assert_eq!(answer.want.len(), 1);
+    desk.send(&json!({ "put_node": { "node": "n1", "group": "a", "amount": { "gpu": 8_000 } } }));
+    desk.sync("of-n1", Vec::new());
+    assert!(desk.contacts["of-n1"].nodes.contains("n1"));
+}
+
 impl Desk {
     fn try_sync_unknown(&mut self) -> String {
         self.try_sync("of-n1", 1, Vec::new()).expect_err("nobody knows it")

@@ -54,9 +54,12 @@ pub(in crate::explain) fn submission(state: &State, no: JobNo) -> Option<SubmitJ
 
 /// The nodes that a job may run on, as they are written on the wire.
 fn nodes(state: &State, choice: &NodeChoice) -> NodesByName {
-    let names = |numbers: &[NodeNo]| numbers.iter().map(|no| state.nodes[no.at()].id.clone()).collect();
+    let names =
+        |numbers: &mut dyn Iterator<Item = &NodeNo>| numbers.map(|no| state.nodes[no.at()].id.clone()).collect();
     let NodeChoice { gpu_type, only, without, passed_over: _ } = choice;
-    NodesByName { gpu_type: gpu_type.clone(), only: names(only), without: names(without) }
+    // A deleted node need not be kept out. Where only such are chosen, no submission will do, and none is made.
+    let without = names(&mut without.iter().filter(|no| !state.nodes[no.at()].is_deleted));
+    NodesByName { gpu_type: gpu_type.clone(), only: names(&mut only.iter()), without }
 }
 
 /// Pods of one kind, as they are written on the wire.

@@ -23,7 +23,8 @@ impl Supply {
         for (domain, free) in state.domains.list.iter().zip(&state.floor.pools).filter(|(domain, _)| domain.is_pool) {
             supply.add(state.cluster.gpus(&domain.amount), state.cluster.gpus(free), true);
         }
-        for (node, on) in state.nodes.iter().zip(&state.floor.nodes) {
+        for (no, node) in state.live_nodes() {
+            let on = &state.floor.nodes[no.at()];
             supply.add(state.cluster.gpus(&node.amount), state.cluster.gpus(&on.free), node.is_open());
         }
         for (no, offer) in state.market.live_offers() {

@@ -222,6 +222,7 @@ impl Tally {
             }
             Event::GroupPut { .. }
             | Event::NodePut { .. }
+            | Event::NodeDeleted { .. }
             | Event::Node { .. }
             | Event::OfferCreated { .. }
             | Event::OfferDeleted { .. }

@@ -24,6 +24,15 @@ pub struct UpdateCluster {
     pub is_restored: bool,
 }
 
+/// Removes a node on which nothing is held. One of its name that comes again is the same node to the jobs that name it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DeleteNode {
+    /// The node.
+    pub node: NodeId,
+}
+
 /// Says that a node has not been heard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

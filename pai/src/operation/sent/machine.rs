@@ -31,7 +31,7 @@ pub(crate) const CREATE_GROUP: &[Field] = &[
 pub(crate) const UPDATE_GROUP: &[Field] = &[
     read("Name"),
     read("Description"),
-    off("Unbind", "machines are taken out of a group by the native put_node"),
+    off("Unbind", "machines are taken out of a group by the native delete_node"),
     refused("UserVpc", NO_NETWORK),
 ];
 
