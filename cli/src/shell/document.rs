@@ -152,7 +152,7 @@ impl Document {
                     on_silence: Some(group.on_silence),
                 })
                 .collect(),
-            nodes: state.nodes.iter().map(|node| PutNode::of(state, node)).collect(),
+            nodes: state.live_nodes().map(|(_, node)| PutNode::of(state, node)).collect(),
             quotas: state
                 .live_quotas()
                 .map(|(_, quota)| CreateQuota {

@@ -33,6 +33,7 @@ pub mod jobs;
 pub mod keys;
 pub mod login;
 pub mod logs;
+pub mod node;
 pub mod nodes;
 pub mod offers;
 pub mod quotas;
@@ -56,6 +57,7 @@ use crate::shell::jobs::Jobs;
 use crate::shell::keys::Key;
 use crate::shell::login::Login;
 use crate::shell::logs::Logs;
+use crate::shell::node::OneNode;
 use crate::shell::quotas::Quotas;
 use crate::shell::submit::Submit;
 use crate::shell::wait::Wait;
@@ -117,8 +119,10 @@ pub enum ShellTask {
     Backup(BackupTask),
     /// Lists the offers of the spot market.
     Offers(At),
-    /// Lists the machines, with what is free and what is overdue.
+    /// Lists the machines and their agents, with what is free, what is held, and what is overdue.
     Nodes(At),
+    /// Cordons, uncordons, drains, declares dead or deletes a machine, after it was said what that means.
+    Node(OneNode),
     /// Lists what was decided lately.
     Events(Events),
 }
@@ -146,6 +150,7 @@ pub fn run(task: &ShellTask) -> Result<(), Failure> {
         ShellTask::Quotas(asked) => quotas::quotas(asked),
         ShellTask::Offers(at) => offers::offers(at),
         ShellTask::Nodes(at) => nodes::nodes(at),
+        ShellTask::Node(asked) => node::node(asked),
         ShellTask::Events(asked) => events::events(asked),
     }
 }

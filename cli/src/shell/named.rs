@@ -5,6 +5,8 @@ use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::id::NodeId;
+use engine::unit::id::NodeNo;
 use engine::unit::id::QuotaId;
 use engine::unit::id::QuotaNo;
 
@@ -20,6 +22,12 @@ pub fn job(state: &State, name: &str, place: &str) -> Result<JobNo, Failure> {
 pub fn quota(state: &State, name: &str, place: &str) -> Result<QuotaNo, Failure> {
     let found = QuotaId::new(name).ok().and_then(|id| state.quota_no(&id));
     found.ok_or_else(|| unknown(Noun::Quota, name, place, "`tidegate quotas`"))
+}
+
+/// A node.
+pub fn node(state: &State, name: &str, place: &str) -> Result<NodeNo, Failure> {
+    let found = NodeId::new(name).ok().and_then(|id| state.node_no(&id));
+    found.ok_or_else(|| unknown(Noun::Node, name, place, "`tidegate nodes`"))
 }
 
 /// That there is no such offer.

@@ -33,7 +33,7 @@ pub enum Side {
 pub struct Column {
     /// Its name in JSON; empty for what is drawn for people alone.
     pub key: &'static str,
-    /// Its head.
+    /// Its head; empty for what is for scripts alone.
     pub title: &'static str,
     /// Where its cells line up.
     pub side: Side,
@@ -58,6 +58,12 @@ impl Column {
     #[must_use]
     pub const fn drawn(title: &'static str) -> Self {
         Self::words("", title)
+    }
+
+    /// A column for scripts alone.
+    #[must_use]
+    pub const fn script(key: &'static str) -> Self {
+        Self::words(key, "")
     }
 
     /// The same in wide tables only.
@@ -187,7 +193,8 @@ impl Table {
         if self.rows.is_empty() {
             return format!("{}\n", self.empty);
         }
-        let kept: Vec<usize> = (0..self.columns.len()).filter(|at| is_wide || !self.columns[*at].is_wide).collect();
+        let is_kept = |column: &Column| !column.title.is_empty() && (is_wide || !column.is_wide);
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|at| is_kept(&self.columns[*at])).collect();
         let width = |at: usize| {
             let cells = self.rows.iter().map(|row| row[at].text.width());
             cells.chain([self.columns[at].title.width()]).max().unwrap_or(0)
