@@ -72,6 +72,34 @@ fn nodes() {
 }
 
 #[test]
+fn a_gpu_that_was_meant_whole_is_told_its_unit() {
+    let commands = |gpus: i64| {
+        let amount = format!(r#"{{"gpu":{gpus}}}"#);
+        [
+            format!(r#"{{"put_group":{{"group":"pool","resource_type":"general","pool":{amount}}}}}"#),
+            format!(r#"{{"create_quota":{{"quota":"q","parent":"root","min":{amount}}}}}"#),
+            format!(r#"{{"scale_quotas":{{"targets":[{{"quota":"root","min":{amount}}}]}}}}"#),
+            format!(r#"{{"submit_job":{{"job":"j","quota":"root","pods":[{{"amount":{amount}}}]}}}}"#),
+            format!(
+                r#"{{"create_offer":{{"offer":"o","resource_type":"lingjun","instance":{amount},"inventory":1,
+                "price":1000,"terms":{{"original_price":2000}}}}}}"#
+            ),
+        ]
+    };
+    for command in commands(8) {
+        let told = send(&mut small(), &command).unwrap_err().to_string();
+        let expected =
+            "is 8 thousandths of a GPU, and the smallest share is 10; amounts are in thousandths; did you mean 8000?";
+        assert!(told.ends_with(expected), "{command}: {told}");
+    }
+    let unit = |gpus: i64| {
+        let told = commands(gpus).map(|command| send(&mut small(), &command).err().map(|told| told.to_string()));
+        told.into_iter().flatten().filter(|told| told.contains("did you mean")).count()
+    };
+    assert_eq!([0, 1, 9, 10, 500].map(unit), [0, 5, 5, 0, 0]);
+}
+
+#[test]
 fn a_node_has_gpus_of_one_type() {
     let node =
         r#"{"put_node":{"node":"mixed","group":"machines","amount":{"gpu":1000,"other":1000},"status":"ready"}}"#;

@@ -165,8 +165,9 @@ mod tests {
         assert_eq!(told(r#"{"put_group":{"group":"m","resource_type":"lingjun"}}"#), "");
         let mut node =
             |gpus: u32| told(&format!(r#"{{"put_node":{{"node":"n1","group":"m","amount":{{"gpu":{gpus}}}}}}}"#));
-        assert!(node(8).ends_with(
-            "8 thousandths of a GPU; amounts are in thousandths, and a node has whole GPUs; did you mean 8000?"
+        assert!(node(8).ends_with("amounts are in thousandths; did you mean 8000?"), "{}", node(8));
+        assert!(node(16).ends_with(
+            "16 thousandths of a GPU; amounts are in thousandths, and a node has whole GPUs; did you mean 16000?"
         ));
         assert!(node(1500).ends_with("amounts are in thousandths, and a node has whole GPUs"));
         assert!(node(17_000).starts_with("GPUs of node n1"), "{}", node(17_000));

@@ -7,6 +7,8 @@ use crate::message::rejection::Noun;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
+use crate::unit::amount::DimensionKind;
+use crate::unit::amount::GPU;
 use crate::unit::amount::Guarantee;
 use crate::unit::id::GroupId;
 use crate::unit::id::GroupNo;
@@ -66,9 +68,22 @@ pub(super) fn guarantee(state: &State, what: impl Display, by_name: &AmountByNam
             .dimension(name)
             .ok_or_else(|| Rejection::Unknown { noun: Noun::Dimension, name: name.clone() })?;
         in_range(format_args!("{name} of {what}"), value, 0, limit::AMOUNT_MAX)?;
+        if state.cluster.dimensions[at].kind == DimensionKind::Gpu && (1..limit::GPU_SHARE_MIN).contains(&value) {
+            return Err(Rejection::Structure { reason: too_small_a_share(name, &what, value) });
+        }
         guarantee.state(at, value);
     }
     Ok(guarantee)
+}
+
+/// Nothing asks for so little of a GPU; who writes 8 for eight of them is told the unit.
+fn too_small_a_share(name: &str, what: &impl Display, thousandths: i64) -> String {
+    format!(
+        "{name} of {what} is {thousandths} thousandths of a GPU, and the smallest share is {}; amounts are in thousandths; \
+         did you mean {}?",
+        limit::GPU_SHARE_MIN,
+        thousandths * GPU
+    )
 }
 
 /// `what` is put into words only when something is wrong.

@@ -30,6 +30,8 @@ pub const PODS_MAX: u32 = 10_000;
 pub const ROLES_MAX: usize = 16;
 /// The largest value of any dimension of any amount: far above every machine, far below overflow.
 pub const AMOUNT_MAX: i64 = 1_000_000_000_000;
+/// The least of a GPU that anything asks for or has, in thousandths: what is below it was meant as whole ones.
+pub const GPU_SHARE_MIN: i64 = 10;
 /// The longest period that can be asked for, in milliseconds: 100 years.
 pub const PERIOD_MS_MAX: i64 = 100 * 365 * 24 * 3_600_000;
 /// Quotas that one scale command may name.
