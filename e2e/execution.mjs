@@ -152,7 +152,7 @@ async function exchanges() {
   };
   const { incarnation } = (await say("hello", { store: "played" })).body;
   const reports = nodes.map((node) => ({ node, gpus: GPUS, status: "ready", reason: null }));
-  const sync = (runs) => say("sync", { incarnation, answered: null, nodes: reports, runs });
+  const sync = (runs) => say("sync", { incarnation, answered: null, nodes: reports, runs, keeps: true });
   await sync([]);
   let next = 0;
   const submitter = async () => {
@@ -160,7 +160,7 @@ async function exchanges() {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, submitter));
   const { want } = (await sync([])).body;
-  const runs = want.map(({ run, job }) => ({ run, job, state: "running", told: false, since_ms: 5_000, log_bytes: 0, checkpoint_ms: null }));
+  const runs = want.map(({ run, job }) => ({ run, job, state: "running", since_ms: 5_000, log_bytes: 0 }));
   // What is new is told once, a thousand at a time.
   for (let told = 0; told <= runs.length / 1_000 + 1; told += 1) await sync(runs);
   const before = (await cluster.hash()).seq;

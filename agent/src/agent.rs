@@ -87,6 +87,7 @@ impl Agent {
             answered: self.newest.as_ref().map(|answer| answer.version),
             nodes: listing.nodes.clone(),
             runs: listing.runs.iter().map(|(run, seen)| seen.report(*run, now)).collect(),
+            keeps: true,
             offered: listing.offered.clone(),
         }
     }
@@ -139,7 +140,8 @@ impl Agent {
 
     /// What should not be there: told to stop, wanted by nobody, or left by somebody; and what may be forgotten.
     fn ended(&self, answer: &SyncAnswer, listing: &Listing, now: u64) -> Vec<Act> {
-        let wanted: BTreeSet<RunId> = answer.want.iter().map(|want| want.run).collect();
+        let wanted = answer.want.iter().map(|want| want.run).chain(answer.keep.iter().copied());
+        let wanted: BTreeSet<RunId> = wanted.collect();
         let mut acts = Vec::new();
         for (run, (job, kill_at)) in &self.told {
             if listing.runs.get(run).is_none_or(|seen| must_be_told(seen, *kill_at)) {

@@ -64,6 +64,9 @@ pub struct SyncRequest {
     pub nodes: Vec<NodeReport>,
     /// Its runs, ended ones included until they may be forgotten.
     pub runs: Vec<RunReport>,
+    /// Whether it takes runs that go on by their names alone; agents of before were told everything of them each time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps: bool,
     /// Jobs that people have submitted to its machines' own scheduler; none of an agent that adopts none, or cannot tell now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<Offered>,
@@ -104,12 +107,14 @@ pub struct RunReport {
     /// How far it is.
     pub state: RunState,
     /// Whether it was told to stop before it ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
     /// For how long it has been so, when the request was sent.
     pub since_ms: u64,
     /// How much it has printed.
     pub log_bytes: u64,
     /// How long ago it reported a checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_ms: Option<u64>,
 }
 
@@ -163,8 +168,11 @@ pub struct SyncAnswer {
     pub version: Version,
     /// When to ask again, unless somebody rings.
     pub interval_ms: u64,
-    /// All runs that should live. What stands nowhere in an answer is stopped.
+    /// All runs that should live, but for those that go on. What stands nowhere in an answer is stopped.
     pub want: Vec<Want>,
+    /// Runs that should live and of which the request says that they do: nothing more has to be said of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<RunId>,
     /// Runs that should end.
     pub stop: Vec<StopOrder>,
     /// Ended runs whose end is in the log.
@@ -287,11 +295,11 @@ impl SyncAnswer {
     /// Whether the agent can take it. It acts on all of an answer or on none of it.
     pub fn check(&self) -> Result<(), BadMessage> {
         format(self.format)?;
-        bounded(self.want.len() + self.stop.len(), RUNS_MAX, "runs")?;
+        bounded(self.want.len() + self.keep.len() + self.stop.len(), RUNS_MAX, "runs")?;
         bounded(self.forget.len(), RUNS_MAX, "runs")?;
         self.want.iter().try_for_each(Want::check)?;
         self.stop.iter().try_for_each(|order| name(&order.job, "job"))?;
-        let wanted = self.want.iter().map(|want| want.run);
+        let wanted = self.want.iter().map(|want| want.run).chain(self.keep.iter().copied());
         once(wanted.chain(self.stop.iter().map(|order| order.run)).chain(self.forget.iter().copied()))
     }
 }

@@ -50,8 +50,9 @@ fn want(id: &str, job: &str, gpus: &[u16]) -> Want {
 
 fn answer(revision: u64, want: &[Want]) -> SyncAnswer {
     let version = Version { epoch: 0, revision };
-    let (want, stop, forget) = (want.to_vec(), Vec::new(), Vec::new());
-    SyncAnswer { format: FORMAT, incarnation: 1, version, interval_ms: 1_000, want, stop, forget, offered: Vec::new() }
+    let (want, keep, stop, forget) = (want.to_vec(), Vec::new(), Vec::new(), Vec::new());
+    let (format, interval_ms, offered) = (FORMAT, 1_000, Vec::new());
+    SyncAnswer { format, incarnation: 1, version, interval_ms, want, keep, stop, forget, offered }
 }
 
 fn seen(job: &str, gpus: &[u16], phase: Phase) -> Seen {
@@ -157,6 +158,15 @@ fn what_nobody_wants_is_stopped_and_what_nobody_watches_is_cleared() {
     let unwanted = stop("a", NOW + UNWANTED_GRACE_MS, Instead::Unstarted);
     let orphan = stop("b", NOW, Instead::Lost);
     assert_eq!(agent.decide(&all, NOW), [Act::Stop(run("0-1"), unwanted), Act::Stop(run("0-2"), orphan)]);
+}
+
+#[test]
+fn what_goes_on_is_named_and_nothing_more() {
+    let running = listing(&[("0-1", seen("a", &[0], RUNNING))]);
+    let agent = told(SyncAnswer { keep: vec![run("0-1")], ..answer(1, &[]) });
+    assert_eq!(agent.decide(&running, NOW), []);
+    let other = told(SyncAnswer { keep: vec![run("0-2")], ..answer(1, &[]) });
+    assert_eq!(other.decide(&running, NOW).len(), 1, "it is not wanted, and the other one is asked for again");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use agent::exit::Exit;
 use agent::message::FORMAT;
 use agent::message::Hello;
 use agent::message::Pod;
+use agent::message::RunReport;
 use agent::message::RunState;
 use agent::message::StopOrder;
 use agent::message::SyncAnswer;
@@ -307,7 +308,9 @@ impl Authority {
             let contact = &mut self.contacts[agent];
             (contact.is_known, contact.strangers) = (true, strangers);
         }
-        Some(self.answer(agent, forget, now))
+        let has_begun = |report: &&RunReport| matches!(report.state, RunState::Running | RunState::Stopping);
+        let begun = request.runs.iter().filter(has_begun).map(|report| report.run).collect();
+        Some(self.answer(agent, &begun, forget, now))
     }
 
     /// Which run a report ends.
@@ -319,14 +322,18 @@ impl Authority {
         }
     }
 
-    fn answer(&self, agent: usize, forget: Vec<RunId>, now: u64) -> SyncAnswer {
-        let (mut want, mut stop) = (Vec::new(), Vec::new());
+    fn answer(&self, agent: usize, begun: &BTreeSet<RunId>, forget: Vec<RunId>, now: u64) -> SyncAnswer {
+        let (mut want, mut keep, mut stop) = (Vec::new(), Vec::new(), Vec::new());
         let mine = |(id, run): (&RunId, &Run)| {
             run.parts.get(&agent).filter(|part| !part.has_ended).map(|part| (*id, run.clone(), part.pods.clone()))
         };
         for (id, run, pods) in self.facts.runs.iter().filter_map(mine) {
             if let Some(kill_at) = run.kill_at {
                 stop.push(StopOrder { run: id, job: run.job, kill_in_ms: kill_at.saturating_sub(now) });
+                continue;
+            }
+            if begun.contains(&id) {
+                keep.push(id);
                 continue;
             }
             want.push(Want {
@@ -347,6 +354,7 @@ impl Authority {
             interval_ms: 1_000,
             forget: forget.into_iter().filter(|run| want.iter().all(|want| want.run != *run)).collect(),
             want,
+            keep,
             stop,
             offered: Vec::new(),
         }

@@ -12,6 +12,7 @@ use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::sort;
 use engine::unit::time::Timestamp;
 
 use crate::agents::contact::Contact;
@@ -100,9 +101,11 @@ fn serves_any(state: &State, contact: &Contact, pods: &[&PodAt]) -> bool {
     nodes.into_iter().any(|node| contact.nodes.contains(node.id.as_str()))
 }
 
-/// The jobs of runs on an agent's nodes.
+/// The jobs of runs on an agent's nodes, those first that have not begun as far as is known: who asks what a job executes is
+/// about to begin it.
 pub(super) fn jobs_on<'a>(state: &'a State, contact: Option<&'a Contact>) -> impl Iterator<Item = JobId> + 'a {
-    let jobs = current(state).into_values().map(|no| &state.jobs[no]);
+    let mut jobs: Vec<&Job> = current(state).into_values().map(|no| &state.jobs[no]).collect();
+    sort::by_key(&mut jobs, |job| !job.is_unconfirmed());
     let is_there = move |job: &&Job| contact.is_some_and(|contact| !pods(state, job, contact).is_empty());
-    jobs.filter(is_there).map(|job| job.spec.id.clone())
+    jobs.into_iter().filter(is_there).map(|job| job.spec.id.clone())
 }

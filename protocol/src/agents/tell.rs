@@ -1,5 +1,6 @@
 //! What an agent is told: what should live on its nodes, what should stop, and what it may forget.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use agent::exit::Exit;
@@ -48,8 +49,9 @@ pub(super) fn tell(
 ) -> SyncAnswer {
     let current = books::current(state);
     let is_held = contact::is_held(state, contacts, serving);
-    let is_there = |run: RunId| request.runs.iter().any(|report| report.run == run);
-    let (mut want, mut stop) = (Vec::new(), Vec::new());
+    let reported: BTreeMap<RunId, &RunState> = request.runs.iter().map(|report| (report.run, &report.state)).collect();
+    let has_begun = |run| matches!(reported.get(run), Some(RunState::Running | RunState::Stopping));
+    let (mut want, mut keep, mut stop) = (Vec::new(), Vec::new(), Vec::new());
     for (run, no) in &current {
         let (job, Some(contact)) = (&state.jobs[*no], contacts.get(&who.name)) else { continue };
         let leaves = books::leaves_until(state, job, contact);
@@ -64,7 +66,10 @@ pub(super) fn tell(
             stop.push(until(at));
         } else if has_failed(state, job, contacts, *run) {
             stop.push(order(REST_GRACE_MS));
-        } else if !(is_held && run.epoch() == state.cluster.epoch && !is_there(*run)) {
+        } else if request.keeps && has_begun(run) {
+            // What it executes is not read for that: most runs of most exchanges only go on.
+            keep.push(*run);
+        } else if !(is_held && run.epoch() == state.cluster.epoch && !reported.contains_key(run)) {
             let script = script(&job.spec.id).map(|text| sha256(text.as_bytes()));
             want.extend(script.map(|script| wanted(state, job, *run, contact, script)));
         }
@@ -77,6 +82,7 @@ pub(super) fn tell(
         version: Version { epoch: state.cluster.epoch, revision: state.revision },
         interval_ms: INTERVAL_MS,
         want,
+        keep,
         stop,
         forget: over.map(|report| report.run).collect(),
         offered: Vec::new(),

@@ -41,7 +41,7 @@ use crate::world::sender;
 
 /// A cluster of two machines with 8 GPUs each, `n1` in group `a` and `n2` in group `b`.
 pub(crate) struct Desk {
-    disk: Disk,
+    pub(crate) disk: Disk,
     pub(crate) cluster: Cluster<Disk>,
     pub(crate) contacts: Contacts,
     pub(crate) now: Timestamp,
@@ -96,16 +96,25 @@ impl Desk {
 
     /// Submits a job of so many pods of 8 GPUs; who is rung for by it.
     pub(crate) fn submit(&mut self, job: &str, pods: u32) -> Vec<String> {
-        self.submit_as("DLC", job, pods)
+        self.submit_of(job, pods, 8, &["true"])
     }
 
     fn submit_as(&mut self, module: &str, job: &str, pods: u32) -> Vec<String> {
+        self.submit_spec(module, job, (pods, 8), &["true"])
+    }
+
+    /// The same of pods with so many GPUs that execute this.
+    pub(crate) fn submit_of(&mut self, job: &str, pods: u32, gpus: u32, line: &[&str]) -> Vec<String> {
+        self.submit_spec("DLC", job, (pods, gpus), line)
+    }
+
+    fn submit_spec(&mut self, module: &str, job: &str, (pods, gpus): (u32, u32), line: &[&str]) -> Vec<String> {
         self.n_commands += 1;
-        let pods = json!([{ "count": pods, "amount": { "gpu": 8000 } }]);
+        let pods = json!([{ "count": pods, "amount": { "gpu": gpus * 1000 } }]);
         let job_spec = json!({ "job": job, "quota": "q", "module": module, "pods": pods, "fault_tolerance": {} });
         let command = json!({ "submit_job": job_spec });
         let envelope = envelope(&format!("command-{}", self.n_commands), &command);
-        let text = json!({ "format": 1, "command": ["true"] }).to_string();
+        let text = json!({ "format": 1, "command": line }).to_string();
         let note = Note::new(script::note_name(&id(job)), text);
         let noted = self.cluster.submit_noted(&envelope, &sender(), &[NoteChange::Put(note)], self.now);
         self.rung(&noted.expect("it is accepted"))
@@ -129,7 +138,8 @@ impl Desk {
         let nodes = vec![NodeReport { node, gpus: 8, status: NodeStatus::Ready, reason: None }];
         let epoch = self.cluster.with_state(|state| state.cluster.epoch).expect("it is read");
         let answered = Some(Version { epoch, revision: before.revision });
-        let request = SyncRequest { format: FORMAT, incarnation, answered, nodes, runs, offered: Vec::new() };
+        let request =
+            SyncRequest { format: FORMAT, incarnation, answered, nodes, runs, keeps: true, offered: Vec::new() };
         let heard = self.cluster.sync(&mut self.contacts, &who(agent), &request, self.now);
         let heard = heard.map_err(|unheard| words(&unheard))?;
         let after = self.cluster.mark().expect("it is read");
@@ -271,8 +281,9 @@ fn a_run_on_two_machines_ends_when_nothing_of_it_lives_on_either() {
     let run_id = want.run;
     assert_eq!(desk.sync("of-n1", vec![run(run_id, "job", RunState::Running)]).1, 0);
     assert_eq!(desk.phase("job"), "starting", "half of it is not there");
+    assert_eq!(desk.sync("of-n2", Vec::new()).0.want[0].pods[0].rank, 1);
     let (answer, rows) = desk.sync("of-n2", vec![run(run_id, "job", RunState::Running)]);
-    assert_eq!((answer.want[0].pods[0].rank, rows, desk.phase("job")), (1, 1, "running".into()));
+    assert_eq!((answer.keep, rows, desk.phase("job")), (vec![run_id], 1, "running".into()));
 
     let (answer, rows) = desk.sync("of-n1", vec![exited(run_id, "job", 7, false)]);
     assert_eq!((answer.want.len(), answer.stop.len(), answer.forget.len(), rows), (0, 0, 0, 0), "it is not over");
@@ -381,6 +392,7 @@ fn another_process_another_store_and_another_node_are_refused() {
             answered: None,
             nodes: vec![node(name)],
             runs: Vec::new(),
+            keeps: true,
             offered: Vec::new(),
         };
         let heard = desk.cluster.sync(&mut desk.contacts, who, &request, desk.now);

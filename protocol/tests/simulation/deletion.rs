@@ -259,8 +259,15 @@ fn agents_are_told_to_stop_what_lives_and_to_forget_the_rest() {
     let runs =
         vec![report(1, RunState::Running), report(2, RunState::Ended(Exit::Code(0))), report(3, RunState::Prepared)];
     let answered = Some(Version { epoch: 0, revision: tombstone.revision });
-    let request =
-        SyncRequest { format: FORMAT, incarnation: 7, answered, nodes: Vec::new(), runs, offered: Vec::new() };
+    let request = SyncRequest {
+        format: FORMAT,
+        incarnation: 7,
+        answered,
+        nodes: Vec::new(),
+        runs,
+        keeps: true,
+        offered: Vec::new(),
+    };
     let answer = tombstone.farewell(&request);
     assert_eq!(answer.check(), Ok(()));
     assert!(answered < Some(answer.version), "it is newer than everything that they were told");

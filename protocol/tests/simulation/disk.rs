@@ -64,6 +64,8 @@ struct Inner {
     n_written: u64,
     /// Rows of the log and of notes that were read, those that are added up included.
     n_read: Cell<u64>,
+    /// How often a note was asked for by its name.
+    n_asked: Cell<u64>,
 }
 
 /// A handle; clones are the same disk.
@@ -108,6 +110,11 @@ impl Disk {
     /// How many rows of the log and of notes were read.
     pub(crate) fn n_read(&self) -> u64 {
         self.0.borrow().n_read.get()
+    }
+
+    /// How often a note was asked for by its name.
+    pub(crate) fn n_asked(&self) -> u64 {
+        self.0.borrow().n_asked.get()
     }
 
     /// How many rows the log still has.
@@ -292,10 +299,12 @@ impl LogStore for Disk {
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, Fault> {
-        if self.0.borrow().plan == Plan::FailNotes {
+        let inner = self.0.borrow();
+        inner.n_asked.update(|count| count + 1);
+        if inner.plan == Plan::FailNotes {
             return Err(Fault::log("planned, notes"));
         }
-        Ok(self.0.borrow().tables.notes.get(name).map(|(_, _, note)| note.text.clone()))
+        Ok(inner.tables.notes.get(name).map(|(_, _, note)| note.text.clone()))
     }
 
     fn note_names(&self, start: &str) -> Result<Vec<String>, Fault> {

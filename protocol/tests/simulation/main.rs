@@ -14,6 +14,7 @@ mod damage;
 mod deletion;
 mod deletion_blind;
 mod disk;
+mod exchange;
 mod figures;
 mod health;
 mod hostile;
