@@ -9,6 +9,8 @@
 #[expect(dead_code, reason = "restores and machines without power are for the simulation")]
 #[path = "../../../tests/simulation/authority.rs"]
 mod authority;
+#[path = "../../../tests/simulation/books.rs"]
+mod books;
 #[expect(dead_code, reason = "the simulation does these wrong; here nothing is")]
 #[path = "../../../tests/simulation/flaw.rs"]
 mod flaw;

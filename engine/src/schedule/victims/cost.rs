@@ -58,11 +58,14 @@ pub struct Worth<'a> {
     pub pod: Reverse<Option<u32>>,
 }
 
+/// When somebody comes among those who lose the same: start, job and pod.
+pub type Turn<'a> = (Reverse<Timestamp>, &'a JobId, Reverse<Option<u32>>);
+
 impl<'a> Worth<'a> {
     /// Who is taken in a choice, the newest first: of choices that cost the same the first in this order is taken.
     #[must_use]
-    pub fn turns(choice: impl Iterator<Item = Self>) -> Vec<(Reverse<Timestamp>, &'a JobId, Reverse<Option<u32>>)> {
-        let mut turns: Vec<_> = choice.map(|worth| (worth.started, worth.id, worth.pod)).collect();
+    pub fn turns(choice: impl Iterator<Item = Self>) -> Vec<Turn<'a>> {
+        let mut turns: Vec<Turn<'_>> = choice.map(|worth| (worth.started, worth.id, worth.pod)).collect();
         sort::by_key(&mut turns, |turn| *turn);
         turns
     }
