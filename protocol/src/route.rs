@@ -187,6 +187,10 @@ impl Route {
     const fn with(self, query: &'static [&'static str]) -> Self {
         Self { query, ..self }
     }
+
+    const fn at(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
 }
 
 /// All of them.
@@ -236,7 +240,7 @@ pub const ROUTES: [Route; 40] = [
     get(Call::Events, "/v1/clusters/{cluster}/events", SEE, Place::Object),
     post(Call::Restore, "/v1/clusters/{cluster}/restore", RUN).with(&["from", "head", "force", "anew"]),
     get(Call::Object, "/v1/clusters/{cluster}/objects/{object}", Who::Known, Place::Front),
-    Route { place: Place::Front, ..post(Call::Import, "/v1/clusters/{cluster}/imported/{object}", Who::Known) },
+    post(Call::Import, "/v1/clusters/{cluster}/imported/{object}", Who::Known).at(Place::Front),
     post(Call::Flush, "/v1/clusters/{cluster}/flush", RUN),
     get(Call::Deletion, "/v1/clusters/{cluster}/deletion", RUN, Place::Object),
     post(Call::Delete, "/v1/clusters/{cluster}/delete", RUN).with(&["confirm"]),
