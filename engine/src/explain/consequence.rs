@@ -56,7 +56,6 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }
             | Event::NodePut { .. }
-            | Event::NodeDeleted { .. }
             | Event::Node { .. }
             | Event::ClusterUpdated { .. }
             | Event::QuotaCreated { .. }

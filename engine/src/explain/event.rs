@@ -46,7 +46,6 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::GroupPut { group, .. } => format!("resource group {} was added or changed", group.id),
         Event::NodePut { node, .. } if node.status == NodeStatus::Dead => format!("node {} was declared dead", node.id),
         Event::NodePut { node, .. } => format!("node {} was added or changed", node.id),
-        Event::NodeDeleted { no } => format!("node {} was deleted", state.nodes[no.at()].id),
         Event::Node { no, at, step } => node_step(&state.nodes[no.at()].id, step, *at),
         Event::QuotaCreated { quota, .. } => {
             format!("{} was created with {}", quota.id, amount(state, &quota.min.amount))
@@ -152,13 +151,14 @@ fn run_step(step: &RunStep, at: Timestamp) -> String {
     }
 }
 
-/// Whether a node is heard.
+/// What has become of a node.
 fn node_step(node: &NodeId, step: &NodeStep, at: Timestamp) -> String {
     match step {
         NodeStep::Silent { since, .. } if *since >= at => format!("node {node} is not heard any more"),
         NodeStep::Silent { since, .. } => format!("node {node} has not been heard for {}", period(at - *since)),
         NodeStep::Heard => format!("node {node} is heard again"),
         NodeStep::Lost => format!("node {node} has been silent for so long that what ran there has been killed"),
+        NodeStep::Deleted => format!("node {node} was deleted"),
     }
 }
 

@@ -258,7 +258,6 @@ impl<'a> Veil<'a> {
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }
             | Event::NodePut { .. }
-            | Event::NodeDeleted { .. }
             | Event::Node { .. }
             | Event::ClusterUpdated { .. }
             | Event::QuotaCreated { .. }

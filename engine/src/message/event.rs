@@ -72,12 +72,7 @@ pub enum Event {
         /// What it is now.
         node: Box<Node>,
     },
-    /// A node was removed.
-    NodeDeleted {
-        /// The node.
-        no: NodeNo,
-    },
-    /// A node was heard, or not.
+    /// A node was heard, or not, or was removed.
     Node {
         /// Its number.
         no: NodeNo,

@@ -92,7 +92,7 @@ impl Silence {
     }
 }
 
-/// What can become of a node beside what people make of it.
+/// What can become of a node that is not put anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -109,6 +109,8 @@ pub enum NodeStep {
     Heard,
     /// It was silent for so long that what ran there has been killed.
     Lost,
+    /// It was removed.
+    Deleted,
 }
 
 /// A resource group: nodes, or a pool of which any split fits.

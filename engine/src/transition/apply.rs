@@ -67,14 +67,10 @@ fn apply_change(state: &mut State, event: &Event) {
             set(&mut state.nodes, no.at(), (**node).clone());
             state.restructure();
         }
-        Event::NodeDeleted { no } => {
-            let node = &mut state.nodes[no.at()];
-            (node.is_deleted, node.silence) = (true, None);
-            state.restructure();
-        }
         Event::Node { no, step, .. } => {
-            let silence = &mut state.nodes[no.at()].silence;
-            *silence = silence_after(*silence, step);
+            let node = &mut state.nodes[no.at()];
+            node.silence = silence_after(node.silence, step);
+            node.is_deleted |= *step == NodeStep::Deleted;
             state.restructure();
         }
         Event::QuotaCreated { no, quota } => {
@@ -160,7 +156,7 @@ fn silence_after(before: Option<Silence>, step: &NodeStep) -> Option<Silence> {
             Some(Silence { since: *since, stop_after: *stop_after, is_lost: false })
         }
         NodeStep::Lost => before.map(|silence| Silence { is_lost: true, ..silence }),
-        NodeStep::Heard => None,
+        NodeStep::Heard | NodeStep::Deleted => None,
     }
 }
 
@@ -270,7 +266,6 @@ fn apply_to_job(state: &mut State, event: &Event) {
         Event::ClusterCreated { .. }
         | Event::GroupPut { .. }
         | Event::NodePut { .. }
-        | Event::NodeDeleted { .. }
         | Event::Node { .. }
         | Event::ClusterUpdated { .. }
         | Event::QuotaCreated { .. }

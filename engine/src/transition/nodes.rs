@@ -76,7 +76,7 @@ pub(super) fn delete(state: &State, command: &DeleteNode, now: Timestamp) -> Res
     let mut nodes = state.nodes.clone();
     nodes[no.at()].is_deleted = true;
     check_tree(&state.cluster, &state.groups, &nodes, &state.quotas, &Set::new())?;
-    Ok(halt::machines_changed(state, Event::NodeDeleted { no }, now))
+    Ok(halt::machines_changed(state, Event::Node { no, at: now, step: NodeStep::Deleted }, now))
 }
 
 /// The first node that has been silent for so long that what ran there has been killed.

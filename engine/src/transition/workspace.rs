@@ -158,7 +158,6 @@ pub(super) fn apply(state: &mut State, event: &Event) {
         | Event::KeyForgotten { .. }
         | Event::Veiled
         | Event::NodePut { .. }
-        | Event::NodeDeleted { .. }
         | Event::Node { .. }
         | Event::ClusterUpdated { .. }
         | Event::QuotaCreated { .. }

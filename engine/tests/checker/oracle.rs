@@ -17,6 +17,7 @@ use engine::message::event::Event;
 use engine::quota::settings::QueueStrategy;
 use engine::unit::id::JobId;
 use engine::unit::id::QuotaId;
+use engine::unit::limit::GPU_SHARE_MIN;
 use engine::unit::priority::Priority;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -218,7 +219,9 @@ fn with(example: &Example, acts: Vec<Act>) -> Story {
 }
 
 fn waits_alone(example: &Example, quota: &QuotaId, priority: Priority) -> bool {
-    [1, 1000].into_iter().all(|size| with(example, vec![submit("alone", quota, priority, size)]).waiting().count() == 1)
+    [GPU_SHARE_MIN, 1000]
+        .into_iter()
+        .all(|size| with(example, vec![submit("alone", quota, priority, size)]).waiting().count() == 1)
 }
 
 fn all_priorities() -> impl Iterator<Item = Priority> {
@@ -244,8 +247,8 @@ fn can_ever_act(example: &Example, quota: &QuotaId, policy: Policy) -> bool {
             all_priorities().any(|urgent| {
                 [own(example, home), total].into_iter().filter(|size| *size > 0).any(|size| {
                     let acts = vec![
-                        submit("full", quota, Priority::HIGHEST, own(example, quota).max(1)),
-                        submit("running", home, running, own(example, home).max(1)),
+                        submit("full", quota, Priority::HIGHEST, own(example, quota).max(GPU_SHARE_MIN)),
+                        submit("running", home, running, own(example, home).max(GPU_SHARE_MIN)),
                         submit("urgent", quota, urgent, size),
                     ];
                     let on = with(example, acts.clone());

@@ -90,7 +90,6 @@ impl All {
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }
             | Event::NodePut { .. }
-            | Event::NodeDeleted { .. }
             | Event::Node { .. }
             | Event::ClusterUpdated { .. }
             | Event::QuotaCreated { .. }

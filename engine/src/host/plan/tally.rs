@@ -222,7 +222,6 @@ impl Tally {
             }
             Event::GroupPut { .. }
             | Event::NodePut { .. }
-            | Event::NodeDeleted { .. }
             | Event::Node { .. }
             | Event::OfferCreated { .. }
             | Event::OfferDeleted { .. }

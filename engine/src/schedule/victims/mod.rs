@@ -8,10 +8,11 @@
 //! 3. [`candidate`] and `eligible`: who may be taken of them, and why the others are safe;
 //! 4. [`need`]: what has to be freed, and whether a set frees it;
 //! 5. [`mod@shortlist`]: whom to look at, which is rarely everybody;
-//! 6. [`search`]: the cheapest set that does, by its [`cost`].
+//! 6. [`search`]: the cheapest set that does, by its [`cost`]; on nodes `by_node`; [`tally`] keeps its books.
 //!
 //! Amounts alone are covered by the same search ([`cover`]).
 
+mod by_node;
 pub mod candidate;
 pub mod cost;
 pub mod cover;
@@ -23,6 +24,7 @@ pub mod right;
 pub mod rule;
 pub mod search;
 pub mod shortlist;
+pub mod tally;
 
 use std::cell::LazyCell;
 
@@ -45,11 +47,11 @@ use crate::schedule::victims::candidate::items;
 use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
-use crate::schedule::victims::need::Tally;
 use crate::schedule::victims::quest::Quest;
 use crate::schedule::victims::rule::Rule;
 use crate::schedule::victims::search::NotFound;
 use crate::schedule::victims::shortlist::shortlist;
+use crate::schedule::victims::tally::Tally;
 use crate::state::roster::Claim;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;

@@ -1,9 +1,6 @@
 //! What has to be freed for a job, and whether a set of victims frees it.
 
-mod by_node;
-
 use std::cell::OnceCell;
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::job::hold::Blocker;
@@ -24,8 +21,6 @@ use crate::schedule::trial::Trial;
 use crate::schedule::victims::candidate::Candidate;
 use crate::schedule::victims::quest::Quest;
 use crate::schedule::victims::right::Right;
-use crate::schedule::victims::search::Books;
-use crate::schedule::victims::search::ByNode;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::DomainNo;
@@ -47,9 +42,9 @@ pub struct Need {
     claim: Claim,
     is_held_against_books: bool,
     /// On nodes.
-    shape: Option<Arc<Shape>>,
+    pub(super) shape: Option<Arc<Shape>>,
     /// Of a gang of equal pods on nodes: its only role.
-    role: Option<Role>,
+    pub(super) role: Option<Role>,
     /// How many of these pods have no room yet, once somebody has asked: often amounts alone tell that nobody helps.
     pods_short: OnceCell<i64>,
 }
@@ -74,7 +69,7 @@ impl Need {
     }
 
     /// How many pods of a role have no room without victims; negative where there is room for more.
-    fn pods_short(&self, trial: &Trial<'_>, role: &Role) -> i64 {
+    pub(super) fn pods_short(&self, trial: &Trial<'_>, role: &Role) -> i64 {
         *self.pods_short.get_or_init(|| {
             let state = trial.state;
             let forbidden = match &self.shape {
@@ -149,7 +144,7 @@ impl Claim {
 }
 
 /// How many times an amount it takes to cover another one, wherever it helps at all.
-fn times(amount: &Amount, asked: &Amount) -> usize {
+pub(super) fn times(amount: &Amount, asked: &Amount) -> usize {
     let helps = (0..DIMENSIONS_MAX).filter(|&at| amount[at] > 0 && asked[at] > 0);
     let most = helps.map(|at| asked[at].unsigned_abs().div_ceil(amount[at].unsigned_abs())).max().unwrap_or(0);
     usize::try_from(most).unwrap_or(usize::MAX)
@@ -165,7 +160,7 @@ fn masked_to(short: &Amount, asked: &Amount) -> Amount {
 }
 
 /// Whether pods that may run on these nodes may start on one.
-fn is_open(trial: &Trial<'_>, choice: &NodeChoice, no: NodeNo) -> bool {
+pub(super) fn is_open(trial: &Trial<'_>, choice: &NodeChoice, no: NodeNo) -> bool {
     let node = &trial.state.nodes[no.at()];
     let domain = trial.state.domains.of_group(node.group);
     trial.state.floor.is_open(no, domain)
@@ -175,14 +170,14 @@ fn is_open(trial: &Trial<'_>, choice: &NodeChoice, no: NodeNo) -> bool {
 
 /// What a set of victims frees, kept while victims are added and spared.
 pub struct Freed<'t> {
-    trial: &'t Trial<'t>,
-    need: &'t Need,
-    quota: Amount,
-    floor: Amount,
-    nodes: Draft<'t, NodeUse>,
-    slots: i64,
+    pub(super) trial: &'t Trial<'t>,
+    pub(super) need: &'t Need,
+    pub(super) quota: Amount,
+    pub(super) floor: Amount,
+    pub(super) nodes: Draft<'t, NodeUse>,
+    pub(super) slots: i64,
     /// The books without the victims, where amounts do not tell all.
-    books: Option<(Draft<'t, QuotaUse>, DomainUse)>,
+    pub(super) books: Option<(Draft<'t, QuotaUse>, DomainUse)>,
     n_in_quota: u32,
 }
 
@@ -291,7 +286,7 @@ impl<'t> Freed<'t> {
     }
 
     /// Whether only the packing of several roles stands in the way: each of them alone would find room.
-    fn is_only_unpacked(&self) -> bool {
+    pub(super) fn is_only_unpacked(&self) -> bool {
         let (Some(shape), false) = (&self.need.shape, self.need.is_counted()) else { return false };
         let (state, domain) = (self.trial.state, self.need.domain);
         let forbidden = &closed(self.trial, domain, shape.nodes());
@@ -303,7 +298,7 @@ impl<'t> Freed<'t> {
 
     /// How many of these it takes at least for all pods to have room. Each pod of theirs makes room for one at most if it
     /// is not larger.
-    fn least_for_room<'a>(&self, among: impl Iterator<Item = &'a Candidate<'a>>) -> usize {
+    pub(super) fn least_for_room<'a>(&self, among: impl Iterator<Item = &'a Candidate<'a>>) -> usize {
         let Some(role) = &self.need.role else { return 0 };
         let short = self.need.pods_short(self.trial, role) - self.slots;
         let (mut most, mut are_small) = (1i64, true);
@@ -336,62 +331,5 @@ impl<'t> Freed<'t> {
             Some((at, needed, needed - short[at]))
         };
         quota.or_else(floor).or_else(on_books)
-    }
-}
-
-/// What is freed by those of a list that are taken.
-pub struct Tally<'c, 'a, 't> {
-    /// The list.
-    pub list: &'c [Candidate<'a>],
-    /// What is freed.
-    pub freed: Freed<'t>,
-}
-
-impl Books for Tally<'_, '_, '_> {
-    fn take(&mut self, at: usize) {
-        self.freed.take(&self.list[at]);
-    }
-
-    fn spare(&mut self, at: usize) {
-        self.freed.spare(&self.list[at]);
-    }
-
-    fn is_enough(&self) -> bool {
-        self.freed.is_enough()
-    }
-
-    fn is_only_unpacked(&self) -> bool {
-        self.freed.is_only_unpacked()
-    }
-
-    fn least(&self, among: &[usize]) -> usize {
-        let (freed, need) = (&self.freed, self.freed.need);
-        let all = among.iter().map(|&at| &self.list[at]);
-        let in_quota = all.clone().filter(|candidate| candidate.charge == Charge::InQuota);
-        let largest = |list: &mut dyn Iterator<Item = &Candidate<'_>>| {
-            list.fold(Amount::ZERO, |most, candidate| most.greater(&candidate.amount()))
-        };
-        let quota = times(&largest(&mut in_quota.into_iter()), &need.quota.minus(&freed.quota));
-        let floor = times(&largest(&mut all.clone()), &need.floor.minus(&freed.floor));
-        let room = freed.least_for_room(all);
-        usize::from(!freed.is_enough()).max(quota).max(floor).max(room)
-    }
-
-    fn by_freed(&self, a: usize, b: usize) -> Ordering {
-        let frees = |at: usize| {
-            let candidate = &self.list[at];
-            let quota = self.freed.books.as_ref().map(|_| candidate.quota);
-            let shape = (!candidate.places.is_empty()).then_some(candidate.shape);
-            (candidate.amount(), candidate.charge, quota, candidate.places, shape)
-        };
-        frees(a).cmp(&frees(b))
-    }
-
-    fn are_on_nodes(&self) -> bool {
-        self.freed.need.is_on_nodes()
-    }
-
-    fn cheapest_by_node(&self, open: &[usize], known: &[usize]) -> Option<ByNode> {
-        by_node::cheapest(&self.freed, self.list, open, known)
     }
 }
