@@ -310,7 +310,7 @@ fn the_pods_that_a_service_gives_up_hold_their_gpus_until_their_agent_has_ended_
     let (answer, _) = desk.sync("of-n2", runs());
     assert_eq!((answer.want.len(), answer.stop[0].run), (0, run_id), "all that it has is to go");
     let (answer, _) = desk.sync("of-n1", runs());
-    assert_eq!((answer.want.len(), answer.stop.len()), (1, 0), "the rest serves");
+    assert_eq!((answer.keep.len(), answer.stop.len()), (1, 0), "the rest serves");
     desk.submit("next", 1);
     desk.round();
     assert_eq!(desk.phase("next"), "queued", "the pod holds its GPUs");
