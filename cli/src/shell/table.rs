@@ -193,7 +193,8 @@ impl Table {
         if self.rows.is_empty() {
             return format!("{}\n", self.empty);
         }
-        let is_kept = |column: &Column| !column.title.is_empty() && (is_wide || !column.is_wide);
+        let is_for_people = |column: &Column| !column.title.is_empty() || column.key.is_empty();
+        let is_kept = |column: &Column| is_for_people(column) && (is_wide || !column.is_wide);
         let kept: Vec<usize> = (0..self.columns.len()).filter(|at| is_kept(&self.columns[*at])).collect();
         let width = |at: usize| {
             let cells = self.rows.iter().map(|row| row[at].text.width());
