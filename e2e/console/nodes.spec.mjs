@@ -113,20 +113,30 @@ test("cordoning, uncordoning and draining ask, say what they cost, and do that",
   await expect(card(page, "n1")).toContainText("Nothing runs there.");
   expect(await phases(cluster)).toMatchObject({ small: "ended", wide: "ended" });
   expect(await status()).toBe("cordoned");
+});
 
-  // What is guaranteed keeps it; without that it goes, once somebody has agreed to what is left.
-  await card(page, "n1").getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByText(/team would need 20 GPUs/i)).toBeVisible();
-  expect(await status()).toBe("cordoned");
-  await cluster.send({ scale_quotas: { targets: [{ quota: "team", min: gpus(12) }] } });
-  await asks(page, "n1", "Delete", {
-    says: ["Group machines has 8 GPUs less: 8 are left."],
-    unchanged: async () => (await status()) === "cordoned",
+test.describe("a deletion that is refused first", () => {
+  test.use({ expectedErrors: /422/ });
+
+  test("a node goes once nothing is guaranteed by it, and somebody has agreed to what is left", async ({ page, runtime }) => {
+    const cluster = await machines(page, runtime);
+    for (const job of ["small", "wide"]) await cluster.send({ cancel_job: { job } });
+    await cluster.open("nodes?node=n1");
+    await card(page, "n1").getByRole("button", { name: "Delete" }).click();
+    await expect(page.getByText(/team would need 20 GPUs/i)).toBeVisible();
+    expect((await nodeOf(cluster, "n1")).is_deleted).toBeFalsy();
+    await cluster.send({ scale_quotas: { targets: [{ quota: "team", min: gpus(12) }] } });
+    // Opened anew, since the message may cover the button.
+    await cluster.open("nodes?node=n1");
+    await asks(page, "n1", "Delete", {
+      says: ["Group machines has 8 GPUs less: 8 are left."],
+      unchanged: async () => !(await nodeOf(cluster, "n1")).is_deleted,
+    });
+    await expect(page.getByText("n1 was deleted.")).toBeVisible();
+    await expect(card(page, "n1")).toHaveCount(0);
+    expect(await names(page)).toEqual(["n10", "n2"]);
+    expect(await nodeOf(cluster, "n1")).toMatchObject({ is_deleted: true });
   });
-  await expect(page.getByText("n1 was deleted.")).toBeVisible();
-  await expect(card(page, "n1")).toHaveCount(0);
-  expect(await names(page)).toEqual(["n2", "n10"]);
-  expect(await nodeOf(cluster, "n1")).toMatchObject({ is_deleted: true });
 });
 
 test("a node whose agent says why nothing can begin there shows that, and is declared dead", async ({ page, runtime }) => {
