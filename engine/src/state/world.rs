@@ -133,7 +133,7 @@ impl State {
         self.node_no_ever(id).filter(|no| !self.nodes[no.at()].is_deleted)
     }
 
-    /// The number that a node of this name has or had: one that comes again is the same to whoever names it.
+    /// The number that a node of this name has or had: one that comes again is the same to those who name it.
     #[must_use]
     pub fn node_no_ever(&self, id: &NodeId) -> Option<NodeNo> {
         self.node_names.get(id).copied()

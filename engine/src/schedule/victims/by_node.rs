@@ -4,7 +4,7 @@
 //! each once. What counts after some of them is what is missing still: pods without room, and amounts. Of all choices
 //! that leave the same missing the cheapest is kept, since costs add up.
 //!
-//! Two things are left out: who runs in several pods, and what the books say beyond amounts. Whoever asks holds the
+//! Two things are left out: who runs in several pods, and what the books say beyond amounts. The search holds the
 //! choice against the books; where they agree it is the cheapest, for nothing cheaper suffices even without them.
 
 use std::cmp::Ordering;
@@ -255,12 +255,8 @@ impl Search<'_, '_, '_> {
         let mut kept: Vec<Way> = Vec::new();
         let mut lost_per_pod = i64::MAX;
         for way in ways.into_iter().map(|way| self.with_room(way, node.as_ref())) {
-            let is_useless = (0..LANES).all(|lane| way.frees[lane].min(self.gaps.missing[lane]) <= 0);
-            let is_less = |other: &Way| {
-                (0..LANES).all(|lane| {
-                    way.frees[lane].min(self.gaps.missing[lane]) <= other.frees[lane].min(self.gaps.missing[lane])
-                })
-            };
+            let is_useless = way.frees.iter().all(|frees| *frees <= 0);
+            let is_less = |other: &Way| way.frees.iter().zip(&other.frees).all(|(mine, others)| mine <= others);
             if is_useless || kept.iter().any(is_less) {
                 continue;
             }
@@ -304,12 +300,13 @@ impl Search<'_, '_, '_> {
         way
     }
 
-    /// How many more pods have room on the node.
+    /// What it frees of what is missing, with the pods that have room on the node then.
     fn with_room(&self, mut way: Way, before: Option<&NodeUse>) -> Way {
         let pod = self.freed.need.role.as_ref().map_or(Amount::ZERO, |role| role.amount);
         if let Some((before, after)) = before.zip(way.node) {
             way.frees[PODS] = after.slots(&pod) - before.slots(&pod);
         }
+        way.frees = std::array::from_fn(|lane| way.frees[lane].min(self.gaps.missing[lane]));
         way
     }
 }

@@ -9,9 +9,9 @@
 //!
 //! Then the exact search, class by class from the most valuable that was used: among the subsets of the class which
 //! suffice when everything less valuable is taken as well, the cheapest. What frees the same is interchangeable but
-//! for its cost, so only how many of it are taken is searched. On nodes the cheapest are found node by node. Comparing classes in this order is comparing whole
-//! sets, since costs compare class by class. A step budget bounds it; when it is used up, the best set found so far
-//! stands, which is never worse than the heuristic's.
+//! for its cost, so only how many of it are taken is searched. On nodes the cheapest are found node by node. Comparing
+//! classes in this order is comparing whole sets, since costs compare class by class. A step budget bounds it; when it
+//! is used up, the best set found so far stands, which is never worse than the heuristic's.
 
 use std::cmp::Ordering;
 
@@ -145,13 +145,20 @@ impl Search<'_, '_> {
 
     fn spare(&mut self, is_meant: impl Fn(&Item<'_>) -> bool) {
         let bound = self.bound();
-        for at in (0..self.items.len()).rev() {
-            let item = &self.items[at];
-            if self.taken[at] && is_meant(item) && !bound.contains(item) {
-                self.set(at, false);
-                if !self.books.is_enough() {
-                    self.set(at, true);
-                }
+        let is_open = |at: &usize| {
+            let item = &self.items[*at];
+            self.taken[*at] && is_meant(item) && !bound.contains(item)
+        };
+        let meant: Vec<usize> = (0..self.items.len()).filter(is_open).collect();
+        self.spare_each(&meant);
+    }
+
+    /// Spares those of a list, all of whom are taken, as long as it stays enough: the most valuable first.
+    fn spare_each(&mut self, list: &[usize]) {
+        for at in list.iter().rev() {
+            self.set(*at, false);
+            if !self.books.is_enough() {
+                self.set(*at, true);
             }
         }
     }
@@ -264,19 +271,11 @@ impl Search<'_, '_> {
         Choice::cheapest(self.items, self.books, open, &known)
     }
 
-    /// What is left of a choice when whoever can be spared is, the most valuable first.
+    /// What is left of a choice when all are spared who can be, the most valuable first.
     fn without_spared(&mut self, choice: &[usize]) -> Vec<usize> {
         self.set_all(choice, true);
-        let mut kept = choice.to_vec();
-        for at in choice.iter().rev() {
-            self.set(*at, false);
-            if self.books.is_enough() {
-                kept.retain(|kept| kept != at);
-            } else {
-                self.set(*at, true);
-            }
-        }
-        kept
+        self.spare_each(choice);
+        choice.iter().copied().filter(|at| self.taken[*at]).collect()
     }
 
     fn set_all(&mut self, list: &[usize], is_taken: bool) {
