@@ -90,6 +90,35 @@ pub struct DeletionCost {
     pub message: String,
 }
 
+impl DeletionCost {
+    /// A cost of which nothing is counted yet but the objects that a list of KV shows, and whether there are more. The word
+    /// stands for what is at stake; `what` is said of it, up to the objects.
+    fn uncounted(cluster: String, revision: u64, objects: (u64, bool), stakes: &str, what: &str) -> Self {
+        let confirm = sha256(format!("{cluster}\n{stakes}").as_bytes())[..WORD_CHARS].to_owned();
+        let (objects, has_more_objects) = objects;
+        let more = if has_more_objects { " or more" } else { "" };
+        let message = format!(
+            "deleting cluster {cluster} removes all of it for good{what}: {objects}{more}. Clusters restored from it lose \
+             their history from before that. To go on, repeat this with confirm={confirm}"
+        );
+        Self {
+            cluster,
+            revision,
+            running: 0,
+            queued: 0,
+            quotas: 0,
+            workspaces: 0,
+            keys: 0,
+            entries: 0,
+            objects,
+            has_more_objects,
+            uncounted: None,
+            confirm,
+            message,
+        }
+    }
+}
+
 /// How far a deletion is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -224,30 +253,9 @@ impl<S: LogStore> Cluster<S> {
             }
             None => (self.last_revision(), fault.to_string()),
         };
-        let confirm = sha256(format!("{cluster}\n{reason}").as_bytes())[..WORD_CHARS].to_owned();
-        let (objects, has_more_objects) = objects;
-        let more = if has_more_objects { " or more" } else { "" };
-        let message = format!(
-            "deleting cluster {cluster} removes all of it for good. How many jobs end, and what else goes, nobody can say: \
-             {reason}. Objects in KV: {objects}{more}. Clusters restored from it lose their history from before that. To go \
-             on, repeat this with confirm={confirm}"
-        );
-        let (running, queued, quotas, workspaces, keys, entries) = Default::default();
-        Ok(DeletionCost {
-            cluster,
-            revision,
-            running,
-            queued,
-            quotas,
-            workspaces,
-            keys,
-            entries,
-            objects,
-            has_more_objects,
-            uncounted: Some(reason),
-            confirm,
-            message,
-        })
+        let what = format!(". How many jobs end, and what else goes, nobody can say: {reason}. Objects in KV");
+        let cost = DeletionCost::uncounted(cluster, revision, objects, &reason, &what);
+        Ok(DeletionCost { uncounted: Some(reason), ..cost })
     }
 
     /// The last revision of a log that cannot be read, as far as it tells.
@@ -274,33 +282,14 @@ impl<S: LogStore> Cluster<S> {
         let mut stakes: Vec<String> =
             unfinished.iter().map(|job| format!("{} {}", job.spec.id, is_queued(job))).collect();
         stakes.sort();
-        let confirm = sha256(format!("{cluster}\n{}", stakes.join("\n")).as_bytes())[..WORD_CHARS].to_owned();
         let (quotas, workspaces) = (state.live_quotas().count() as u64, state.workspaces.len() as u64);
         let keys = state.keys.values().filter(|key| !key.is_revoked).count() as u64;
-        let (objects, has_more_objects) = objects;
-        let more = if has_more_objects { " or more" } else { "" };
-        let message = format!(
-            "deleting cluster {cluster} removes all of it for good: running jobs that end: {running}, queued jobs: \
-             {queued}, quotas: {quotas}, workspaces: {workspaces}, access keys: {keys}, log entries: {entries}, objects in \
-             KV: {objects}{more}. Clusters restored from it lose their history from before that. To go on, repeat this with \
-             confirm={confirm}"
+        let what = format!(
+            ": running jobs that end: {running}, queued jobs: {queued}, quotas: {quotas}, workspaces: {workspaces}, access \
+             keys: {keys}, log entries: {entries}, objects in KV"
         );
-        let revision = state.revision;
-        Ok(Some(DeletionCost {
-            cluster,
-            revision,
-            running,
-            queued,
-            quotas,
-            workspaces,
-            keys,
-            entries,
-            objects,
-            has_more_objects,
-            uncounted: None,
-            confirm,
-            message,
-        }))
+        let cost = DeletionCost::uncounted(cluster, state.revision, objects, &stakes.join("\n"), &what);
+        Ok(Some(DeletionCost { running, queued, quotas, workspaces, keys, entries, ..cost }))
     }
 
     /// Deletes the cluster, if the word stands for what that costs now.
