@@ -20,9 +20,9 @@ use protocol::agents::contact::Identity;
 use protocol::agents::script;
 use serde_json::json;
 
-use crate::agents::Desk;
-use crate::agents::run;
-use crate::agents::who;
+use crate::desk::Desk;
+use crate::desk::run;
+use crate::desk::who;
 
 const AGENT: &str = "of-n1";
 

@@ -14,7 +14,6 @@ use protocol::fault::Fault;
 use protocol::history;
 use protocol::kv::KvStore;
 use protocol::name::ClusterName;
-use protocol::publish::Occasion;
 use protocol::restore::Begun;
 
 use crate::air;
@@ -22,8 +21,8 @@ use crate::air::Air;
 use crate::disk::Disk;
 use crate::past;
 use crate::profile;
+use crate::restored::lived;
 use crate::restored::restore;
-use crate::world::World;
 use crate::world::name;
 use crate::world::notes;
 use crate::world::sender;
@@ -32,19 +31,6 @@ const SEEDS: u64 = 3;
 const STEPS: u32 = 70;
 /// Damage is looked for in all of a file, for each of its objects.
 const FEW_STEPS: u32 = 30;
-
-/// A cluster with a past and notes, all of it published, and its head.
-fn lived(seed: u64, steps: u32) -> (World, Head) {
-    let mut world = World::new(seed, profile(seed));
-    for _ in 0..steps {
-        world.submit_new();
-        world.pass(20_000);
-        world.publish(Occasion::Demand);
-    }
-    world.finish();
-    let head = air::run(history::head(&world.air, &name())).unwrap().unwrap();
-    (world, head)
-}
 
 /// The file of what a head stands for.
 fn saved(air: &Air, head: &Head, since: Option<Timestamp>) -> Result<Vec<u8>, Fault> {

@@ -6,11 +6,8 @@ use std::cell::RefCell;
 use protocol::cluster::Cluster;
 use protocol::deletion::Undeleted;
 use protocol::deletion::steps;
-use protocol::document::Head;
 use protocol::fault::Fault;
-use protocol::history;
 use protocol::log::Meta;
-use protocol::publish::Occasion;
 use protocol::restore::steps::Budget;
 
 use crate::air;
@@ -20,6 +17,7 @@ use crate::profile;
 use crate::restored::Held;
 use crate::restored::begin;
 use crate::restored::go_on;
+use crate::restored::lived;
 use crate::world::World;
 use crate::world::name;
 use crate::world::sender;
@@ -29,19 +27,6 @@ const ONE: Budget = Budget { operations: 1, bytes: 1 };
 
 /// A table of the log, and what becomes of its rows.
 type Damage = (&'static str, fn(&str) -> String);
-
-/// What is published of a cluster with a past.
-fn published(seed: u64) -> (World, Head) {
-    let mut world = World::new(seed, profile(seed));
-    for _ in 0..STEPS {
-        world.submit_new();
-        world.pass(20_000);
-        world.publish(Occasion::Demand);
-    }
-    world.finish();
-    let head = air::run(history::head(&world.air, &name())).unwrap().unwrap();
-    (world, head)
-}
 
 fn word(cluster: &mut Cluster<Disk>) -> String {
     cluster.deletion_cost((0, false)).unwrap().unwrap().confirm
@@ -66,7 +51,7 @@ fn finish(world: &World, cluster: &mut Cluster<Disk>, air: &Air) {
 /// After each step of a restore: what was read goes, and a step that was under way brings nothing back.
 #[test]
 fn a_cluster_that_is_being_restored_can_be_deleted_at_any_moment() {
-    let (world, head) = published(1);
+    let (world, head) = lived(1, STEPS);
     let mut n_moments = 0;
     for n_steps in 0.. {
         let (disk, air) = (Disk::default(), Air::of_dump(&world.air.dump()));
@@ -101,7 +86,7 @@ fn a_cluster_that_is_being_restored_can_be_deleted_at_any_moment() {
 /// The word stands for what is deleted: once the cluster is there, it is another one.
 #[test]
 fn a_word_that_was_given_during_a_restore_does_not_delete_the_cluster_after_it() {
-    let (mut world, head) = published(2);
+    let (mut world, head) = lived(2, STEPS);
     let mut cluster = Cluster::new(name(), profile(2), Disk::default());
     begin(&mut cluster, &world.air, &head, false, head.revision).unwrap();
     let early = word(&mut cluster);
@@ -116,7 +101,7 @@ fn a_word_that_was_given_during_a_restore_does_not_delete_the_cluster_after_it()
 /// Whatever of the log is damaged: the administrator is told, and may delete it.
 #[test]
 fn a_cluster_whose_log_cannot_be_read_can_be_deleted() {
-    let (world, head) = published(3);
+    let (world, head) = lived(3, STEPS);
     let lines: Vec<String> = world.disk.dump().lines().map(str::to_owned).collect();
     let damages: [Damage; 4] = [
         ("snapshots\t", |line| line.replace("\"format\":", "\"formal\":")),
@@ -148,7 +133,7 @@ fn a_cluster_whose_log_cannot_be_read_can_be_deleted() {
 /// A deleted name is restored only by somebody who knows what was deleted: then its state is back.
 #[test]
 fn a_deleted_name_can_be_restored_from_what_was_kept_elsewhere() {
-    let (mut world, head) = published(4);
+    let (mut world, head) = lived(4, STEPS);
     let (kept, here) = (Air::of_dump(&world.air.dump()), world.cluster.position().unwrap());
     let confirm = word(&mut world.cluster);
     world.cluster.delete(&confirm, &sender().user, (0, false), world.now).unwrap().unwrap();

@@ -5,9 +5,9 @@ use agent::message::RunReport;
 use agent::message::RunState;
 use agent::message::SyncRequest;
 
-use crate::agents::Desk;
-use crate::agents::run;
-use crate::agents::who;
+use crate::desk::Desk;
+use crate::desk::run;
+use crate::desk::who;
 
 /// Jobs of one GPU each: one machine has room for one more.
 const JOBS: u64 = 7;

@@ -13,6 +13,7 @@ mod costs;
 mod damage;
 mod deletion;
 mod deletion_blind;
+mod desk;
 mod disk;
 mod exchange;
 mod figures;

@@ -6,7 +6,9 @@ use protocol::cluster::Cluster;
 use protocol::document::Head;
 use protocol::fault::Fault;
 use protocol::gap::Gap;
+use protocol::history;
 use protocol::profile::Profile;
+use protocol::publish::Occasion;
 use protocol::restore;
 use protocol::restore::Begun;
 use protocol::restore::steps;
@@ -16,6 +18,8 @@ use protocol::restore::steps::Holder;
 use crate::air;
 use crate::air::Air;
 use crate::disk::Disk;
+use crate::profile;
+use crate::world::World;
 use crate::world::name;
 
 /// What an invocation of the smallest plan may do.
@@ -44,6 +48,19 @@ impl Copy {
     pub(crate) fn n_remembered(&self) -> usize {
         self.disk.n_answers()
     }
+}
+
+/// A cluster with a past and notes, all of it published, and its head.
+pub(crate) fn lived(seed: u64, steps: u32) -> (World, Head) {
+    let mut world = World::new(seed, profile(seed));
+    for _ in 0..steps {
+        world.submit_new();
+        world.pass(20_000);
+        world.publish(Occasion::Demand);
+    }
+    world.finish();
+    let head = air::run(history::head(&world.air, &name())).expect("KV is there").expect("it is published");
+    (world, head)
 }
 
 /// Begins a restore.

@@ -8,9 +8,9 @@ use engine::unit::time::Timestamp;
 use protocol::agents::silence::MISSED_AFTER;
 use serde_json::json;
 
-use crate::agents::Desk;
-use crate::agents::exited;
-use crate::agents::run;
+use crate::desk::Desk;
+use crate::desk::exited;
+use crate::desk::run;
 
 impl Desk {
     /// Two agents that have been heard.
