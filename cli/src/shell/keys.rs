@@ -41,7 +41,7 @@ enum Task {
     Create {
         /// Whose it is; what is sent with it counts as theirs.
         user: String,
-        /// Whoever has it administers the whole cluster; otherwise the user's roles in workspaces count.
+        /// The key administers the whole cluster; otherwise the user's roles in workspaces count.
         #[arg(long)]
         administers: bool,
         /// Its name after the cluster's and a full stop; the user's name if nothing is said.

@@ -78,7 +78,7 @@ pub(crate) fn People() -> impl IntoView {
         {move || wrong().map(|wrong| view! { <p class="fault">{wrong}</p> })}
         <div role="status">
             {move || secret.get().map(|secret| view! {
-                <p>"Key and secret, which are shown this one time. Whoever has them logs in as their owner:"</p>
+                <p>"Key and secret, which are shown this one time. They log in as their owner:"</p>
                 <p><code class="secret">{secret.clone()}</code></p>
                 <CopyButton label="Copy key and secret" text=Callback::new(move |()| Some(secret.clone())) />
             })}

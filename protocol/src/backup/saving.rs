@@ -19,7 +19,7 @@ use crate::log::decode;
 use crate::log::encode;
 use crate::name::ClusterName;
 
-/// A backup that is being made. Whoever makes it asks what it [wants](Saving::wants), gives what was there to
+/// A backup that is being made. Its maker asks what it [wants](Saving::wants), gives what was there to
 /// [`Saving::take`], and writes what that answers.
 #[derive(Debug)]
 pub struct Saving {

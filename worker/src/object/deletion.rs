@@ -185,7 +185,7 @@ async fn step(core: &Core, cluster: &ClusterName) -> Result<(), Problem> {
         // Who cannot be told has lost the connection.
         let _ = socket.close(Some(GOING_AWAY), Some("deleted"));
     }
-    // Whoever takes the name again enters it again.
+    // A cluster that takes the name again enters it again.
     core.is_entered.set(false);
     registry::leave(&core.env, cluster).await
 }
