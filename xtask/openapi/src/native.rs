@@ -105,7 +105,7 @@ fn operation(
         operation["requestBody"] = json!({ "required": true, "content": { "application/json": content } });
     }
     if route.call == Call::Import {
-        let content = json!({ "text/plain": { "schema": { "type": "string" } } });
+        let content = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
         operation["requestBody"] = json!({ "required": true, "content": content });
     }
     if route.who == Who::Anybody {
