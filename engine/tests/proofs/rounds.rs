@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use engine::host::authority;
 use engine::job::cause::Cause;
+use engine::job::hold::Blocker;
 use engine::job::phase::Outcome;
 use engine::job::phase::Phase;
 use engine::job::run::RunStep;
@@ -121,6 +122,8 @@ struct Counts {
     prices: u32,
     /// The job runs in a sibling that does not lend.
     no_lenders: u32,
+    /// The heir was kept out by a reservation, and a start was confirmed, whose declared end moved with that.
+    confirmations: u32,
 }
 
 /// Who was evicted for whom in the second of two rounds, and what happened in it before.
@@ -136,6 +139,18 @@ struct Evicted<'e> {
 fn is_of_no_lender(state: &State, job: JobNo, heir: JobNo) -> bool {
     let quota = state.jobs[job].spec.quota;
     quota != state.jobs[heir].spec.quota && !state.quotas[quota.at()].settings.lends
+}
+
+/// Whether the last reason that was told to a waiting job is somebody's reservation.
+fn is_kept_out(state: &State, no: JobNo) -> bool {
+    let hold = state.jobs[no].class.and_then(|class| state.queue.classes[class.at()].hold.as_ref());
+    hold.is_some_and(|hold| hold.attempts.iter().any(|attempt| matches!(attempt.blocker, Blocker::Reserved { .. })))
+}
+
+/// Whether an agent has told that a job runs which says how long it takes: its declared end counts from there.
+fn moves_an_end(state: &State, event: &Event) -> bool {
+    let Event::Run { job, step, .. } = event else { return false };
+    matches!(**step, RunStep::Confirmed) && state.jobs[*job].spec.duration.is_some()
 }
 
 /// A round and the one after it.
@@ -195,6 +210,8 @@ impl Pair {
             &mut counts.prices
         } else if matches!(cause, Cause::SelfLevel { .. }) && is_of_no_lender(state, job, heir) {
             &mut counts.no_lenders
+        } else if is_kept_out(state, heir) && events.iter().any(|event| moves_an_end(state, event)) {
+            &mut counts.confirmations
         } else {
             return false;
         };
