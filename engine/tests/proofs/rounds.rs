@@ -17,6 +17,7 @@ use engine::message::command::Report;
 use engine::message::command::Round;
 use engine::message::event::Event;
 use engine::state::cluster::Execution;
+use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::transition::apply;
 use engine::unit::id::JobNo;
@@ -124,6 +125,8 @@ struct Counts {
     no_lenders: u32,
     /// The heir was kept out by a reservation, and a start was confirmed, whose declared end moved with that.
     confirmations: u32,
+    /// The heir was kept out by a reservation, and somebody else has waited too long as well since, to whom it passes.
+    passed_on: u32,
 }
 
 /// Who was evicted for whom in the second of two rounds, and what happened in it before.
@@ -188,6 +191,12 @@ impl Pair {
         format!("{job_is:?}\nfor {heir_is:?}\nfirst {:?}\nafter {:?}\nthen {events:?}", self.events, self.since[&job])
     }
 
+    /// Whether a job that waits has waited too long in the second round and had not in the first.
+    fn loses_patience(&self, state: &State, job: &Job, now: Timestamp) -> bool {
+        let until = job.waiting_since + state.quotas[job.spec.quota.at()].settings.starvation_after;
+        matches!(job.phase, Phase::Queued { .. }) && self.before <= until && until < now
+    }
+
     /// Whether one of the events explains that a job which started in the first round is evicted in the second.
     fn explains(&self, evicted: &Evicted<'_>, state: &State, now: Timestamp, counts: &mut Counts) -> bool {
         let Evicted { job, heir, cause, events } = *evicted;
@@ -212,6 +221,8 @@ impl Pair {
             &mut counts.no_lenders
         } else if is_kept_out(state, heir) && events.iter().any(|event| moves_an_end(state, event)) {
             &mut counts.confirmations
+        } else if is_kept_out(state, heir) && state.jobs.iter().any(|(_, job)| self.loses_patience(state, job, now)) {
+            &mut counts.passed_on
         } else {
             return false;
         };
