@@ -230,6 +230,7 @@ impl<'s> Ground<'s> {
                 let node = &self.state.nodes[no];
                 node.status == NodeStatus::Ready
                     && node.silence.is_none()
+                    && !node.is_deleted
                     && self.state.domains.of_group(node.group) == domain
                     && !job.shape.nodes().passed_over.contains(&NodeNo::from_index(no))
                     && open(no)
