@@ -154,6 +154,8 @@ pub(super) fn end_of_start(trial: &Trial<'_>, no: JobNo) -> Option<Timestamp> {
 }
 
 /// The declared ends in a domain, the earliest first; jobs that are stopping count by the end of their grace.
+/// Who is overdue may stop at any time; the order does not change when somebody becomes that, so that what is reserved
+/// does not move with time alone.
 pub(super) fn ends(trial: &Trial<'_>, domain: DomainNo) -> Vec<(Timestamp, JobNo)> {
     let state = trial.state;
     let is_here = |no: JobNo| {
@@ -164,8 +166,7 @@ pub(super) fn ends(trial: &Trial<'_>, domain: DomainNo) -> Vec<(Timestamp, JobNo
     let ending = running.filter_map(|no| Some((declared_end(&state.jobs[no])?, no)));
     let stopping = state.stopping.iter().filter_map(|no| {
         let Phase::Stopping(stopping) = &state.jobs[*no].phase else { return None };
-        // Who is overdue may stop at any time.
-        Some((stopping.until.max(trial.now), *no))
+        Some((stopping.until, *no))
     });
     let mut ends: Vec<_> = ending.chain(stopping).filter(|(_, no)| is_here(*no)).collect();
     let started =
