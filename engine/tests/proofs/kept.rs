@@ -95,7 +95,6 @@ fn kept_answers_hide_nobody_who_could_start() {
             let (mut state, mut now) = (run.state.clone(), now);
             for wait in [0, 60_000, 60_000, 3_600_000, 60_000] {
                 now = now + Millis(wait + random.pick(&[0, 0, 1, 15_000]));
-                // A scheduled round before its minute would have seen what comes with that minute.
                 let minute = now.0 / 60_000;
                 let slot = state.last_slot.is_none_or(|last| last < minute).then_some(minute);
                 authority::step(&mut state, &Command::Round(Round { slot }), now).unwrap();

@@ -127,7 +127,8 @@ impl Run {
         if let Some(confirmed) = self.confirm() {
             return (self.now, confirmed);
         }
-        (self.now, self.choose())
+        let command = self.choose();
+        (self.now, command)
     }
 
     /// Mostly what is told to start does so, where others report it.
@@ -196,9 +197,13 @@ impl Run {
         }
     }
 
+    /// The round of a minute, which has begun by then, as in the service. Half of those that come again in the last one's
+    /// minute are refused; the others are the round of the next.
     fn scheduled_round(&mut self) -> Command {
-        self.slot = (self.now.0 / 60_000).max(self.slot + self.random.between(0, 1));
-        Command::Round(Round { slot: Some(self.slot) })
+        let minute = (self.now.0 / 60_000).max(self.slot + self.random.between(0, 1));
+        self.now = self.now.max(Timestamp(minute * 60_000 + 400));
+        self.slot = minute;
+        Command::Round(Round { slot: Some(minute) })
     }
 
     /// A service gets more pods or fewer; now and then something else is named, which is refused.
