@@ -139,6 +139,18 @@ fn halts(state: &State, job: &Job) -> Option<Life> {
     }
 }
 
+/// What becomes of a part when its service has done its time: what runs is told to stop, and what does not has ended.
+fn cancelled_with_its_service(part: &Job, life: Option<Life>) -> Option<Fate> {
+    match (&part.phase, life) {
+        // It was told that before, or stops already: it ends then.
+        (Phase::Ended { .. }, _) => None,
+        (Phase::Running { .. }, Some(Life::Halts(..)) | None) => Some(Fate::Halted { comes_back: false }),
+        (Phase::Stopping(stopping), _) if stopping.then == AfterStop::End(Outcome::Cancelled) => None,
+        (Phase::Stopping(_), _) => Some(Fate::Halted { comes_back: false }),
+        (Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. }, _) => Some(Fate::Cancelled),
+    }
+}
+
 /// What has to happen until a time if nobody decides anything, from the phases of the jobs alone.
 fn expected(state: &State, until: i64) -> Vec<Note> {
     let is_simulated = state.cluster.execution == Execution::Simulated;
@@ -203,6 +215,11 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
                 Some(Life::Halts(_, comes_back)) => {
                     notes.push((now, no, Fate::Halted { comes_back }));
                     notes.extend(comes_back.then_some((now, no, Fate::PassedOver)));
+                    let parts = state.jobs.iter().filter(|(_, job)| !comes_back && job.spec.part_of == no);
+                    notes.extend(parts.filter_map(|(part, job)| {
+                        let fate = cancelled_with_its_service(job, lives.remove(&part))?;
+                        Some((now, part, fate))
+                    }));
                 }
                 Some(Life::Pauses(_)) => notes.push((now, no, Fate::Returned)),
                 Some(Life::Inherits(_)) | None => {}
