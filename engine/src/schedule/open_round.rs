@@ -343,9 +343,12 @@ impl<'s> OpenRound<'s> {
         self.state.is_stale(self.trial.now) || self.state.queue.awaiting > 0
     }
 
-    /// Whether anything is given although a reservation has passed on, and whom it kept out may come first.
+    /// Whether anything is given although a reservation has passed on, or may have moved because somebody has started in
+    /// this round: whom it kept out may come first.
     pub(super) fn gives_before_who_was_kept_out(&self) -> bool {
-        self.decisions.iter().any(Decision::gives) && self.state.is_taken_over(self.trial.now)
+        let mut given = self.decisions.iter().filter(|decision| decision.gives());
+        let (is_any, is_another) = (given.next().is_some(), given.next().is_some());
+        is_any && self.state.is_taken_over(self.trial.now) || is_another && self.state.queue.is_starving(self.trial.now)
     }
 
     /// Whether anything has been lent.

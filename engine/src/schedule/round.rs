@@ -10,7 +10,7 @@
 //! 5. who was put off takes idle amounts; if these do not suffice for somebody, the round is held anew, and that job
 //!    takes what it has a right to in its turn;
 //! 6. if somebody who was refused may start now, the round goes on with 3, and if not everybody was asked, it is held
-//!    anew with everybody; so it is if anything was given that a reservation no longer keeps from others;
+//!    anew with everybody; so it is if anything was given that a reservation may no longer keep from others;
 //! 7. what is left idle is lent in the order of the queue, but for what those start on who wait for others to leave;
 //! 8. elastic jobs grow on idle amounts;
 //! 9. every class that waits has a reason.

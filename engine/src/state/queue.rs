@@ -238,6 +238,12 @@ impl Queue {
         }
     }
 
+    /// Whether anybody has waited too long, and so may hold a reservation.
+    #[must_use]
+    pub fn is_starving(&self, now: Timestamp) -> bool {
+        self.patience.first().is_some_and(|(until, _)| *until < now)
+    }
+
     /// When somebody first loses patience, from a time on, who takes a reservation over: somebody of a lower priority in
     /// its quota has waited longer. What that one kept from others may not be kept from them any more.
     #[must_use]
