@@ -17,9 +17,9 @@ use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::ledger::guaranteed::is_guaranteed;
 use crate::schedule::decision::Offer;
+use crate::schedule::leaving;
 use crate::schedule::leaving::declared_end;
 use crate::schedule::leaving::end_of_start;
-use crate::schedule::leaving::fits_after;
 use crate::schedule::never;
 use crate::schedule::precedence;
 use crate::schedule::precedence::Precedence;
@@ -135,8 +135,12 @@ impl<'p> Reservations<'p> {
         let mut later: Vec<JobNo> = later.map(|(_, holder)| *holder).collect();
         let end = end(trial, claim);
         // Most are back long before the holder has its amount; then it does not matter where it starts.
-        let is_back_in_time = |holder| end.is_some_and(|end| fits_after(trial, &state.jobs[holder].spec, end));
-        later.retain(|holder| self.known.contains_key(holder) || !is_back_in_time(*holder));
+        if later.iter().any(|holder| !self.known.contains_key(holder))
+            && let Some(then) = end.and_then(|end| leaving::books_at(trial, domain, end))
+        {
+            let is_back_in_time = |holder| !leaving::fits_by_right(&then, &state.jobs[holder].spec);
+            later.retain(|holder| self.known.contains_key(holder) || !is_back_in_time(*holder));
+        }
         let unknown = later.iter().copied().filter(|holder| !self.known.contains_key(holder)).collect();
         for reservation in Reservation::of_each(trial, unknown) {
             self.known.insert(reservation.holder, reservation);

@@ -73,15 +73,6 @@ impl<'s> Leaving<'s> {
         }
     }
 
-    /// Where a job runs, if it has its amount and its machines.
-    pub(super) fn place_by_right(&mut self, spec: &JobSpec) -> Option<Box<[PodAt]>> {
-        if !self.fits_by_right(spec) {
-            return None;
-        }
-        self.lend_nothing();
-        self.room(spec)
-    }
-
     /// Whether what the job may use by right has its amount free.
     pub(super) fn fits_by_right(&self, spec: &JobSpec) -> bool {
         fits_by_right(&self.trial, spec)
@@ -137,9 +128,15 @@ impl<'s> Leaving<'s> {
 
 /// Whether what a job may use by right has its amount free.
 pub(super) fn fits_by_right(trial: &Trial<'_>, spec: &JobSpec) -> bool {
+    short_by_right(trial, spec).is_none()
+}
+
+/// The quota that has too little for what a job may use by right: its own, or one above it.
+pub(super) fn short_by_right(trial: &Trial<'_>, spec: &JobSpec) -> Option<QuotaNo> {
     let tree = &trial.state.quotas;
     let reach = if tree[spec.quota.at()].settings.child_level.is_some() { Reach::Subtree } else { Reach::Own };
-    ledger::fits_in_quota(tree, &trial.quotas, spec.quota, &spec.shape.gang_amount(), reach).is_ok()
+    let fits = ledger::fits_in_quota(tree, &trial.quotas, spec.quota, &spec.shape.gang_amount(), reach);
+    fits.err().map(|short| short.quota)
 }
 
 /// When a running job ends, if it says so.
@@ -176,14 +173,14 @@ pub(super) fn ends(trial: &Trial<'_>, domain: DomainNo) -> Vec<(Timestamp, JobNo
     ends
 }
 
-/// Whether a job certainly fits in what it may use by right when others have ended, but not before a time.
-pub(super) fn fits_after(trial: &Trial<'_>, spec: &JobSpec, time: Timestamp) -> bool {
-    let Some(given_back) = given_back(trial, trial.state.domains.of_quota(spec.quota), time) else { return false };
+/// The books of a domain when those have ended who end before a time; nothing if somebody does not say when it ends.
+pub(super) fn books_at<'t>(trial: &'t Trial<'_>, domain: DomainNo, time: Timestamp) -> Option<Trial<'t>> {
+    let given_back = given_back(trial, domain, time)?;
     let mut then = trial.fork();
     for (quota, amount) in given_back {
         then.book(quota, DomainNo::none(), Charge::InQuota, amount, Sign::Remove);
     }
-    !fits_by_right(&then, spec)
+    Some(then)
 }
 
 /// What those in quota give back in a domain who end before a time, by quota; nothing if somebody does not say when it

@@ -11,6 +11,7 @@ use crate::job::phase::Phase;
 use crate::job::phase::PodAt;
 use crate::job::shape::Shape;
 use crate::job::spec::JobSpec;
+use crate::ledger;
 use crate::schedule::decision::Offer;
 use crate::schedule::leaving;
 use crate::schedule::leaving::Leaving;
@@ -41,28 +42,39 @@ pub(super) struct Reservation {
 
 impl Reservation {
     /// The reservations of jobs that wait in one domain: they see the same jobs end, one after the other.
-    pub(super) fn of_each(trial: &Trial<'_>, mut holders: Vec<JobNo>) -> Vec<Self> {
+    pub(super) fn of_each(trial: &Trial<'_>, holders: Vec<JobNo>) -> Vec<Self> {
         let state = trial.state;
         let Some(first) = holders.first() else { return Vec::new() };
         let domain = state.domains.of_quota(state.jobs[*first].spec.quota);
         let mut reservations = Vec::new();
         let mut leaving = Leaving::of(trial, domain);
+        // What is short in a quota stays so until somebody leaves below it.
+        let short = |leaving: &Leaving<'_>, holder| leaving::short_by_right(&leaving.trial, &state.jobs[holder].spec);
+        let mut waiting: Vec<_> = holders.into_iter().map(|holder| (holder, short(&leaving, holder))).collect();
         for (at, no) in leaving::ends(trial, domain) {
-            if holders.is_empty() {
+            if waiting.is_empty() {
                 break;
             }
             if !leaving.leave_in_turn(no) {
                 continue;
             }
-            holders.retain(|holder| {
-                let places = leaving.place_by_right(&state.jobs[*holder].spec);
+            let left = state.jobs[no].spec.quota;
+            waiting.retain_mut(|(holder, lacking)| {
+                if lacking.is_some_and(|lacking| ledger::is_within(&state.quotas, left, lacking)) {
+                    *lacking = short(&leaving, *holder);
+                }
+                if lacking.is_some() {
+                    return true;
+                }
+                leaving.lend_nothing();
+                let places = leaving.room(&state.jobs[*holder].spec);
                 let start = Some(at.max(trial.now));
                 reservations.extend(places.as_deref().map(|pods| Self::beside(&leaving.trial, *holder, start, pods)));
                 places.is_none()
             });
         }
         leaving.lend_nothing();
-        reservations.extend(holders.into_iter().map(|holder| {
+        reservations.extend(waiting.into_iter().map(|(holder, _)| {
             let pods = least_to_free(&mut leaving.fork(), &state.jobs[holder].spec);
             Self::beside(trial, holder, None, &pods)
         }));
