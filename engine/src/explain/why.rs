@@ -5,15 +5,12 @@ use crate::explain::blocker::blocker;
 use crate::explain::help::Help;
 use crate::explain::reasons::hold;
 use crate::explain::remedy::remedy;
-use crate::explain::tip::next_round;
-use crate::host::authority;
+use crate::host::clock;
 use crate::host::veil::Veil;
 use crate::job::hold::Attempt;
 use crate::job::hold::Hold;
 use crate::job::phase::Phase;
 use crate::job::phase::Source;
-use crate::message::command::Command;
-use crate::message::command::Round;
 use crate::schedule::order;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
@@ -74,34 +71,18 @@ fn told(state: &State, no: JobNo, hold: Hold, now: Timestamp) -> Why {
     }
 }
 
-/// When the job starts if nobody submits anything: rounds ahead on a copy, as the service has them: one whenever time
-/// alone changes something, and a scheduled one at the next full minute, which offers what that left over.
+/// When the job starts if nobody submits anything: time goes on for a copy as it does for the service and for plans.
 fn estimate(state: &State, no: JobNo, now: Timestamp) -> Option<Timestamp> {
     if state.jobs[no].bids() {
         // Nobody knows how prices go.
         return None;
     }
-    let mut ahead = state.clone();
-    let mut at = now;
-    let mut is_scheduled = true;
+    let (mut ahead, mut at) = (state.clone(), now);
     let rounds = (JOBS_AHEAD / state.jobs.len().max(1)).clamp(*ROUNDS_AHEAD.start(), *ROUNDS_AHEAD.end());
     for _ in 0..rounds {
-        let (scheduled, minute) = next_round(&ahead, at);
-        let wakeup = ahead.next_wakeup().map(|wakeup| wakeup.max(at));
-        let round = match wakeup.filter(|wakeup| !is_scheduled || *wakeup < minute) {
-            Some(wakeup) => {
-                at = wakeup;
-                Round::default()
-            }
-            None if is_scheduled => {
-                at = minute;
-                scheduled
-            }
-            None => return None,
-        };
-        let events = authority::step(&mut ahead, &Command::Round(round), at).ok()?;
-        // What a start leaves over is offered by the scheduled round after it.
-        is_scheduled = round.slot.is_none() || events.len() > 1;
+        let tick = clock::next(&ahead, at)?;
+        at = tick.at;
+        tick.take(&mut ahead).ok()?;
         match ahead.jobs.get(no).map(|job| &job.phase) {
             Some(Phase::Queued { .. }) => {}
             Some(Phase::Starting { .. } | Phase::Running { .. }) => return Some(at),

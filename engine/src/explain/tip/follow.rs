@@ -57,7 +57,7 @@ fn make(after: &mut State, no: JobNo, change: Option<&Change>, now: Timestamp) -
 }
 
 /// The scheduled round that comes next, at its time.
-pub(in crate::explain) fn next_round(state: &State, now: Timestamp) -> (Round, Timestamp) {
+fn next_round(state: &State, now: Timestamp) -> (Round, Timestamp) {
     let minute = now.0.div_euclid(Millis::MINUTE.0).saturating_add(1);
     let slot = state.last_slot.map_or(minute, |last| minute.max(last.saturating_add(1)));
     (Round { slot: Some(slot) }, Timestamp(minute.saturating_mul(Millis::MINUTE.0)))

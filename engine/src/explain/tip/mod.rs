@@ -29,7 +29,6 @@ mod search;
 mod sizes;
 mod submission;
 
-pub(super) use follow::next_round;
 pub(super) use proposal::Proposal;
 pub(super) use search::Search;
 pub(super) use sizes::fewer_pods;
