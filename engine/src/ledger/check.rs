@@ -17,6 +17,9 @@ pub fn difference(state: &State) -> Option<String> {
             return Some(format!("domain: kept {kept:?}, recomputed {right:?}"));
         }
     }
+    if (&state.lendable, &state.domains) != (&fresh.lendable, &fresh.domains) {
+        return Some("structure: what is kept differs from what is recomputed".to_owned());
+    }
     if state.floor != fresh.floor {
         return Some("placement: what is kept differs from what is recomputed".to_owned());
     }

@@ -93,6 +93,40 @@ impl Ledger {
         }
         ledger
     }
+
+    /// Adds a quota of which nobody uses anything, to those of its parent.
+    pub fn add_child(&mut self, tree: &[Quota], no: QuotaNo, domain: DomainNo) {
+        let child = &tree[no.at()];
+        let lent = Amount::each(|at| lend(child, &QuotaUse::default(), at));
+        self.quotas.push(QuotaUse { lend: lent, ..QuotaUse::default() });
+        let Some(parent) = child.parent else { return };
+        self.quotas[parent.at()].children_min += child.min.amount;
+        let mut change = Change { own_jobs: Amount::ZERO, used: Amount::ZERO, claim: child.min.amount, lend: lent };
+        let mut next = Some(parent);
+        while let Some(at) = next {
+            let quota = &tree[at.at()];
+            for dimension in 0..DIMENSIONS_MAX {
+                change.pass(quota, &mut self.quotas[at.at()], dimension);
+            }
+            next = quota.parent;
+        }
+        self.domains[domain.at()].lend += change.lend;
+    }
+}
+
+/// How much more a tree lends, if nobody uses anything, by a child that is about to be added: its own amount if it
+/// lends, which is its parent's no more, if that one lends.
+#[must_use]
+pub fn lent_by_child(tree: &[Quota], before: &Ledger, no: QuotaNo) -> Amount {
+    let child = &tree[no.at()];
+    let lent = Amount::each(|at| lend(child, &QuotaUse::default(), at));
+    let Some(parent) = child.parent else { return lent };
+    let mut book = QuotaUse { children_min: before.quotas[parent.at()].children_min, ..QuotaUse::default() };
+    let parent = &tree[parent.at()];
+    let own = |book: &QuotaUse| Amount::each(|at| if parent.settings.lends { own_min(parent, book, at) } else { 0 });
+    let own_before = own(&book);
+    book.children_min += child.min.amount;
+    lent.plus(&own(&book)).minus(&own_before)
 }
 
 /// The live quotas, children before their parents. A parent may have a higher number than its child.

@@ -4,6 +4,7 @@ use crate::job::phase::PodAt;
 use crate::job::shape::Role;
 use crate::placement::NodeUse;
 use crate::placement::fill::Filler;
+use crate::placement::floor::Rank;
 use crate::placement::gang::NoRoom;
 use crate::placement::gang::Room;
 use crate::placement::kind::Kind;
@@ -31,7 +32,7 @@ struct Equals {
 }
 
 /// A node with all that tells it from others, in the order in which nodes are filled.
-type Key = (std::cmp::Reverse<usize>, i64, Amount, [i16; NODE_GPUS_MAX], u32, NodeNo);
+type Key = (std::cmp::Reverse<usize>, i64, Amount, [i16; NODE_GPUS_MAX], Rank, NodeNo);
 
 impl Room<'_> {
     /// Places a gang in another way than the first, which got stuck after these places.

@@ -11,11 +11,17 @@ use crate::unit::id::NodeNo;
 use crate::unit::ordered::Set;
 use crate::unit::sort;
 
+/// A node's place by name, among all nodes. Between two neighbours there is room for more.
+pub(super) type Rank = i64;
+
+/// How far apart neighbours are when all have been put in order.
+const APART: Rank = 1 << 32;
+
 /// Ready nodes of one domain with GPUs of one dimension, by free GPUs, then by name.
-type ByFree = Set<(i64, u32, NodeNo)>;
+type ByFree = Set<(i64, Rank, NodeNo)>;
 
 /// What is free where.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Floor {
     /// By node number.
     pub nodes: Vec<NodeUse>,
@@ -28,7 +34,7 @@ pub struct Floor {
 /// Where a node stands in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ordered {
-    rank: u32,
+    rank: Rank,
     domain: DomainNo,
     lane: usize,
     is_ready: bool,
@@ -40,9 +46,9 @@ impl Floor {
     pub fn empty(cluster: &Cluster, nodes: &[Node], domains: &Domains) -> Self {
         let mut by_name: Vec<usize> = (0..nodes.len()).collect();
         sort::by(&mut by_name, |&a, &b| nodes[a].id.cmp(&nodes[b].id));
-        let mut rank = vec![0u32; nodes.len()];
-        for (place, &at) in (0u32..).zip(&by_name) {
-            rank[at] = place;
+        let mut rank = vec![0; nodes.len()];
+        for (place, &at) in (0..).zip(&by_name) {
+            rank[at] = place * APART;
         }
         let mut floor = Self {
             nodes: nodes.iter().map(|node| NodeUse::empty(cluster, &node.amount)).collect(),
@@ -50,19 +56,37 @@ impl Floor {
             order: Vec::new(),
             by_free: domains.list.iter().map(|_| Default::default()).collect(),
         };
-        for (at, node) in nodes.iter().enumerate() {
-            floor.order.push(Ordered {
-                rank: rank[at],
-                domain: domains.of_group(node.group),
-                lane: floor.nodes[at].gpu_dimension.unwrap_or(DIMENSIONS_MAX),
-                is_ready: node.is_open(),
-            });
-            floor.list(NodeNo::from_index(at));
+        for (node, rank) in nodes.iter().zip(rank) {
+            floor.put_in_order(node, domains.of_group(node.group), rank);
         }
         floor
     }
 
-    fn key(&self, no: NodeNo) -> (i64, u32, NodeNo) {
+    /// Adds a node on which nothing runs, whose name comes between those of two others; whether there is room for it in
+    /// their order. If not, it has to be made anew.
+    pub fn add(&mut self, cluster: &Cluster, node: &Node, domain: DomainNo, beside: [Option<NodeNo>; 2]) -> bool {
+        let rank = match beside.map(|no| no.map(|no| self.order[no.at()].rank)) {
+            [None, None] => Some(0),
+            [Some(before), None] => before.checked_add(APART),
+            [None, Some(after)] => after.checked_sub(APART),
+            [Some(before), Some(after)] => Some(before.midpoint(after)).filter(|between| *between > before),
+        };
+        let Some(rank) = rank else { return false };
+        self.nodes.push(NodeUse::empty(cluster, &node.amount));
+        self.pools[domain.at()] += node.amount;
+        self.put_in_order(node, domain, rank);
+        true
+    }
+
+    /// Puts the next node in its place in the order.
+    fn put_in_order(&mut self, node: &Node, domain: DomainNo, rank: Rank) {
+        let no = NodeNo::from_index(self.order.len());
+        let lane = self.nodes[no.at()].gpu_dimension.unwrap_or(DIMENSIONS_MAX);
+        self.order.push(Ordered { rank, domain, lane, is_ready: node.is_open() });
+        self.list(no);
+    }
+
+    fn key(&self, no: NodeNo) -> (i64, Rank, NodeNo) {
         (self.nodes[no.at()].free_gpus(), self.order[no.at()].rank, no)
     }
 
@@ -100,12 +124,12 @@ impl Floor {
         domain: DomainNo,
         lane: usize,
         gpus: i64,
-    ) -> impl DoubleEndedIterator<Item = (i64, u32, NodeNo)> + '_ {
-        self.by_free[domain.at()][lane].range_from(&(gpus, 0, NodeNo(0))).copied()
+    ) -> impl DoubleEndedIterator<Item = (i64, Rank, NodeNo)> + '_ {
+        self.by_free[domain.at()][lane].range_from(&(gpus, Rank::MIN, NodeNo(0))).copied()
     }
 
     /// A node's place by name, among all nodes.
-    pub(super) fn rank(&self, no: NodeNo) -> u32 {
+    pub(super) fn rank(&self, no: NodeNo) -> Rank {
         self.order[no.at()].rank
     }
 
@@ -115,3 +139,15 @@ impl Floor {
         self.order[no.at()].is_ready && self.order[no.at()].domain == domain
     }
 }
+
+/// The same machines with the same things free, in the same order: how far apart they are in it does not matter.
+impl PartialEq for Floor {
+    fn eq(&self, other: &Self) -> bool {
+        let order = |floor: &Self| -> Vec<Vec<NodeNo>> {
+            floor.by_free.iter().flatten().map(|nodes| nodes.iter().map(|(_, _, no)| *no).collect()).collect()
+        };
+        (&self.nodes, &self.pools, order(self)) == (&other.nodes, &other.pools, order(other))
+    }
+}
+
+impl Eq for Floor {}

@@ -66,17 +66,27 @@ impl Domains {
             }
         }
         for (at, node) in nodes.iter().enumerate().filter(|(_, node)| !node.is_deleted) {
-            let domain = &mut domains.list[domains.of_group[node.group.at()].at()];
-            domain.nodes.push(NodeNo::from_index(at));
-            domain.amount += node.amount;
-            if node.is_open() {
-                *domain.ready.or_default(node.amount) += 1;
-            }
+            domains.add_node(NodeNo::from_index(at), node);
         }
         domains.of_quota = (0..quotas.len())
             .map(|at| domains.of_group[root_of(quotas, at).groups.first().map_or(0, |group| group.at())])
             .collect();
         domains
+    }
+
+    /// Adds a node whose number is higher than those of the others.
+    pub fn add_node(&mut self, no: NodeNo, node: &Node) {
+        let domain = &mut self.list[self.of_group[node.group.at()].at()];
+        domain.nodes.push(no);
+        domain.amount += node.amount;
+        if node.is_open() {
+            *domain.ready.or_default(node.amount) += 1;
+        }
+    }
+
+    /// Adds a quota whose number is the next, and which has a parent.
+    pub fn add_child(&mut self, parent: QuotaNo) {
+        self.of_quota.push(self.of_quota(parent));
     }
 
     fn add(&mut self, members: &[GroupNo], groups: &[Group]) {

@@ -12,6 +12,7 @@ pub mod market;
 mod parts;
 pub mod queue;
 pub mod roster;
+mod structure;
 pub mod timer;
 pub mod waiting;
 pub mod world;

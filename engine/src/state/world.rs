@@ -108,10 +108,10 @@ pub struct State {
     pub silences: Set<(Timestamp, NodeNo)>,
     /// Kept: quotas that use more than their amount.
     pub over: Set<QuotaNo>,
-    children: Vec<Vec<QuotaNo>>,
-    quota_names: Map<QuotaId, QuotaNo>,
-    group_names: Map<GroupId, GroupNo>,
-    node_names: Map<NodeId, NodeNo>,
+    pub(super) children: Vec<Vec<QuotaNo>>,
+    pub(super) quota_names: Map<QuotaId, QuotaNo>,
+    pub(super) group_names: Map<GroupId, GroupNo>,
+    pub(super) node_names: Map<NodeId, NodeNo>,
 }
 
 impl State {
@@ -260,48 +260,6 @@ impl State {
         for no in numbers {
             self.join_service(no);
             self.index(no);
-        }
-        self.queue.open.everybody = true;
-    }
-
-    /// Takes a change of quotas, groups or nodes into account: everything may start now, and everybody who still
-    /// waits is told the reasons anew.
-    pub fn restructure(&mut self) {
-        self.rebuild_structure();
-        self.queue.restructure(&self.quotas, &self.jobs);
-    }
-
-    /// Recomputes what depends on quotas, groups and nodes.
-    fn rebuild_structure(&mut self) {
-        let live = self.quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted);
-        self.quota_names = live.map(|(at, quota)| (quota.id.clone(), QuotaNo::from_index(at))).collect();
-        let groups = self.groups.iter().enumerate();
-        self.group_names = groups.map(|(at, group)| (group.id.clone(), GroupNo::from_index(at))).collect();
-        let nodes = self.nodes.iter().enumerate();
-        self.node_names = nodes.map(|(at, node)| (node.id.clone(), NodeNo::from_index(at))).collect();
-        self.children = vec![Vec::new(); self.quotas.len()];
-        for (at, quota) in self.quotas.iter().enumerate().filter(|(_, quota)| !quota.is_deleted) {
-            if let Some(parent) = quota.parent {
-                self.children[parent.at()].push(QuotaNo::from_index(at));
-            }
-        }
-        self.domains = Domains::of(&self.groups, &self.nodes, &self.quotas);
-        self.ledger = Ledger::empty(&self.quotas, &self.domains);
-        self.lendable = self.ledger.domains.clone();
-        self.floor = Floor::empty(&self.cluster, &self.nodes, &self.domains);
-        self.running = vec![Set::new(); self.quotas.len()];
-        self.in_quota = vec![Roster::default(); self.quotas.len()];
-        self.on_idle = vec![Roster::default(); self.domains.list.len()];
-        self.entitled.clear();
-        self.growing.clear();
-        self.stopping.clear();
-        self.shedding.clear();
-        self.over.clear();
-        self.silences = self.ends_of_silence().collect();
-        let holding: Vec<JobNo> =
-            self.jobs.iter().filter(|(_, job)| job.placed().is_some() && !job.bids()).map(|(no, _)| no).collect();
-        for no in holding {
-            self.book(no, Sign::Add);
         }
         self.queue.open.everybody = true;
     }

@@ -63,8 +63,9 @@ fn apply_change(state: &mut State, event: &Event) {
             set(&mut state.groups, no.at(), (**group).clone());
             state.restructure();
         }
+        Event::NodePut { no, node } if no.at() == state.nodes.len() => state.add_node((**node).clone()),
         Event::NodePut { no, node } => {
-            set(&mut state.nodes, no.at(), (**node).clone());
+            state.nodes[no.at()] = (**node).clone();
             state.restructure();
         }
         Event::Node { no, step, .. } => {
@@ -73,10 +74,7 @@ fn apply_change(state: &mut State, event: &Event) {
             node.is_deleted |= *step == NodeStep::Deleted;
             state.restructure();
         }
-        Event::QuotaCreated { no, quota } => {
-            set(&mut state.quotas, no.at(), (**quota).clone());
-            state.restructure();
-        }
+        Event::QuotaCreated { no: _, quota } => state.add_quota((**quota).clone()),
         Event::QuotaUpdated { no, settings } => {
             state.quotas[no.at()].settings = (**settings).clone();
             state.restructure();

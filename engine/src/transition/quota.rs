@@ -161,6 +161,10 @@ pub(super) fn check_tree(
             take(cluster, quota, &mut left[parent.at()], from.min, from.id.as_str())?;
         }
     }
+    if !changed.is_empty() && changed.iter().all(|no| quotas[no.at()].parent.is_some()) {
+        // Below the roots nothing changes what these take from their groups.
+        return Ok(());
+    }
     let domains = Domains::of(groups, nodes, quotas);
     for domain in &domains.list {
         let mut left = domain.amount;

@@ -139,16 +139,28 @@ fn halts(state: &State, job: &Job) -> Option<Life> {
     }
 }
 
-/// What becomes of a part when its service has done its time: what runs is told to stop, and what does not has ended.
-fn cancelled_with_its_service(part: &Job, life: Option<Life>) -> Option<Fate> {
-    match (&part.phase, life) {
-        // It was told that before, or stops already: it ends then.
-        (Phase::Ended { .. }, _) => None,
-        (Phase::Running { .. }, Some(Life::Halts(..)) | None) => Some(Fate::Halted { comes_back: false }),
-        (Phase::Stopping(stopping), _) if stopping.then == AfterStop::End(Outcome::Cancelled) => None,
-        (Phase::Stopping(_), _) => Some(Fate::Halted { comes_back: false }),
-        (Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. }, _) => Some(Fate::Cancelled),
+/// A run is told to stop. With a service that has done its time go its parts: what runs of them is told to stop as well,
+/// and what does not run has ended.
+fn halted(state: &State, no: JobNo, comes_back: bool, now: i64, lives: &mut BTreeMap<JobNo, Life>) -> Vec<Note> {
+    let mut notes = vec![(now, no, Fate::Halted { comes_back })];
+    if comes_back {
+        notes.push((now, no, Fate::PassedOver));
+        return notes;
     }
+    for (part, job) in state.jobs.iter().filter(|(_, job)| job.spec.part_of == no) {
+        let life = lives.remove(&part);
+        notes.extend(match (&job.phase, life) {
+            (Phase::Ended { .. }, _) => None,
+            (Phase::Stopping(stopping), _) if stopping.then == AfterStop::End(Outcome::Cancelled) => None,
+            (Phase::Stopping(_), _) | (Phase::Running { .. }, Some(Life::Halts(..)) | None) => {
+                Some((now, part, Fate::Halted { comes_back: false }))
+            }
+            (Phase::Queued { .. } | Phase::Starting { .. } | Phase::Running { .. }, _) => {
+                Some((now, part, Fate::Cancelled))
+            }
+        });
+    }
+    notes
 }
 
 /// What has to happen until a time if nobody decides anything, from the phases of the jobs alone.
@@ -212,15 +224,7 @@ fn expected(state: &State, until: i64) -> Vec<Note> {
                     lives.extend(back_at.map(|at| (no, Life::Pauses(at))));
                     notes.push((now, no, Fate::Stopped { back_at }));
                 }
-                Some(Life::Halts(_, comes_back)) => {
-                    notes.push((now, no, Fate::Halted { comes_back }));
-                    notes.extend(comes_back.then_some((now, no, Fate::PassedOver)));
-                    let parts = state.jobs.iter().filter(|(_, job)| !comes_back && job.spec.part_of == no);
-                    notes.extend(parts.filter_map(|(part, job)| {
-                        let fate = cancelled_with_its_service(job, lives.remove(&part))?;
-                        Some((now, part, fate))
-                    }));
-                }
+                Some(Life::Halts(_, comes_back)) => notes.extend(halted(state, no, comes_back, now, &mut lives)),
                 Some(Life::Pauses(_)) => notes.push((now, no, Fate::Returned)),
                 Some(Life::Inherits(_)) | None => {}
             }

@@ -148,6 +148,15 @@ impl<K: Ord, V> Map<K, V> {
         Some(self.0.remove(place).1)
     }
 
+    /// The values before and after a key.
+    pub fn beside(&self, key: &K) -> (Option<&V>, Option<&V>) {
+        let (before, after) = match self.0.find(|(known, _)| known.cmp(key)) {
+            Ok(place) => (place, self.0.range_from(place).nth(1)),
+            Err(place) => (place, self.0.range_from(place).next()),
+        };
+        (self.0.before(before).map(|(_, value)| value), after.map(|(_, value)| value))
+    }
+
     /// The entries from this key on.
     pub fn range_from(&self, key: &K) -> Entries<'_, K, V> {
         Entries(self.0.range_from(self.0.find(|(known, _)| known.cmp(key)).unwrap_or_else(|place| place)))

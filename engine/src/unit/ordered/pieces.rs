@@ -81,6 +81,14 @@ impl<T> Pieces<T> {
         self.piece(piece).get(at)
     }
 
+    /// The value before a place.
+    pub(super) fn before(&self, Place { piece, at }: Place) -> Option<&T> {
+        match at.checked_sub(1) {
+            Some(at) => self.piece(piece).get(at),
+            None => self.piece(piece.checked_sub(1)?).last(),
+        }
+    }
+
     pub(super) fn get_mut(&mut self, Place { piece, at }: Place) -> Option<&mut T> {
         self.piece_mut(piece).get_mut(at)
     }
