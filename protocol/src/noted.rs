@@ -1,5 +1,7 @@
 //! Commands with notes, and what a cluster keeps of them.
 
+use std::collections::BTreeMap;
+
 use engine::message::envelope::Envelope;
 use engine::message::rejection::Rejection;
 use engine::state::world::State;
@@ -13,19 +15,16 @@ use crate::fault::Failure;
 use crate::fault::Fault;
 use crate::log::LogStore;
 use crate::log::Write;
+use crate::note::Held;
 use crate::note::Note;
 use crate::note::NoteChange;
 use crate::note::bucket;
 use crate::note::weight;
 use crate::share;
+use crate::share::Moves;
 
 /// How many bytes a note may have.
 pub const NOTE_BYTES_MAX: usize = 32 * 1024;
-/// How many bytes the notes of a bucket may have, as they are published: one that changes is written anew.
-pub const BUCKET_BYTES_MAX: u64 = 4 * 1024 * 1024;
-
-/// What is said where the notes of all users together fill a bucket.
-const BUCKET_FULL: &str = "bytes of notes in one bucket (choose another name: it decides on the bucket)";
 
 /// Reads a note; none if that fails.
 pub type ReadNote<'a> = dyn Fn() -> Option<String> + 'a;
@@ -44,7 +43,7 @@ impl<S: LogStore> Cluster<S> {
         let done = self.submit_with(envelope, sender, kept.writes, now)?;
         // A dry run and a repeated command have changed none.
         if done.record.is_some() {
-            self.memory()?.shares.follow(owner.as_ref(), kept.more, kept.is_less);
+            self.memory()?.shares.follow(&kept.moves);
         }
         Ok(done)
     }
@@ -60,7 +59,7 @@ impl<S: LogStore> Cluster<S> {
         let kept = self.taken_in(notes, Some(owner))?;
         let done = self.handle(envelope, kept.writes, now)?;
         if done.record.is_some() {
-            self.memory()?.shares.follow(Some(owner), kept.more, kept.is_less);
+            self.memory()?.shares.follow(&kept.moves);
         }
         Ok(done)
     }
@@ -75,34 +74,35 @@ impl<S: LogStore> Cluster<S> {
         self.store.commit(&kept.writes).inspect_err(|_| self.forget())?;
         let memory = self.memory()?;
         memory.has_stale_notes = true;
-        memory.shares.follow(owner, kept.more, kept.is_less);
+        memory.shares.follow(&kept.moves);
         Ok(())
     }
 
     /// Changes of notes as somebody's, if there is room for them.
     fn taken_in(&mut self, notes: &[NoteChange], owner: Option<&UserId>) -> Result<TakenIn, Failure> {
-        let (mut kept, limits) = (TakenIn::default(), self.profile.limits);
+        let (mut writes, mut held) = (Vec::new(), BTreeMap::new());
         for change in notes {
-            let change = match change {
+            let (name, after, write) = match change {
                 NoteChange::Put(note) => {
                     let note = Note { owner: owner.cloned(), ..note.clone() };
-                    kept.weigh(&note, &self.store, limits.note_bytes_in_bucket)?;
-                    NoteChange::Put(note)
+                    (&note.name.clone(), Some(weighed(&note)?), NoteChange::Put(note))
                 }
-                NoteChange::Drop(name) => {
-                    kept.is_less = true;
-                    NoteChange::Drop(name.clone())
-                }
+                NoteChange::Drop(name) => (name, None, NoteChange::Drop(name.clone())),
             };
-            kept.writes.push(Write::ChangeNote(change));
+            let (_, last) = held.entry(name.clone()).or_insert((self.store.held(name)?, None));
+            *last = after;
+            writes.push(Write::ChangeNote(write));
         }
-        if let Some(owner) = owner.filter(|_| kept.more > 0) {
-            self.memory()?;
-            if let Some(memory) = &mut self.memory {
-                memory.shares.admit(&self.store, owner, kept.more, limits.note_bytes_of_user)?;
-            }
+        let mut moves = Moves::default();
+        for (name, (before, after)) in &held {
+            moves.add(bucket(name), before.as_ref(), after.as_ref());
         }
-        Ok(kept)
+        let limits = self.profile.limits;
+        self.memory()?;
+        if let Some(memory) = &mut self.memory {
+            memory.shares.admit(&self.store, &moves, &limits)?;
+        }
+        Ok(TakenIn { writes, moves })
     }
 
     /// What a note says.
@@ -132,40 +132,20 @@ impl<S: LogStore> Cluster<S> {
     }
 }
 
-/// What changes of notes come to.
-#[derive(Default)]
+/// Changes of notes for which there is room.
 struct TakenIn {
     writes: Vec<Write>,
-    /// How much more its owner has by them.
-    more: u64,
-    /// Whether somebody may have less.
-    is_less: bool,
+    /// What they change of what notes count for.
+    moves: Moves,
 }
 
-impl TakenIn {
-    /// Takes a note in, unless it is too large or its bucket or its owner's share of that is full.
-    fn weigh(&mut self, note: &Note, store: &impl LogStore, limit: u64) -> Result<(), Failure> {
-        let Note { name, text, owner } = note;
-        let bytes = text.len();
-        if bytes > NOTE_BYTES_MAX {
-            return Err(too_much("bytes of what is kept beside it", bytes as u64, NOTE_BYTES_MAX as u64).into());
-        }
-        let held = store.held(name)?;
-        let (before, after) = (held.as_ref().map_or(0, |held| held.bytes), weight(name, text, owner.as_ref()));
-        let all = store.bucket_bytes(bucket(name))?.saturating_sub(before) + after;
-        if after > before && all > BUCKET_BYTES_MAX {
-            return Err(too_much(BUCKET_FULL, all, BUCKET_BYTES_MAX).into());
-        }
-        let own_before = held.filter(|held| held.owner == *owner).map_or(0, |held| held.bytes);
-        if let Some(owner) = owner.as_ref().filter(|_| after > own_before) {
-            share::admit_in_bucket(store, owner, bucket(name), (own_before, after), limit)?;
-        }
-        self.more += after.saturating_sub(own_before);
-        self.is_less |= before > 0;
-        Ok(())
+/// What a note counts for, unless it is too large.
+fn weighed(note: &Note) -> Result<Held, Rejection> {
+    let Note { name, text, owner } = note;
+    let bytes = text.len();
+    if bytes > NOTE_BYTES_MAX {
+        let what = "bytes of what is kept beside it".to_owned();
+        return Err(Rejection::Limit { what, count: bytes as u64, limit: NOTE_BYTES_MAX as u64 });
     }
-}
-
-fn too_much(what: &str, count: u64, limit: u64) -> Rejection {
-    Rejection::Limit { what: what.to_owned(), count, limit }
+    Ok(Held { bytes: weight(name, text, owner.as_ref()), owner: owner.clone() })
 }

@@ -2,6 +2,8 @@
 //!
 //! Two shares: of a bucket, so that nobody who knows how buckets are chosen fills one in which others have notes too;
 //! and of all notes, so that nobody fills the storage. What administrators keep without a user's name counts for nobody.
+//!
+//! The sums are in memory: the storage adds one up when it is needed first, and from then on it follows each change.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +15,14 @@ use engine::unit::id::UserId;
 
 use crate::fault::Failure;
 use crate::fault::Fault;
+use crate::limits::Limits;
 use crate::log::LogStore;
 use crate::note::Bucket;
+use crate::note::Held;
 
-/// Of how many users it is remembered what their notes count for.
+/// How many bytes the notes of a bucket may have, as they are published: one that changes is written anew.
+const BUCKET_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// How many sums are remembered.
 const REMEMBERED_MAX: usize = 10_000;
 /// What somebody can do whose share is full.
 const ADVICE: &str = "use shorter command lines and descriptions, or cancel jobs and delete what is not needed; notes of \
@@ -33,70 +39,122 @@ pub(crate) fn of(sender: &Sender) -> Option<UserId> {
     (!sender.administers).then(|| sender.user.clone())
 }
 
-/// What the notes of users count for, as far as it is known: never less than it is. They are counted when somebody seems
-/// to have too much and something may have gone since.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Shares {
-    known: BTreeMap<UserId, Known>,
-    /// How often notes have gone or become smaller.
-    drops: u64,
+/// What is said where the notes of all users together fill a bucket.
+const BUCKET_FULL: &str = "bytes of notes in one bucket (choose another name: it decides on the bucket)";
+
+/// Which notes are added up, in the order in which sums are held against their limits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sum {
+    /// Those of a bucket.
+    Bucket(Bucket),
+    /// Those of a user in a bucket.
+    OwnInBucket(UserId, Bucket),
+    /// Those of a user.
+    Own(UserId),
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    bytes: u64,
-    drops: u64,
+impl Sum {
+    /// Every sum that a note is in.
+    fn all(bucket: Bucket, owner: Option<&UserId>) -> impl Iterator<Item = Self> {
+        let own = owner.map(|owner| [Self::OwnInBucket(owner.clone(), bucket), Self::Own(owner.clone())]);
+        [Self::Bucket(bucket)].into_iter().chain(own.into_iter().flatten())
+    }
+
+    fn read(&self, store: &impl LogStore) -> Result<i64, Fault> {
+        let bytes = match self {
+            Self::Bucket(bucket) => store.bucket_bytes(*bucket)?,
+            Self::OwnInBucket(owner, bucket) => store.owned_bytes(owner, Some(*bucket))?,
+            Self::Own(owner) => store.owned_bytes(owner, None)?,
+        };
+        Ok(signed(bytes))
+    }
+
+    fn limit(&self, limits: &Limits) -> u64 {
+        match self {
+            Self::Bucket(_) => BUCKET_BYTES_MAX,
+            Self::OwnInBucket(..) => limits.note_bytes_in_bucket,
+            Self::Own(_) => limits.note_bytes_of_user,
+        }
+    }
+
+    fn rejection(&self, count: u64, limit: u64) -> Rejection {
+        let of_user = |owner, place| format!("bytes of notes of user {owner}{place} ({ADVICE})");
+        let what = match self {
+            Self::Bucket(_) => BUCKET_FULL.to_owned(),
+            Self::OwnInBucket(owner, _) => of_user(owner, " in one bucket"),
+            Self::Own(owner) => of_user(owner, ""),
+        };
+        Rejection::Limit { what, count, limit }
+    }
 }
+
+/// By how much sums change.
+#[derive(Debug, Default)]
+pub(crate) struct Moves(BTreeMap<Sum, i64>);
+
+impl Moves {
+    /// Adds what a note in a bucket counted for, and what it counts for now.
+    pub(crate) fn add(&mut self, bucket: Bucket, before: Option<&Held>, after: Option<&Held>) {
+        for (held, sign) in [(before, -1), (after, 1)] {
+            let Some(Held { bytes, owner }) = held else { continue };
+            for sum in Sum::all(bucket, owner.as_ref()) {
+                *self.0.entry(sum).or_default() += sign * signed(*bytes);
+            }
+        }
+    }
+}
+
+/// The sums of notes that have been asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shares(BTreeMap<Sum, i64>);
 
 impl Shares {
-    /// Whether so many bytes more are within somebody's share of all notes.
-    pub(crate) fn admit(
-        &mut self,
-        store: &impl LogStore,
-        owner: &UserId,
-        more: u64,
-        limit: u64,
-    ) -> Result<(), Failure> {
-        let bytes = self.bytes(store, owner, limit.saturating_sub(more))?.saturating_add(more);
-        if bytes <= limit { Ok(()) } else { Err(too_much(owner, "", bytes, limit).into()) }
+    /// Whether changes leave every sum that grows within its limit.
+    pub(crate) fn admit(&mut self, store: &impl LogStore, moves: &Moves, limits: &Limits) -> Result<(), Failure> {
+        for (sum, more) in moves.0.iter().filter(|(_, more)| **more > 0) {
+            let limit = sum.limit(limits);
+            if let Sum::OwnInBucket(_, bucket) = sum {
+                // Nobody has more of a bucket than is in it.
+                let all = Sum::Bucket(*bucket);
+                if self.after(store, &all, moves.0.get(&all).copied().unwrap_or_default())? <= limit {
+                    continue;
+                }
+            }
+            let bytes = self.after(store, sum, *more)?;
+            if bytes > limit {
+                return Err(sum.rejection(bytes, limit).into());
+            }
+        }
+        Ok(())
     }
 
-    fn bytes(&mut self, store: &impl LogStore, owner: &UserId, enough: u64) -> Result<u64, Fault> {
-        let known = self.known.get(owner).filter(|known| known.bytes <= enough || known.drops == self.drops);
-        if let Some(known) = known {
-            return Ok(known.bytes);
-        }
-        let bytes = store.owned_bytes(owner, None)?;
-        if self.known.len() >= REMEMBERED_MAX {
-            self.known.clear();
-        }
-        self.known.insert(owner.clone(), Known { bytes, drops: self.drops });
-        Ok(bytes)
+    /// A sum after a change.
+    fn after(&mut self, store: &impl LogStore, sum: &Sum, more: i64) -> Result<u64, Fault> {
+        let bytes = match self.0.get(sum) {
+            Some(bytes) => *bytes,
+            None => self.learn(sum, sum.read(store)?),
+        };
+        Ok(u64::try_from(bytes.saturating_add(more)).unwrap_or_default())
     }
 
-    /// Takes into account what has been kept, and whether something has gone.
-    pub(crate) fn follow(&mut self, owner: Option<&UserId>, more: u64, is_less: bool) {
-        self.drops += u64::from(is_less);
-        if let Some(known) = owner.and_then(|owner| self.known.get_mut(owner)) {
-            known.bytes = known.bytes.saturating_add(more);
+    fn learn(&mut self, sum: &Sum, bytes: i64) -> i64 {
+        if self.0.len() >= REMEMBERED_MAX {
+            self.0.clear();
+        }
+        self.0.insert(sum.clone(), bytes);
+        bytes
+    }
+
+    /// Takes changes that have been made into account.
+    pub(crate) fn follow(&mut self, moves: &Moves) {
+        for (sum, more) in &moves.0 {
+            if let Some(bytes) = self.0.get_mut(sum) {
+                *bytes = bytes.saturating_add(*more);
+            }
         }
     }
 }
 
-/// Whether a note that is put leaves its owner within their share of a bucket.
-pub(crate) fn admit_in_bucket(
-    store: &impl LogStore,
-    owner: &UserId,
-    bucket: Bucket,
-    (before, after): (u64, u64),
-    limit: u64,
-) -> Result<(), Failure> {
-    let own = store.owned_bytes(owner, Some(bucket))?;
-    let bytes = own.saturating_sub(before).saturating_add(after);
-    if bytes <= limit { Ok(()) } else { Err(too_much(owner, " in one bucket", bytes, limit).into()) }
-}
-
-fn too_much(owner: &UserId, place: &str, count: u64, limit: u64) -> Rejection {
-    let what = format!("bytes of notes of user {owner}{place} ({ADVICE})");
-    Rejection::Limit { what, count, limit }
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
 }

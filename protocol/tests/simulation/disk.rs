@@ -330,7 +330,7 @@ impl LogStore for Disk {
 
     fn held(&self, name: &str) -> Result<Option<Held>, Fault> {
         let inner = self.0.borrow();
-        let row = inner.tables.notes.get(name);
+        let row = inner.tables.notes.get(name).inspect(|_| inner.n_read.update(|count| count + 1));
         Ok(row.map(|(_, bytes, note)| Held { bytes: *bytes, owner: note.owner.clone() }))
     }
 

@@ -52,7 +52,7 @@ const TRIES: u32 = 30;
 /// How long a town lives, in seconds.
 const SECONDS: i64 = 20;
 /// Work that an ordinary command may find before it in its second, and take itself.
-const WORK_MAX: u64 = 1_000;
+const WORK_MAX: u64 = 600;
 /// How old what is not published may be, and what one publication may be.
 const UNPUBLISHED_MAX: Millis = Millis(3_000);
 const PUBLICATION_BYTES_MAX: usize = 12 * 1024 * 1024;
@@ -125,6 +125,8 @@ struct Town {
     n_sent: u32,
     /// Jobs of the ordinary ones that may go on.
     jobs: Vec<(&'static str, String)>,
+    /// How long the hoarder's next note is.
+    hoarded: usize,
     /// Reads of this second, as work.
     read: u64,
     seen: Seen,
@@ -154,6 +156,7 @@ impl Town {
             now: START,
             n_sent: 0,
             jobs: Vec::new(),
+            hoarded: 15_000,
             read: 0,
             seen: Seen::default(),
         };
@@ -231,9 +234,12 @@ impl Town {
             "hoarder" => {
                 let start = (self.without == Without::ShareOfNotes).then(|| format!("hoard-{number}"));
                 let name = format!("job/{}", start.unwrap_or_else(|| self.name("hoard")));
-                let text = json!({ "Name": "\\".repeat(15_000) }).to_string();
+                let text = json!({ "Name": "\\".repeat(self.hoarded) }).to_string();
                 self.n_sent += 1;
-                self.cluster.keep_notes(&[NoteChange::Put(Note::new(name, text))], &user(who))
+                let kept = self.cluster.keep_notes(&[NoteChange::Put(Note::new(name, text))], &user(who));
+                // What is refused is tried smaller, until nothing else fits in either.
+                self.hoarded = self.hoarded.div_ceil(if kept.is_err() { 2 } else { 1 });
+                kept
             }
             "namer" => {
                 let name = format!("name-{number}");
@@ -364,8 +370,7 @@ fn hostile_users_are_not_noticed_by_others() {
 fn without_a_limit_hostile_users_are_noticed() {
     let found = [
         (Without::JobsOfUser, "is refused: "),
-        // The sum over a bucket is work too.
-        (Without::ShareOfBucket, "waits for work of"),
+        (Without::ShareOfBucket, "is refused: "),
         (Without::ShareOfNotes, "hoarder keeps "),
         (Without::Cost, "an ordinary command waits for work of"),
         (Without::Rate, "an ordinary command waits for work of"),

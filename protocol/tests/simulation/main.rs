@@ -27,6 +27,7 @@ mod notes;
 mod past;
 mod random;
 mod restored;
+mod shares;
 mod silence;
 mod steps;
 mod stored;
