@@ -4,14 +4,17 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { load } from "../worker/examples.mjs";
 import { start } from "../worker/runtime.mjs";
-import { Cluster } from "./server.mjs";
+import { Cluster, accessKey } from "./server.mjs";
 
 const state = mkdtempSync(join(tmpdir(), "tidegate-lost-"));
 const EXAMPLE = new URL("../public/examples/three-teams.jsonl", import.meta.url).pathname;
 let runtime;
-before(async () => (runtime = await start({ state })));
+// KV of the local runtime is never old.
+const variables = { KV_LATE_S: "0" };
+before(async () => (runtime = await start({ state, variables })));
 after(async () => {
   await runtime.stop();
   rmSync(state, { recursive: true, force: true });
@@ -24,10 +27,18 @@ async function loseStorage() {
   const objects = join(state, "do");
   assert.ok(readdirSync(objects).length > 0, "objects were stored");
   rmSync(objects, { recursive: true });
-  runtime = await start({ state, adminKey });
+  runtime = await start({ state, adminKey, variables });
 }
 
 const cluster = (name) => new Cluster({ url: runtime.url, key: runtime.adminKey }, name);
+
+async function until(what, is) {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await is()) return;
+    await pause(100);
+  }
+  assert.fail(what);
+}
 
 /** A cluster with so many jobs, all of it published. */
 async function published(name, jobs) {
@@ -70,6 +81,37 @@ test("a lost cluster that is given up makes room for a new one, and can be resto
   const restored = await copy.post(`restore?from=old&head=${encodeURIComponent(key)}`);
   assert.equal(restored.status, 200, JSON.stringify(restored.body));
   assert.deepEqual(await copy.hash(), known);
+});
+
+test("a lost cluster is deleted by an administrator who was told what KV still has", async () => {
+  const known = await published("unwanted", 6);
+  const key = await accessKey(cluster("unwanted"), "chief", { administers: true });
+  await cluster("unwanted").post("flush");
+  const { token } = (await cluster("unwanted").request("POST", "sessions", JSON.stringify({ key: key.id, secret: key.secret }), {})).body;
+  await loseStorage();
+  const here = cluster("unwanted");
+  const kv = async () => (await (await runtime.kv()).list({ prefix: "c/unwanted/" })).keys.map(({ name }) => name);
+  const before = await kv();
+  // Of those whom the log knew nobody is known.
+  assert.equal((await new Cluster({ url: runtime.url, key: token }, "unwanted").get("deletion")).status, 401);
+  assert.match((await here.submit("one-more")).body.message, /restore it .*or delete it \(GET deletion/);
+  const { status, body: cost } = await here.get("deletion");
+  assert.deepEqual([status, cost.revision, cost.objects], [200, (await here.get("head")).body.revision, before.length], JSON.stringify(cost));
+  assert.ok(cost.revision > known.revision);
+  assert.match(cost.uncounted, /its storage is lost, and KV shows it at revision \d+, published at \d+; to keep it, restore it/);
+  const unasked = await here.post("delete?confirm=yes");
+  assert.deepEqual([unasked.status, unasked.body.code, unasked.body.message], [409, "unconfirmed", cost.message]);
+  assert.deepEqual(await kv(), before, "nothing is deleted yet");
+  const deleted = await here.post(`delete?confirm=${cost.confirm}`);
+  assert.deepEqual([deleted.status, deleted.body.revision], [200, cost.revision], JSON.stringify(deleted.body));
+  await until("it does not go", async () => (await here.get("deletion")).body.is_done);
+  assert.deepEqual(await kv(), []);
+  assert.equal((await here.submit("another")).body.code, "deleted");
+  // Its storage is lost once more: KV knows, and nothing is left to delete.
+  await loseStorage();
+  const again = await cluster("unwanted").get("deletion");
+  assert.deepEqual([again.status, again.body.is_done, again.body.revision], [200, true, cost.revision], JSON.stringify(again.body));
+  assert.match((await cluster("unwanted").submit("another")).body.message, new RegExp(`its storage is lost since; .*anew=${cost.revision}`));
 });
 
 test("the example is not loaded over a cluster that was lost, but restored", async () => {

@@ -1,7 +1,8 @@
 //! Deleting a cluster: first what it costs, then all of it, in steps, and a tombstone that stays.
 //!
 //! 1. [`Cluster::deletion_cost`] says what ends and what goes, with a word that stands for exactly that. Of a cluster that
-//!    is being restored, or whose log cannot be read, it says that nobody knows, and the word stands for that.
+//!    is being restored, whose log cannot be read or whose storage is lost, it says that nobody knows, and the word stands
+//!    for that.
 //! 2. [`Cluster::delete`] takes that word. In one commit the log is dropped and a [`Tombstone`] put in its place: from then
 //!    on every command, round and read of the cluster is refused, and agents are told that nothing is wanted any more.
 //! 3. [`steps::go_on`] empties KV, head first, a few objects an invocation. Lists of KV may be old, and a publication may
@@ -10,21 +11,11 @@
 //! The tombstone prevents a command to the name from founding it anew by accident. A copy of it is in KV, for
 //! a storage that is lost afterwards. Who says the revision at which the cluster was deleted may have the name again.
 
-use agent::message::FORMAT;
-use agent::message::Hello;
-use agent::message::RunReport;
-use agent::message::RunState;
-use agent::message::StopOrder;
-use agent::message::SyncAnswer;
-use agent::message::SyncRequest;
-use agent::message::Welcome;
-use agent::run::Version;
 use engine::job::phase::Phase;
 use engine::message::command::Command;
 use engine::message::command::UpdateCluster;
 use engine::state::jobs::Job;
 use engine::unit::id::UserId;
-use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use serde::Deserialize;
 use serde::Serialize;
@@ -32,26 +23,25 @@ use serde::Serialize;
 use crate::cluster::Cluster;
 use crate::cluster::Done;
 use crate::cluster::RESTORED_PREFIX;
+use crate::deletion::left::InKv;
+use crate::deletion::left::Left;
+use crate::deletion::tombstone::Deletion;
+use crate::deletion::tombstone::Tombstone;
 use crate::digest::sha256;
 use crate::document::Head;
 use crate::fault::Failure;
 use crate::fault::Fault;
-use crate::kv::KvStore;
 use crate::log::LogStore;
 use crate::log::Meta;
 use crate::log::Write;
 use crate::log::decode;
-use crate::log::encode;
 use crate::memory::fold;
-use crate::name::ClusterName;
 use crate::restore::restoring::Restoring;
 
+pub mod left;
 pub mod steps;
+pub mod tombstone;
 
-/// How long what really runs may take to end once its cluster is deleted.
-const STOP_WITHIN: Millis = Millis(30_000);
-/// When agents ask again that have been told.
-const ASK_AGAIN: Millis = Millis::MINUTE;
 /// How many characters the word has that confirms a deletion.
 const WORD_CHARS: usize = 16;
 
@@ -80,8 +70,8 @@ pub struct DeletionCost {
     pub objects: u64,
     /// Whether there are more.
     pub has_more_objects: bool,
-    /// Why nobody can say what ends and what goes, if so: the cluster is being restored, or its log cannot be read. What
-    /// is counted of the log is 0 then.
+    /// Why nobody can say what ends and what goes, if so: the cluster is being restored, its log cannot be read, or its
+    /// storage is lost. What is counted of the log is 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncounted: Option<String>,
     /// Repeat the request with this as `confirm`. It stands for these jobs: when others run or wait, there is another one.
@@ -93,9 +83,9 @@ pub struct DeletionCost {
 impl DeletionCost {
     /// A cost of which nothing is counted yet but the objects that a list of KV shows, and whether there are more. The word
     /// stands for what is at stake; `what` is said of it, up to the objects.
-    fn uncounted(cluster: String, revision: u64, objects: (u64, bool), stakes: &str, what: &str) -> Self {
+    fn uncounted(cluster: String, revision: u64, in_kv: &InKv, stakes: &str, what: &str) -> Self {
         let confirm = sha256(format!("{cluster}\n{stakes}").as_bytes())[..WORD_CHARS].to_owned();
-        let (objects, has_more_objects) = objects;
+        let InKv { objects, has_more: has_more_objects, left: _ } = *in_kv;
         let more = if has_more_objects { " or more" } else { "" };
         let message = format!(
             "deleting cluster {cluster} removes all of it for good{what}: {objects}{more}. Clusters restored from it lose \
@@ -119,25 +109,6 @@ impl DeletionCost {
     }
 }
 
-/// How far a deletion is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Deletion {
-    /// The cluster.
-    pub cluster: String,
-    /// When it was deleted.
-    pub at: Timestamp,
-    /// Who has deleted it.
-    pub by: UserId,
-    /// Its last revision; with `?anew=REVISION` its name can be taken again.
-    pub revision: u64,
-    /// How many objects of KV have been deleted, at least: a step that fails is not counted.
-    pub objects: u64,
-    /// Whether nothing of it is left. Until then it goes on by itself.
-    pub is_done: bool,
-}
-
 /// The answer to the question what a deletion costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -149,30 +120,6 @@ pub enum DeletionAnswer {
     Deleted(Deletion),
 }
 
-/// What stays of a cluster.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tombstone {
-    /// When it was deleted.
-    pub at: Timestamp,
-    /// Who has deleted it.
-    pub by: UserId,
-    /// Its last revision.
-    pub revision: u64,
-    /// The epoch of what agents are told from now on: later than every other.
-    pub epoch: u64,
-    /// How many objects of KV have been deleted, at least: a step that fails is not counted.
-    pub objects: u64,
-    /// How many of them since KV was gone over from the beginning.
-    pub found: u64,
-    /// Where the next step goes on; none at the beginning.
-    pub cursor: Option<String>,
-    /// Not before this time.
-    pub next: Timestamp,
-    /// Whether nothing is left.
-    pub is_done: bool,
-}
-
 /// Why a cluster is not deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undeleted {
@@ -182,80 +129,35 @@ pub enum Undeleted {
     Nothing,
 }
 
-impl Tombstone {
-    /// What is told of it.
-    #[must_use]
-    pub fn told(&self, cluster: &ClusterName) -> Deletion {
-        let Self { at, by, revision, objects, is_done, .. } = self.clone();
-        Deletion { cluster: cluster.to_string(), at, by, revision, objects, is_done }
-    }
-
-    /// As a sentence, with what to do.
-    #[must_use]
-    pub fn sentence(&self, cluster: &ClusterName) -> String {
-        let Self { at, revision, is_done, .. } = self;
-        let deleted = format!("cluster {cluster} was deleted at {} (revision {revision})", at.0);
-        if *is_done {
-            format!("{deleted}; to use the name again, send create_cluster with ?anew={revision}")
-        } else {
-            format!("{deleted}; its data is still being removed, after which the name can be used again")
-        }
-    }
-
-    /// The answer to an agent that says hello: it will be told what to stop.
-    #[must_use]
-    pub fn welcome(&self, _: &Hello) -> Welcome {
-        Welcome { format: FORMAT, incarnation: 1 }
-    }
-
-    /// The answer to an agent: whatever lives ends, and what has ended is forgotten.
-    #[must_use]
-    pub fn farewell(&self, request: &SyncRequest) -> SyncAnswer {
-        let has_ended = |report: &RunReport| matches!(report.state, RunState::Ended(_));
-        let (ended, alive): (Vec<&RunReport>, Vec<&RunReport>) = request.runs.iter().partition(|run| has_ended(run));
-        let kill_in_ms = STOP_WITHIN.0.unsigned_abs();
-        let stop = alive.into_iter().map(|report| StopOrder { run: report.run, job: report.job.clone(), kill_in_ms });
-        SyncAnswer {
-            format: FORMAT,
-            incarnation: request.incarnation,
-            version: Version { epoch: self.epoch, revision: self.revision },
-            interval_ms: ASK_AGAIN.0.unsigned_abs(),
-            want: Vec::new(),
-            keep: Vec::new(),
-            stop: stop.collect(),
-            forget: ended.into_iter().map(|report| report.run).collect(),
-            offered: Vec::new(),
-        }
-    }
-}
-
 impl<S: LogStore> Cluster<S> {
-    /// What deleting the cluster costs; nothing where there is none. `objects` are those that a list of KV shows, and
-    /// whether there are more.
-    pub fn deletion_cost(&mut self, objects: (u64, bool)) -> Result<Option<DeletionCost>, Fault> {
+    /// What deleting the cluster costs; nothing where there is none.
+    pub fn deletion_cost(&mut self, in_kv: &InKv) -> Result<Option<DeletionCost>, Fault> {
         match self.memory() {
-            Ok(_) => self.counted_cost(objects),
+            Ok(memory) if memory.seq > 0 => self.counted_cost(in_kv).map(Some),
+            Ok(_) => {
+                let lost = |left: &Left| self.uncounted_cost(left.revision(), left.reason(), in_kv);
+                Ok(in_kv.left.as_ref().map(lost))
+            }
             // Nobody can look into it, and somebody may want to be rid of it.
             Err(fault @ (Fault::Restoring(_) | Fault::Damaged { .. })) => {
-                self.uncounted_cost(&fault, objects).map(Some)
+                let (revision, reason) = match self.restoring()? {
+                    // How far it is changes while somebody thinks it over.
+                    Some(Restoring { head, .. }) => {
+                        (head.revision, format!("the cluster is being restored to revision {}", head.revision))
+                    }
+                    None => (self.last_revision(), fault.to_string()),
+                };
+                Ok(Some(self.uncounted_cost(revision, reason, in_kv)))
             }
             Err(fault) => Err(fault),
         }
     }
 
     /// The same where jobs and quotas are not known.
-    fn uncounted_cost(&self, fault: &Fault, objects: (u64, bool)) -> Result<DeletionCost, Fault> {
-        let cluster = self.name.to_string();
-        let (revision, reason) = match self.restoring()? {
-            // How far it is changes while somebody thinks it over.
-            Some(Restoring { head, .. }) => {
-                (head.revision, format!("the cluster is being restored to revision {}", head.revision))
-            }
-            None => (self.last_revision(), fault.to_string()),
-        };
+    fn uncounted_cost(&self, revision: u64, reason: String, in_kv: &InKv) -> DeletionCost {
         let what = format!(". How many jobs end, and what else goes, nobody can say: {reason}. Objects in KV");
-        let cost = DeletionCost::uncounted(cluster, revision, objects, &reason, &what);
-        Ok(DeletionCost { uncounted: Some(reason), ..cost })
+        let cost = DeletionCost::uncounted(self.name.to_string(), revision, in_kv, &reason, &what);
+        DeletionCost { uncounted: Some(reason), ..cost }
     }
 
     /// The last revision of a log that cannot be read, as far as it tells.
@@ -268,13 +170,10 @@ impl<S: LogStore> Cluster<S> {
         revisions.max().unwrap_or_default()
     }
 
-    fn counted_cost(&mut self, objects: (u64, bool)) -> Result<Option<DeletionCost>, Fault> {
+    fn counted_cost(&mut self, in_kv: &InKv) -> Result<DeletionCost, Fault> {
         let cluster = self.name.to_string();
         let memory = self.memory()?;
         let (state, entries) = (&memory.state, memory.seq);
-        if entries == 0 {
-            return Ok(None);
-        }
         let is_queued = |job: &Job| matches!(job.phase, Phase::Queued { .. });
         let unfinished: Vec<&Job> = state.jobs.iter().map(|(_, job)| job).filter(|job| !job.is_ended()).collect();
         let queued = unfinished.iter().filter(|job| is_queued(job)).count() as u64;
@@ -288,8 +187,8 @@ impl<S: LogStore> Cluster<S> {
             ": running jobs that end: {running}, queued jobs: {queued}, quotas: {quotas}, workspaces: {workspaces}, access \
              keys: {keys}, log entries: {entries}, objects in KV"
         );
-        let cost = DeletionCost::uncounted(cluster, state.revision, objects, &stakes.join("\n"), &what);
-        Ok(Some(DeletionCost { running, queued, quotas, workspaces, keys, entries, ..cost }))
+        let cost = DeletionCost::uncounted(cluster, state.revision, in_kv, &stakes.join("\n"), &what);
+        Ok(DeletionCost { running, queued, quotas, workspaces, keys, entries, ..cost })
     }
 
     /// Deletes the cluster, if the word stands for what that costs now.
@@ -297,10 +196,10 @@ impl<S: LogStore> Cluster<S> {
         &mut self,
         confirm: &str,
         by: &UserId,
-        objects: (u64, bool),
+        in_kv: &InKv,
         now: Timestamp,
     ) -> Result<Result<Tombstone, Undeleted>, Fault> {
-        let Some(cost) = self.deletion_cost(objects)? else { return Ok(Err(Undeleted::Nothing)) };
+        let Some(cost) = self.deletion_cost(in_kv)? else { return Ok(Err(Undeleted::Nothing)) };
         if cost.confirm != confirm {
             return Ok(Err(Undeleted::OtherCost(Box::new(cost))));
         }
@@ -345,15 +244,4 @@ impl<S: LogStore> Cluster<S> {
         let update = UpdateCluster { execution: None, start_within_ms: None, is_restored: true };
         self.handle_own(&name, None, Command::UpdateCluster(update), now)
     }
-}
-
-impl Tombstone {
-    fn write(&self) -> Result<Write, Fault> {
-        Ok(Write::SetMeta(Meta::Deleted, Some(encode(self)?)))
-    }
-}
-
-/// The tombstone that KV has, for a storage that knows of none.
-pub async fn shown(kv: &impl KvStore, cluster: &ClusterName) -> Result<Option<Tombstone>, Fault> {
-    kv.get(&cluster.tombstone()).await?.map(|text| decode("the tombstone", &text)).transpose()
 }

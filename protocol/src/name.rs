@@ -8,7 +8,7 @@
 //! | `c/{cluster}/page/{last}-{sha256}` | [`crate::document::Page`] | never |
 //! | `c/{cluster}/given-up/{seq}-{sha256}` | a head that was given up, or that has come with a backup | never |
 //! | `c/{cluster}/notes/{time}-{sha256}` | a pack of notes ([`crate::pack`]) | never |
-//! | `deleted/{cluster}` | the [`crate::deletion::Tombstone`] of a cluster | when the name is taken and deleted again |
+//! | `deleted/{cluster}` | the [`crate::deletion::tombstone::Tombstone`] of a cluster | when the name is taken and deleted again |
 //! | `c/{cluster}/notes/{bucket}` | the notes of a bucket, as earlier versions have put them | not any more |
 //!
 //! Everything but the head and those old notes ends with the digest of its content, so that storing it twice is storing it

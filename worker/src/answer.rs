@@ -196,7 +196,8 @@ impl Problem {
                 let message = format!(
                     "the cluster's storage has no log, and KV shows the cluster at revision {revision}, published at \
                      {}: restore it (POST restore), or say that this is a new one (send create_cluster with \
-                     ?anew={revision}; what KV shows can still be restored under another name)",
+                     ?anew={revision}; what KV shows can still be restored under another name), or delete it (GET deletion \
+                     says what that costs)",
                     published_at.0
                 );
                 (409, "storage_lost", message)

@@ -4,7 +4,7 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::cluster::Cluster;
-use crate::deletion::Tombstone;
+use crate::deletion::tombstone::Tombstone;
 use crate::fault::Fault;
 use crate::kv::KvStore;
 use crate::kv::Listed;

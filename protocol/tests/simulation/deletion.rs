@@ -13,10 +13,11 @@ use agent::run::Version;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use protocol::cluster::Cluster;
-use protocol::deletion::Tombstone;
 use protocol::deletion::Undeleted;
-use protocol::deletion::shown;
+use protocol::deletion::left::InKv;
 use protocol::deletion::steps;
+use protocol::deletion::tombstone::Tombstone;
+use protocol::deletion::tombstone::shown;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
 use protocol::log::encode;
@@ -56,13 +57,18 @@ fn lived(seed: u64) -> World {
     world
 }
 
+/// What KV shows of a cluster with so many objects and more.
+pub(crate) fn some(objects: u64) -> InKv {
+    InKv { objects, has_more: true, left: None }
+}
+
 fn word(cluster: &mut Cluster<Disk>) -> String {
-    cluster.deletion_cost((0, false)).unwrap().unwrap().confirm
+    cluster.deletion_cost(&InKv::default()).unwrap().unwrap().confirm
 }
 
 fn delete(world: &mut World) -> Tombstone {
     let confirm = word(&mut world.cluster);
-    world.cluster.delete(&confirm, &sender().user, (0, false), world.now).unwrap().unwrap()
+    world.cluster.delete(&confirm, &sender().user, &InKv::default(), world.now).unwrap().unwrap()
 }
 
 /// A step, as an alarm or a slot makes it.
@@ -98,7 +104,7 @@ fn of_cluster(air: &Air) -> Vec<String> {
 #[test]
 fn nothing_is_deleted_that_nobody_was_told_of() {
     let mut world = lived(1);
-    let cost = world.cluster.deletion_cost((12, true)).unwrap().unwrap();
+    let cost = world.cluster.deletion_cost(&some(12)).unwrap().unwrap();
     let hash = world.cluster.position().unwrap();
     assert_eq!((cost.entries, cost.revision, cost.quotas), (hash.seq, hash.revision, 3));
     assert!(cost.message.contains(&format!("running jobs that end: {},", cost.running)), "{}", cost.message);
@@ -108,19 +114,19 @@ fn nothing_is_deleted_that_nobody_was_told_of() {
         cost.message
     );
     for wrong in ["", "yes", &cost.confirm[1..]] {
-        let refused = world.cluster.delete(wrong, &sender().user, (12, true), world.now).unwrap();
+        let refused = world.cluster.delete(wrong, &sender().user, &some(12), world.now).unwrap();
         assert_eq!(refused, Err(Undeleted::OtherCost(Box::new(cost.clone()))), "{wrong}");
     }
     // A round changes nothing of what it costs; another job does.
     world.tick();
     assert_eq!(word(&mut world.cluster), cost.confirm);
     world.cluster.submit(&submission(100_000), &sender(), world.now).unwrap();
-    let refused = world.cluster.delete(&cost.confirm, &sender().user, (0, false), world.now).unwrap();
+    let refused = world.cluster.delete(&cost.confirm, &sender().user, &InKv::default(), world.now).unwrap();
     assert!(matches!(refused, Err(Undeleted::OtherCost(other)) if other.confirm != cost.confirm));
     assert!(world.cluster.position().unwrap().seq > hash.seq, "it is as it was");
     let mut empty = Cluster::new(name(), world.profile, Disk::default());
-    assert_eq!(empty.deletion_cost((0, false)), Ok(None));
-    assert_eq!(empty.delete("", &sender().user, (0, false), world.now), Ok(Err(Undeleted::Nothing)));
+    assert_eq!(empty.deletion_cost(&InKv::default()), Ok(None));
+    assert_eq!(empty.delete("", &sender().user, &InKv::default(), world.now), Ok(Err(Undeleted::Nothing)));
 }
 
 #[test]
@@ -156,7 +162,7 @@ fn a_deletion_that_fails_has_happened_or_not() {
         let confirm = word(&mut world.cluster);
         let before = world.cluster.position().unwrap();
         world.disk.plan(plan);
-        assert!(world.cluster.delete(&confirm, &sender().user, (0, false), world.now).is_err());
+        assert!(world.cluster.delete(&confirm, &sender().user, &InKv::default(), world.now).is_err());
         if plan == Plan::FailBefore {
             assert_eq!(world.cluster.position().unwrap(), before);
             assert_eq!(world.cluster.tombstone(), Ok(None));

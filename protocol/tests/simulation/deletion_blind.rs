@@ -5,6 +5,7 @@ use std::cell::RefCell;
 
 use protocol::cluster::Cluster;
 use protocol::deletion::Undeleted;
+use protocol::deletion::left::InKv;
 use protocol::deletion::steps;
 use protocol::fault::Fault;
 use protocol::log::Meta;
@@ -12,6 +13,7 @@ use protocol::restore::steps::Budget;
 
 use crate::air;
 use crate::air::Air;
+use crate::deletion::some;
 use crate::disk::Disk;
 use crate::profile;
 use crate::restored::Held;
@@ -29,7 +31,7 @@ const ONE: Budget = Budget { operations: 1, bytes: 1 };
 type Damage = (&'static str, fn(&str) -> String);
 
 fn word(cluster: &mut Cluster<Disk>) -> String {
-    cluster.deletion_cost((0, false)).unwrap().unwrap().confirm
+    cluster.deletion_cost(&InKv::default()).unwrap().unwrap().confirm
 }
 
 /// Everything that is left is deleted, and nothing founds it again by accident.
@@ -62,16 +64,16 @@ fn a_cluster_that_is_being_restored_can_be_deleted_at_any_moment() {
             break;
         }
         n_moments += 1;
-        let cost = cluster.deletion_cost((7, true)).unwrap().unwrap();
+        let cost = cluster.deletion_cost(&some(7)).unwrap().unwrap();
         let reason = format!("the cluster is being restored to revision {}", head.revision);
         assert_eq!((cost.revision, cost.uncounted.as_ref()), (head.revision, Some(&reason)));
         for words in [reason.as_str(), "Objects in KV: 7 or more", &cost.confirm] {
             assert!(cost.message.contains(words), "{}", cost.message);
         }
-        let refused = cluster.delete("yes", &sender().user, (7, true), world.now).unwrap();
+        let refused = cluster.delete("yes", &sender().user, &some(7), world.now).unwrap();
         assert_eq!(refused, Err(Undeleted::OtherCost(Box::new(cost.clone()))));
         let wanted = cluster.restore_wants().unwrap();
-        cluster.delete(&cost.confirm, &sender().user, (7, true), world.now).unwrap().unwrap();
+        cluster.delete(&cost.confirm, &sender().user, &some(7), world.now).unwrap().unwrap();
         if let Some(key) = wanted {
             let text = air.value(&key);
             assert_eq!(cluster.restore_with(&key, Some(text)), Ok(()), "what was under way has no effect");
@@ -93,7 +95,7 @@ fn a_word_that_was_given_during_a_restore_does_not_delete_the_cluster_after_it()
     while go_on(&mut cluster, &world.air, ONE).unwrap().is_none() {
         assert!(cluster.restoring().unwrap().is_none() || word(&mut cluster) == early, "how far it is changes nothing");
     }
-    let refused = cluster.delete(&early, &sender().user, (0, false), world.now).unwrap();
+    let refused = cluster.delete(&early, &sender().user, &InKv::default(), world.now).unwrap();
     assert!(matches!(refused, Err(Undeleted::OtherCost(cost)) if cost.uncounted.is_none()));
     assert_eq!(cluster.position(), world.cluster.position());
 }
@@ -116,9 +118,9 @@ fn a_cluster_whose_log_cannot_be_read_can_be_deleted() {
         let (mut cluster, air) = (Cluster::new(name(), profile(3), disk.clone()), Air::of_dump(&world.air.dump()));
         let fault = cluster.position().unwrap_err();
         assert!(matches!(fault, Fault::Damaged { .. }), "{table}: {fault}");
-        let cost = cluster.deletion_cost((0, false)).unwrap().unwrap();
+        let cost = cluster.deletion_cost(&InKv::default()).unwrap().unwrap();
         assert_eq!((cost.uncounted, cost.revision), (Some(fault.to_string()), head.revision), "{table}");
-        let tombstone = cluster.delete(&cost.confirm, &sender().user, (0, false), world.now).unwrap().unwrap();
+        let tombstone = cluster.delete(&cost.confirm, &sender().user, &InKv::default(), world.now).unwrap().unwrap();
         assert!(tombstone.epoch >= u64::try_from(world.now.0 / 1_000).unwrap(), "later than every other");
         assert_eq!((disk.n_rows(), disk.n_answers()), (0, 0), "{table}");
         finish(&world, &mut cluster, &air);
@@ -127,7 +129,7 @@ fn a_cluster_whose_log_cannot_be_read_can_be_deleted() {
     let disk = Disk::of_dump(&world.disk.dump());
     disk.lose(Meta::Published);
     let mut cluster = Cluster::new(name(), profile(3), disk);
-    assert!(cluster.deletion_cost((0, false)).unwrap().unwrap().uncounted.is_none(), "it can be read");
+    assert!(cluster.deletion_cost(&InKv::default()).unwrap().unwrap().uncounted.is_none(), "it can be read");
 }
 
 /// A deleted name is restored only by somebody who knows what was deleted: then its state is back.
@@ -136,7 +138,7 @@ fn a_deleted_name_can_be_restored_from_what_was_kept_elsewhere() {
     let (mut world, head) = lived(4, STEPS);
     let (kept, here) = (Air::of_dump(&world.air.dump()), world.cluster.position().unwrap());
     let confirm = word(&mut world.cluster);
-    world.cluster.delete(&confirm, &sender().user, (0, false), world.now).unwrap().unwrap();
+    world.cluster.delete(&confirm, &sender().user, &InKv::default(), world.now).unwrap().unwrap();
     assert_eq!(begin(&mut world.cluster, &kept, &head, false, 0), Err(Fault::Deleted), "not by accident");
     world.cluster.take_again().unwrap();
     begin(&mut world.cluster, &kept, &head, false, 0).unwrap();

@@ -29,7 +29,7 @@ const SEEDS: u64 = 20;
 const STEPS: u32 = 60;
 
 /// A cluster with a past, all of it published, whose storage is gone.
-fn lost(seed: u64) -> (World, Head) {
+pub(crate) fn lost(seed: u64) -> (World, Head) {
     let mut world = World::new(seed, profile(seed));
     for _ in 0..STEPS {
         world.submit_new();

@@ -13,6 +13,7 @@ mod costs;
 mod damage;
 mod deletion;
 mod deletion_blind;
+mod deletion_lost;
 mod desk;
 mod disk;
 mod exchange;

@@ -99,9 +99,9 @@ struct GivenUp {
 async fn look(core: &Core, cluster: &ClusterName, given_up: Option<u64>) -> Result<GivenUp, Problem> {
     let kv = Kv::of(&core.env)?;
     let shown = history::head(&kv, cluster).await?;
-    let tombstone = if shown.is_none() { protocol::deletion::shown(&kv, cluster).await? } else { None };
+    let tombstone = if shown.is_none() { protocol::deletion::tombstone::shown(&kv, cluster).await? } else { None };
     if let Some(tombstone) = tombstone.as_ref().filter(|tombstone| given_up != Some(tombstone.revision)) {
-        return Err(Problem::Deleted(tombstone.sentence(cluster)));
+        return Err(Problem::Deleted(tombstone.sentence_of_lost(cluster)));
     }
     let head = match shown.as_ref().filter(|head| given_up == Some(head.revision)) {
         Some(head) => Some(founding::set_aside(&kv, cluster, head).await?),

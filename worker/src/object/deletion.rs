@@ -7,14 +7,13 @@ use engine::unit::time::Millis;
 use protocol::agents::contact::Refused;
 use protocol::cluster::Cluster;
 use protocol::deletion::DeletionAnswer;
-use protocol::deletion::Tombstone;
 use protocol::deletion::Undeleted;
+use protocol::deletion::left::InKv;
 use protocol::deletion::steps;
+use protocol::deletion::tombstone::Tombstone;
 use protocol::fault::Fault;
 use protocol::health::Condition;
 use protocol::incident::Kind;
-use protocol::kv::KvStore;
-use protocol::kv::Listed;
 use protocol::log::encode;
 use protocol::name::ClusterName;
 use protocol::route::AgentCall;
@@ -44,8 +43,6 @@ use crate::query::Query;
 use crate::registry;
 use crate::routes::Asked;
 
-/// How many objects of KV are counted before somebody is asked.
-const COUNTED_MAX: usize = 1_000;
 /// The close code for "it goes away".
 const GOING_AWAY: u16 = 1001;
 /// Tables that every storage has, and those that come with their first row.
@@ -54,20 +51,30 @@ const OWN_TABLES: [&str; 3] = ["uses", "sessions", "incidents"];
 
 /// What deleting the cluster costs.
 pub(super) async fn cost(core: &Core, cluster: &ClusterName) -> Reply {
-    let objects = counted(core, cluster).await?;
-    let cost = core.with(|cluster| cluster.deletion_cost(objects))?.ok_or_else(|| unknown_cluster(cluster))?;
+    let in_kv = in_kv(core, cluster).await?;
+    if let Some(tombstone) = in_kv.gone() {
+        return told(cluster, &tombstone);
+    }
+    let cost = core.with(|cluster| cluster.deletion_cost(&in_kv))?.ok_or_else(|| unknown_cluster(cluster))?;
     Ok(Response::from_json(&DeletionAnswer::Cost(Box::new(cost)))?)
 }
 
-async fn counted(core: &Core, cluster: &ClusterName) -> Result<(u64, bool), Problem> {
-    let Listed { keys, cursor } = Kv::of(&core.env)?.list(&cluster.start(), None, COUNTED_MAX).await?;
-    Ok((keys.len() as u64, cursor.is_some()))
+async fn in_kv(core: &Core, cluster: &ClusterName) -> Result<InKv, Problem> {
+    let is_empty = core.with(Cluster::mark).is_ok_and(|mark| mark.seq == 0);
+    Ok(InKv::read(&Kv::of(&core.env)?, cluster, is_empty).await?)
+}
+
+fn told(cluster: &ClusterName, tombstone: &Tombstone) -> Reply {
+    Ok(Response::from_json(&DeletionAnswer::Deleted(tombstone.told(cluster)))?)
 }
 
 /// Deletes the cluster, if its sender has been told what that costs.
 pub(super) async fn delete(core: &Core, cluster: &ClusterName, query: &Query, sender: &Sender) -> Reply {
-    let (objects, confirm) = (counted(core, cluster).await?, query.text("confirm").unwrap_or_default());
-    let deleted = core.with(|cluster| cluster.delete(&confirm, &sender.user, objects, bindings::now()))?;
+    let (in_kv, confirm) = (in_kv(core, cluster).await?, query.text("confirm").unwrap_or_default());
+    if let Some(tombstone) = in_kv.gone() {
+        return told(cluster, &tombstone);
+    }
+    let deleted = core.with(|cluster| cluster.delete(&confirm, &sender.user, &in_kv, bindings::now()))?;
     let tombstone = deleted.map_err(|undeleted| match undeleted {
         Undeleted::Nothing => unknown_cluster(cluster),
         Undeleted::OtherCost(cost) => Problem::Unconfirmed(cost.message),
@@ -85,7 +92,7 @@ pub(super) async fn delete(core: &Core, cluster: &ClusterName, query: &Query, se
     core.set_alarm(bindings::now()).await?;
     let noted = registry::note(&core.env, Kind::Delete, sender.user.as_str(), cluster.as_str()).await;
     noted.unwrap_or_else(|problem| console_error!("the deletion of {cluster} is not noted: {problem:?}"));
-    Ok(Response::from_json(&tombstone.told(cluster))?)
+    told(cluster, &tombstone)
 }
 
 /// What is kept beside the log goes with it.
@@ -133,9 +140,7 @@ pub(super) async fn answer(
     let query = Query::of(&request, asked.route)?;
     let is_taken = tombstone.is_done && query.value("anew")? == Some(tombstone.revision);
     match (asked.route.call, access::administrator(proof)) {
-        (Call::Deletion | Call::Delete, Some(_)) => {
-            Ok(Response::from_json(&DeletionAnswer::Deleted(tombstone.told(cluster)))?)
-        }
+        (Call::Deletion | Call::Delete, Some(_)) => told(cluster, &tombstone),
         (Call::Command, Some(principal)) if is_taken => found(core, cluster, request, &query, &principal).await,
         (Call::Restore, Some(principal)) if is_taken => {
             core.with(Cluster::take_again)?;

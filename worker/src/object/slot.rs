@@ -30,8 +30,9 @@ pub(super) async fn run(core: &Core, cluster: &ClusterName, slot: i64) -> Reply 
     }
     if core.with(Cluster::mark)?.seq == 0 {
         if let Some(Lost { revision, .. }) = reads::shown(core, cluster).await? {
-            let reason =
-                format!("the storage of cluster {cluster} is lost; KV shows it at revision {revision}: restore it");
+            let reason = format!(
+                "the storage of cluster {cluster} is lost; KV shows it at revision {revision}: restore or delete it"
+            );
             return Err(Problem::Unavailable(reason));
         }
         return told(slot, 0, Condition::Ok);
