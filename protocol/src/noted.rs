@@ -1,12 +1,11 @@
 //! Commands with notes, and what a cluster keeps of them.
 
-use std::collections::BTreeMap;
-
 use engine::message::envelope::Envelope;
 use engine::message::rejection::Rejection;
 use engine::state::world::State;
 use engine::transition::Sender;
 use engine::unit::id::UserId;
+use engine::unit::sort;
 use engine::unit::time::Timestamp;
 
 use crate::cluster::Cluster;
@@ -80,22 +79,24 @@ impl<S: LogStore> Cluster<S> {
 
     /// Changes of notes as somebody's, if there is room for them.
     fn taken_in(&mut self, notes: &[NoteChange], owner: Option<&UserId>) -> Result<TakenIn, Failure> {
-        let (mut writes, mut held) = (Vec::new(), BTreeMap::new());
+        let (mut writes, mut held) = (Vec::new(), Vec::new());
         for change in notes {
             let (name, after, write) = match change {
                 NoteChange::Put(note) => {
-                    let note = Note { owner: owner.cloned(), ..note.clone() };
-                    (&note.name.clone(), Some(weighed(&note)?), NoteChange::Put(note))
+                    let kept = Note { owner: owner.cloned(), ..note.clone() };
+                    (&note.name, Some(weighed(&kept)?), NoteChange::Put(kept))
                 }
                 NoteChange::Drop(name) => (name, None, NoteChange::Drop(name.clone())),
             };
-            let (_, last) = held.entry(name.clone()).or_insert((self.store.held(name)?, None));
-            *last = after;
+            held.push((name, after));
             writes.push(Write::ChangeNote(write));
         }
+        // Of several changes of a note the last one counts.
+        sort::by_key(&mut held, |(name, _)| *name);
         let mut moves = Moves::default();
-        for (name, (before, after)) in &held {
-            moves.add(bucket(name), before.as_ref(), after.as_ref());
+        for same in held.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some((name, after)) = same.last() else { continue };
+            moves.add(bucket(name), self.store.held(name)?.as_ref(), after.as_ref());
         }
         let limits = self.profile.limits;
         self.memory()?;
