@@ -1,6 +1,7 @@
 // The past of a cluster over HTTP: from the newest snapshot before any moment, portion by portion, to what is now.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { People } from "./people.mjs";
 import { Server } from "./server.mjs";
 
@@ -92,4 +93,50 @@ test("only administrators read further back than the log goes", async () => {
     // What a console that has been away for a moment asks for.
     assert.equal((await people.senders[sender].get(`entries?after=${revision - 3}`)).status, 200);
   }
+});
+
+test("whoever reads the past beside the object finds what was written last, and what they may see by now", async () => {
+  const people = await People.of(server, "beside");
+  const { developer, guest, cluster } = people.senders;
+  await live(people.cluster, "developer-job", 1);
+  for (let turn = 0; turn < 12; turn += 1) {
+    // Nobody has published it yet.
+    assert.equal((await developer.send(`own-${turn}`, { set_priority: { job: "developer-job", priority: 1 + (turn % 9) } })).status, 200);
+    const newest = await developer.get("audit?count=1");
+    assert.deepEqual([newest.status, newest.body[0]?.envelope.id], [200, `own-${turn}`], JSON.stringify(newest.body));
+    assert.equal(newest.headers.get("x-tidegate-newest"), null);
+  }
+  const { seq, revision } = await people.cluster.hash();
+  const round = await developer.get(`rounds/${revision}`);
+  assert.deepEqual([round.status, round.body.revision], [200, revision]);
+  // All of it, to the first command: what is published long ago and what is not published at all, each once.
+  const found = [];
+  for (let next = ""; next !== null; ) {
+    const page = await cluster.get(`audit?count=200${next && `&before=${next}`}`);
+    if (page.status === 429) await pause(1_000);
+    else {
+      assert.equal(page.status, 200, JSON.stringify(page.body));
+      found.push(...page.body.map(({ envelope }) => envelope.id));
+      next = page.headers.get("x-tidegate-next-before");
+    }
+  }
+  assert.deepEqual([found.length, new Set(found).size, found[0], found.at(-1)], [seq, seq, "own-11", "team-1"]);
+  // Roles are those of now, though KV shows those of before.
+  const seen = async () => (await guest.get("audit?count=200")).body.filter(({ envelope }) => envelope.id.startsWith("own-"));
+  assert.equal((await seen()).length, 12);
+  await people.accepted("out", { remove_member: { workspace: "workspace-b", user: "guest" } });
+  const out = await guest.get("audit?count=200");
+  assert.ok(out.status === 403 || !JSON.stringify(out.body).includes("developer-job"), JSON.stringify(out.body).slice(0, 300));
+});
+
+test("reads of the past are counted by what they cost, and nobody outside counts", async () => {
+  const people = await People.of(server, "dear");
+  // What was taken before the cost was known is given back.
+  for (let turn = 0; turn < 90; turn += 1) assert.equal((await people.senders.guest.get("audit?count=1")).status, 200, `${turn}`);
+  // Of many at once few are begun.
+  const many = await Promise.all([...Array(200).keys()].map(() => people.senders.guest.get("audit?count=1")));
+  assert.ok(many.some(({ status }) => status === 429), `${many.map(({ status }) => status)}`);
+  assert.equal((await people.senders.developer.get("audit?count=1")).status, 200, "others go on");
+  const charge = { method: "POST", body: "1000000 dear.developer" };
+  for (const path of ["/charge", "/v1/clusters/dear/charge"]) assert.ok([404, 405].includes((await fetch(`${server.url}${path}`, charge)).status), path);
 });

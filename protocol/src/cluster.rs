@@ -243,9 +243,6 @@ impl<S: LogStore> Cluster<S> {
     ) -> Result<Record, Fault> {
         let Receipt { id: _, revision, at, events } = receipt.clone();
         let entry = Entry { format: FORMAT, revision, at, envelope: envelope.clone(), events };
-        if let Some(market) = self.memory.as_mut().and_then(|memory| memory.market.as_mut()) {
-            market.follow(&entry);
-        }
         let record = Record::of(seq, &entry)?;
         let answered = Answered { at, body: record.body.clone(), receipt: encode(receipt)? };
         let mut writes = vec![Write::Append(record.clone()), Write::Remember(record.id.clone(), answered)];

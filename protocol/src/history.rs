@@ -4,6 +4,7 @@
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
 use engine::state::world::State;
+use engine::unit::time::Timestamp;
 use futures_util::future::try_join_all;
 
 use crate::document::Head;
@@ -126,11 +127,16 @@ pub async fn fold(kv: &impl KvStore, head: &Head, known: Option<Folded>) -> Resu
 /// before its end and have its last entry. Another cluster of that name has other ones, decided at other times.
 fn leads_on(before: &Head, head: &Head, entries: &[(u64, Entry)]) -> bool {
     match entries.first() {
-        Some((seq, _)) if *seq <= before.seq => entries
-            .iter()
-            .any(|(seq, entry)| (*seq, entry.revision, entry.at) == (before.seq, before.revision, before.at)),
+        Some((seq, _)) if *seq <= before.seq => {
+            entries.iter().any(|(seq, entry)| mark(*seq, entry) == (before.seq, before.revision, before.at))
+        }
         Some(_) | None => head.segments.starts_with(&before.segments),
     }
+}
+
+/// By what an entry is told from one of another log.
+pub(crate) fn mark(seq: u64, entry: &Entry) -> (u64, u64, Timestamp) {
+    (seq, entry.revision, entry.at)
 }
 
 /// Whether an entry contains a round.

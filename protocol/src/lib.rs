@@ -33,6 +33,7 @@ pub mod agents;
 pub mod backup;
 pub mod cluster;
 mod memory;
+pub mod newest;
 pub mod note;
 pub mod noted;
 pub mod pack;

@@ -1,8 +1,8 @@
 //! What the state and the log say of the spot market. Whatever is computed is the engine's; here it is gathered.
 
 pub mod history;
-mod keep;
 pub mod kept;
+pub mod told;
 
 use engine::host::veil::Veil;
 use engine::market::bill::Bill;

@@ -13,7 +13,6 @@ use crate::log::LogStore;
 use crate::log::Meta;
 use crate::log::Stored;
 use crate::log::decode;
-use crate::market::kept::Kept;
 use crate::replay::replay;
 use crate::replay::restore_state;
 use crate::restore::restoring::Restoring;
@@ -55,8 +54,6 @@ pub(crate) struct Memory {
     pub(crate) counted: Counted,
     /// How much of the notes is whose.
     pub(crate) shares: Shares,
-    /// What is kept of the market's past, once somebody has asked.
-    pub(crate) market: Option<Kept>,
 }
 
 /// The memory of a log, unless the cluster is being restored or was deleted.
@@ -132,7 +129,6 @@ pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
         is_new: false,
         counted: Counted::default(),
         shares: Shares::default(),
-        market: None,
     })
 }
 

@@ -147,7 +147,8 @@ pub enum Who {
 pub enum Place {
     /// The front knows it.
     Front,
-    /// What has been published, for those who may see everything; the cluster's object where that cannot answer.
+    /// What has been published, for those who may see everything; the cluster's object where that cannot answer. Of the
+    /// past it says what is newest ([`crate::newest`]), and the front reads the rest.
     Published,
     /// The cluster's object.
     Object,

@@ -22,6 +22,8 @@ mod metrics;
 mod nonces;
 mod object;
 mod pai;
+mod past_reads;
+mod portion;
 mod proof;
 mod query;
 mod ready;

@@ -47,6 +47,7 @@ use crate::bindings;
 use crate::clock;
 use crate::object::core::Core;
 use crate::pai::PATH;
+use crate::past_reads::CHARGE_PATH;
 use crate::proof::Proof;
 use crate::registry;
 use crate::storage::SqlLog;
@@ -64,7 +65,6 @@ mod keys;
 mod output;
 mod overdue;
 mod pai;
-mod past;
 mod publication;
 mod reads;
 mod restore;
@@ -114,6 +114,9 @@ impl DurableObject for ClusterObject {
         }
         if path.starts_with(clock::PATH) {
             return answer::finish(clock::serve(&self.core.env, request).await);
+        }
+        if path == CHARGE_PATH {
+            return answer::finish(keys::settle(&self.core, request).await);
         }
         if path == PATH {
             return pai::serve(&self.core, request).await;

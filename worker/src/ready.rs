@@ -13,10 +13,16 @@ use protocol::fault::Fault;
 use protocol::history;
 use protocol::history::Folded;
 use protocol::log::text_of;
+use protocol::market::told;
+use protocol::market::told::Told;
+use protocol::meter::Metered;
 use protocol::name::ClusterName;
 use protocol::ready::Ready;
 
+use crate::answer::Problem;
 use crate::bindings::Kv;
+use crate::market;
+use crate::portion::at_hand;
 
 /// How much memory it takes: a quarter of what an instance has, which it shares with objects.
 const BYTES_MAX: usize = 32 << 20;
@@ -49,8 +55,29 @@ pub(crate) fn last_written(cluster: &ClusterName) -> u64 {
     WRITTEN.with_borrow(|written| written.get(cluster).copied().unwrap_or_default())
 }
 
+thread_local! {
+    /// Of the cluster that was asked about last.
+    static TOLD: RefCell<Option<Told>> = const { RefCell::new(None) };
+}
+
+/// What the log up to a head tells of the market. Of a cluster that was asked about before, only what is new is fetched.
+pub(crate) async fn told(kv: &Metered<'_, Kv>, head: &Head) -> Result<Told, Problem> {
+    let known = TOLD.with_borrow(Clone::clone);
+    let told = at_hand(told::told(kv, head, known, market::PAGES_MAX).await?)?;
+    TOLD.set(Some(told.clone()));
+    Ok(told)
+}
+
+/// The newest head of a cluster that is known here, where KV shows an older one.
+pub(crate) fn newer(cluster: &ClusterName, head: Head) -> Head {
+    let known = READY.with_borrow_mut(|ready| ready.get(cluster.as_str()).map(|(folded, _)| folded.head.clone()));
+    // A cluster that was restored to less has been published later all the same.
+    let is_newer = |known: &Head| known.seq > head.seq && known.published_at > head.published_at;
+    known.filter(is_newer).unwrap_or(head)
+}
+
 /// The head with the state that it names. Of a cluster that has been read before, only what is new is fetched.
-pub(crate) async fn folded(kv: &Kv, cluster: &ClusterName, head: &Head) -> Result<Rc<Folded>, Fault> {
+pub(crate) async fn folded(kv: &Metered<'_, Kv>, cluster: &ClusterName, head: &Head) -> Result<Rc<Folded>, Fault> {
     let known = READY.with_borrow_mut(|ready| ready.get(cluster.as_str()).map(|(folded, _)| folded));
     if let Some(known) = known.as_ref().filter(|known| known.head == *head) {
         return Ok(Rc::clone(known));
@@ -61,7 +88,7 @@ pub(crate) async fn folded(kv: &Kv, cluster: &ClusterName, head: &Head) -> Resul
 }
 
 /// The state that a head names, as the text of a snapshot.
-pub(crate) async fn snapshot(kv: &Kv, cluster: &ClusterName, head: &Head) -> Result<String, Fault> {
+pub(crate) async fn snapshot(kv: &Metered<'_, Kv>, cluster: &ClusterName, head: &Head) -> Result<String, Fault> {
     let known = READY.with_borrow_mut(|ready| ready.get(cluster.as_str()));
     if let Some((_, Some(text))) = known.filter(|(folded, _)| folded.head == *head) {
         return Ok(text.to_string());

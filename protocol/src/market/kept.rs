@@ -1,5 +1,4 @@
-//! The newest entries of the log as far as they tell of the market, kept in memory: after the first read of bills or of
-//! an offer's past, a further one reads nothing from KV and decodes nothing.
+//! The newest entries of the log as far as they tell of the market, kept in memory.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +21,8 @@ pub struct Kept {
 
 impl Kept {
     /// What so many entries tell, which are all that there are if they are `is_whole`.
-    pub(crate) fn of(entries: Vec<Entry>, is_whole: bool) -> Self {
+    #[must_use]
+    pub fn of(entries: Vec<Entry>, is_whole: bool) -> Self {
         let mut kept = Self { is_whole, ..Self::default() };
         for entry in entries {
             kept.follow(&entry);
@@ -43,7 +43,7 @@ impl Kept {
     }
 
     /// Takes the next entry in.
-    pub(crate) fn follow(&mut self, entry: &Entry) {
+    pub fn follow(&mut self, entry: &Entry) {
         let events: Vec<Event> = entry.events.iter().filter(|event| self.tells(event)).cloned().collect();
         // The first one says from when on is known what is known.
         if events.is_empty() && !self.entries.is_empty() {

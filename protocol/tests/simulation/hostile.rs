@@ -2,7 +2,8 @@
 //! are in one bucket, one never stops naming new things, one reads the past. The ordinary ones are not to notice: what
 //! they send is accepted, the work that is done before it is bounded, and the head moves on.
 //!
-//! Work is counted: rows that are written and read, calls of KV, and texts that are decoded.
+//! Work is counted: rows that are written and read. What is read of the past is read beside the object, and is counted by
+//! what it costs.
 //!
 //! `TIDEGATE_FROM` and `TIDEGATE_COUNT` choose the seeds; `cargo xtask soak hostile` takes many.
 
@@ -23,7 +24,6 @@ use protocol::meter::Metered;
 use protocol::note::Note;
 use protocol::note::NoteChange;
 use protocol::note::bucket;
-use protocol::past;
 use protocol::past::Search;
 use protocol::profile::Profile;
 use protocol::publish;
@@ -40,6 +40,7 @@ use crate::disk::Disk;
 use crate::memory::START;
 use crate::memory::founded_on;
 use crate::memory::publish as publish_now;
+use crate::newest::newest;
 use crate::past::at_hand;
 use crate::random::Random;
 use crate::restored::Held;
@@ -111,6 +112,8 @@ struct Seen {
     n_refused: u32,
     n_waits: u32,
     n_reads: u32,
+    /// What one read has cost at most.
+    dearest: i64,
     n_heads: u32,
 }
 
@@ -123,12 +126,13 @@ struct Town {
     without: Without,
     now: Timestamp,
     n_sent: u32,
+    n_seconds: i64,
     /// Jobs of the ordinary ones that may go on.
     jobs: Vec<(&'static str, String)>,
     /// How long the hoarder's next note is.
     hoarded: usize,
-    /// Reads of this second, as work.
-    read: u64,
+    /// What all reads have cost so far.
+    read: i64,
     seen: Seen,
 }
 
@@ -155,6 +159,7 @@ impl Town {
             without,
             now: START,
             n_sent: 0,
+            n_seconds: 0,
             jobs: Vec::new(),
             hoarded: 15_000,
             read: 0,
@@ -190,7 +195,7 @@ impl Town {
     }
 
     fn count(&self) -> u64 {
-        self.disk.n_written() + self.disk.n_read() + self.read
+        self.disk.n_written() + self.disk.n_read()
     }
 
     fn send(&mut self, who: &str, command: &Value, notes: &[NoteChange]) -> Result<(), Failure> {
@@ -250,15 +255,14 @@ impl Town {
                 self.send(who, &json!({ "cancel_job": { "job": name } }), &[])
             }
             _ => {
-                let meter = Meter::default();
-                let head = self.cluster.published().expect("reading works");
+                // The object says what is newest; the rest is read beside it.
+                let (newest, meter) = (newest(&mut self.cluster, &user(who)), Meter::default());
                 let (mut search, kv) =
                     (Search::new(20, u64::MAX, |_: &Entry| false), Metered::new(self.air.clone(), &meter));
-                if let Some(head) = &head {
-                    at_hand(air::run(past::find(&kv, head, u64::MAX, PAGES, &mut search)).expect("reading works"));
-                }
+                at_hand(air::run(newest.find(&kv, PAGES, &mut search)).expect("reading works"));
                 self.seen.n_reads += 1;
-                self.read += meter.cost().unsigned_abs();
+                self.seen.dearest = self.seen.dearest.max(meter.cost());
+                self.read += meter.cost();
                 if self.without != Without::Cost {
                     self.rates.charge(who, meter.cost(), self.now);
                 }
@@ -290,6 +294,11 @@ impl Town {
                     self.seen.work = self.seen.work.max(self.count() - before);
                 }
             }
+        }
+        self.n_seconds += 1;
+        let allowed = RATE.burst + RATE.per_second * self.n_seconds + self.seen.dearest;
+        if self.read > allowed && self.without != Without::Rate {
+            return Err(format!("the reader has read for {}, more than {allowed}", self.read));
         }
         if self.seen.work > WORK_MAX {
             return Err(format!("an ordinary command waits for work of {}, more than {WORK_MAX}", self.seen.work));
@@ -372,7 +381,7 @@ fn without_a_limit_hostile_users_are_noticed() {
         (Without::JobsOfUser, "is refused: "),
         (Without::ShareOfBucket, "is refused: "),
         (Without::ShareOfNotes, "hoarder keeps "),
-        (Without::Cost, "an ordinary command waits for work of"),
+        (Without::Cost, "the reader has read for "),
         (Without::Rate, "an ordinary command waits for work of"),
     ];
     for (without, words) in found {

@@ -24,6 +24,7 @@ mod idle;
 mod limits;
 mod lost;
 mod memory;
+mod newest;
 mod notes;
 mod past;
 mod random;

@@ -183,9 +183,18 @@ pub(super) fn charge(core: &Core, principal: &Principal, requests: i64) {
     }
 }
 
+/// The front tells what a read has cost that it has answered.
+pub(super) async fn settle(core: &Core, mut request: Request) -> Reply {
+    let text = request.text().await?;
+    let told = text.split_once(' ').and_then(|(requests, rated)| Some((requests.parse().ok()?, rated.to_owned())));
+    let (requests, rated) = told.ok_or(Problem::NoRoute)?;
+    core.rates.borrow_mut().charge(rated, requests, bindings::now());
+    Ok(Response::empty()?)
+}
+
 /// Under which name requests are counted: that of the key, or of the person whom the team vouches for. Administrators who
 /// come without a key answer for themselves.
-fn rated(principal: &Principal) -> Option<String> {
+pub(super) fn rated(principal: &Principal) -> Option<String> {
     match &principal.key {
         Some(key) => Some(key.to_string()),
         // No name of a key has a space.
