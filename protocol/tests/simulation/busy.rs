@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Instant;
 
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -26,6 +27,7 @@ use serde_json::json;
 
 use crate::air;
 use crate::disk::Disk;
+use crate::list::List;
 use crate::memory::START;
 use crate::random::Random;
 use crate::restored::Held;
@@ -108,10 +110,18 @@ struct Day {
     /// What a restart reads: rows of the log, and the bytes of the snapshot.
     restart_rows: u64,
     restart_bytes: u64,
+    /// And how long that takes here.
+    restart_ms: u128,
 }
 
 /// Something that does not grow.
 type Figure = (&'static str, fn(&Day) -> u64);
+
+const WRITES: Figure = ("writes", |day| day.writes);
+const DELETES: Figure = ("deletes", |day| day.deletes);
+const ROWS_WRITTEN: Figure = ("rows written", |day| day.rows_written);
+const CALLS: Figure = ("calls", |day| day.calls);
+const BYTES: Figure = ("bytes", |day| day.bytes as u64);
 
 struct Life {
     cluster: Cluster<Disk>,
@@ -207,7 +217,9 @@ impl Life {
         self.cluster.keep_notes(&drops, &sender()).expect("they are dropped");
         let read = self.disk.n_read();
         self.cluster.forget();
+        let begun = Instant::now();
         let restart_bytes = self.cluster.snapshot_bytes().expect("it opens again");
+        let restart_ms = begun.elapsed().as_millis();
         let (writes_after, written_after, deletes_after) = self.counts();
         let held = self.shelf.0.borrow();
         Day {
@@ -221,6 +233,7 @@ impl Life {
             rows: self.disk.n_rows() + self.disk.n_answers(),
             restart_rows: self.disk.n_read() - read,
             restart_bytes,
+            restart_ms,
         }
     }
 
@@ -238,6 +251,10 @@ fn live(profile: Profile, days: i64, jobs: u64) -> Vec<Day> {
         println!("day {day}, {jobs} jobs: {found:?}");
         lived.push(found);
     }
+    let most = |of: Figure| most(&lived, of.1);
+    let day = List { writes: most(WRITES), deletes: most(DELETES), rows: most(ROWS_WRITTEN), calls: most(CALLS) };
+    println!("{days} days of {jobs} jobs: {}", day.told(most(BYTES)));
+    println!("a restart takes at most {:?} ms here", lived.iter().map(|day| day.restart_ms).max());
     lived
 }
 
@@ -254,20 +271,11 @@ fn busy_days_leave_as_much_as_few_of_them() {
     // Once the past has come to its end, nothing grows: days later there is as much.
     let half = lived.len().midpoint(SETTLED);
     let (early, late) = (&lived[SETTLED..half], &lived[half..]);
-    let counts: [Figure; 6] = [
-        ("writes", |day| day.writes),
-        ("deletes", |day| day.deletes),
-        ("rows written", |day| day.rows_written),
-        ("calls", |day| day.calls),
-        ("objects", |day| day.objects as u64),
-        ("rows", |day| day.rows as u64),
-    ];
+    let counts: [Figure; 6] =
+        [WRITES, DELETES, ROWS_WRITTEN, CALLS, ("objects", |day| day.objects as u64), ("rows", |day| day.rows as u64)];
     // A state has the last ten thousand jobs that have ended, and as many days go by until there are so many.
-    let bytes: [Figure; 3] = [
-        ("bytes written", |day| day.written),
-        ("bytes", |day| day.bytes as u64),
-        ("bytes of a restart", |day| day.restart_bytes),
-    ];
+    let bytes: [Figure; 3] =
+        [("bytes written", |day| day.written), BYTES, ("bytes of a restart", |day| day.restart_bytes)];
     for (what, of) in counts.into_iter().chain(bytes.into_iter().filter(|_| jobs == MANY_JOBS)) {
         let (early, late) = (most(early, of), most(late, of));
         assert!(late * 100 <= early * 130, "{early} {what} become {late}");

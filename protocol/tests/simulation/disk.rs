@@ -47,6 +47,8 @@ struct Tables {
     meta: BTreeMap<Meta, String>,
     /// Notes by their names, each with its bucket and what it counts for there.
     notes: BTreeMap<String, (Bucket, u64, Note)>,
+    /// The names of the notes of each bucket: an index, as the object's storage has one.
+    in_bucket: BTreeMap<Bucket, BTreeSet<String>>,
     garbage: BTreeSet<(Timestamp, String)>,
     /// Changes by bucket, and how many of them are published.
     changes: BTreeMap<Bucket, (u64, u64)>,
@@ -125,17 +127,21 @@ impl Disk {
     /// What is wanted of rows of notes; each is one that is read.
     fn rows_of_notes<T>(
         &self,
-        is_wanted: impl Fn(Bucket, &Note) -> bool,
+        wanted: Option<Bucket>,
+        is_wanted: impl Fn(&Note) -> bool,
         of: impl Fn(&(Bucket, u64, Note)) -> T,
     ) -> Vec<T> {
         let inner = self.0.borrow();
-        let rows: Vec<T> = inner.tables.notes.values().filter(|(at, _, note)| is_wanted(*at, note)).map(of).collect();
+        let Tables { notes, in_bucket, .. } = &inner.tables;
+        let buckets = wanted.map_or(Bucket::MIN..=Bucket::MAX, |wanted| wanted..=wanted);
+        let rows = in_bucket.range(buckets).flat_map(|(_, names)| names).map(|name| &notes[name]);
+        let rows: Vec<T> = rows.filter(|(_, _, note)| is_wanted(note)).map(of).collect();
         inner.n_read.update(|count| count + rows.len() as u64);
         rows
     }
 
-    fn sum_of_notes(&self, is_wanted: impl Fn(Bucket, &Note) -> bool) -> u64 {
-        self.rows_of_notes(is_wanted, |(_, bytes, _)| *bytes).into_iter().sum()
+    fn sum_of_notes(&self, wanted: Option<Bucket>, is_wanted: impl Fn(&Note) -> bool) -> u64 {
+        self.rows_of_notes(wanted, is_wanted, |(_, bytes, _)| *bytes).into_iter().sum()
     }
 
     /// All rows of all tables.
@@ -219,6 +225,12 @@ impl Tables {
         }
     }
 
+    fn put_note(&mut self, row: (Bucket, u64, Note)) {
+        let name = row.2.name.clone();
+        self.in_bucket.entry(row.0).or_default().insert(name.clone());
+        self.notes.insert(name, row);
+    }
+
     fn execute(&mut self, write: &Write) {
         match write {
             Write::Append(record) => drop(self.log.insert(record.seq, record.clone())),
@@ -236,11 +248,12 @@ impl Tables {
             Write::ChangeNote(NoteChange::Put(note)) => {
                 let Note { name, text, owner } = note;
                 let row = (bucket(name), weight(name, text, owner.as_ref()), note.clone());
-                self.notes.insert(name.clone(), row);
+                self.put_note(row);
                 self.changes.entry(bucket(name)).or_default().0 += 1;
             }
             Write::ChangeNote(NoteChange::Drop(name)) => {
                 self.notes.remove(name);
+                self.in_bucket.entry(bucket(name)).or_default().remove(name);
                 self.changes.entry(bucket(name)).or_default().0 += 1;
             }
             Write::NotesPublished(Stale { bucket, changes }) => self.changes.entry(*bucket).or_default().1 = *changes,
@@ -321,11 +334,11 @@ impl LogStore for Disk {
     }
 
     fn notes(&self, wanted: Bucket) -> Result<Vec<Note>, Fault> {
-        Ok(self.rows_of_notes(|bucket, _| bucket == wanted, |(_, _, note)| note.clone()))
+        Ok(self.rows_of_notes(Some(wanted), |_| true, |(_, _, note)| note.clone()))
     }
 
     fn bucket_bytes(&self, wanted: Bucket) -> Result<u64, Fault> {
-        Ok(self.sum_of_notes(|bucket, _| bucket == wanted))
+        Ok(self.sum_of_notes(Some(wanted), |_| true))
     }
 
     fn held(&self, name: &str) -> Result<Option<Held>, Fault> {
@@ -335,8 +348,7 @@ impl LogStore for Disk {
     }
 
     fn owned_bytes(&self, owner: &UserId, wanted: Option<Bucket>) -> Result<u64, Fault> {
-        let is_wanted = |bucket| wanted.is_none_or(|wanted| wanted == bucket);
-        Ok(self.sum_of_notes(|bucket, note| is_wanted(bucket) && note.owner.as_ref() == Some(owner)))
+        Ok(self.sum_of_notes(wanted, |note| note.owner.as_ref() == Some(owner)))
     }
 
     fn garbage(&self, by: Timestamp, count: usize) -> Result<Vec<Garbage>, Fault> {

@@ -22,6 +22,7 @@ mod health;
 mod hostile;
 mod idle;
 mod limits;
+mod list;
 mod lost;
 mod memory;
 mod newest;

@@ -25,7 +25,7 @@ fn next<T: FromStr>(columns: &mut Split<'_, char>) -> T {
 
 impl Tables {
     pub(super) fn rows(&self) -> Vec<String> {
-        let Self { log, commands, snapshots, meta, notes, garbage, changes } = self;
+        let Self { log, commands, snapshots, meta, notes, in_bucket: _, garbage, changes } = self;
         let log = log.values().map(|Record { seq, revision, at, id, body, entry }| {
             format!("log\t{seq}\t{id}\t{revision}\t{}\t{body}\t{entry}\n", at.0)
         });
@@ -74,7 +74,7 @@ impl Tables {
                 // Earlier versions did not say whose a note is.
                 let owner = at.next().and_then(|owner| UserId::new(owner).ok());
                 let bytes = weight(&name, &text, owner.as_ref());
-                self.notes.insert(name.clone(), (bucket(&name), bytes, Note { name, text, owner }));
+                self.put_note((bucket(&name), bytes, Note { name, text, owner }));
             }
             "garbage" => drop(self.garbage.insert((Timestamp(next(at)), next(at)))),
             "buckets" => drop(self.changes.insert(next(at), (next(at), next(at)))),
