@@ -1,7 +1,6 @@
 //! Operations that tell who may do what (`AIWorkspace`), and the workspace that is meant when none is named.
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Page;
 use crate::operation::workspace::asks_for_enabled;
@@ -64,48 +63,48 @@ pub enum AccessOperation {
     WarehouseQuotas,
 }
 
-pub(super) fn permissions(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn permissions(arguments: &Arguments) -> Result<AccessOperation, Misfit> {
     let (workspace, code) = (workspace(arguments)?, arguments.path().name("PermissionCode")?);
-    Ok(Operation::Access(AccessOperation::Permissions { workspace, code }))
+    Ok(AccessOperation::Permissions { workspace, code })
 }
 
-pub(super) fn users(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn users(arguments: &Arguments) -> Result<AccessOperation, Misfit> {
     let (name_part, user) = (arguments.query().name("UserName")?, arguments.query().name("UserId")?);
-    Ok(Operation::Access(AccessOperation::Users { workspace: workspace(arguments)?, name_part, user }))
+    Ok(AccessOperation::Users { workspace: workspace(arguments)?, name_part, user })
 }
 
-pub(super) fn roles(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn roles(arguments: &Arguments) -> Result<AccessOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Access(AccessOperation::Roles {
+    Ok(AccessOperation::Roles {
         workspace: workspace(arguments)?,
         among: query.names("RoleIds")?,
         name: query.name("RoleName")?,
         enabled: asks_for_enabled(&query)?,
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }
 
-pub(super) fn role(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn role(arguments: &Arguments) -> Result<AccessOperation, Misfit> {
     let role = arguments.path().need("RoleId")?;
-    Ok(Operation::Access(AccessOperation::Role { workspace: workspace(arguments)?, role }))
+    Ok(AccessOperation::Role { workspace: workspace(arguments)?, role })
 }
 
-pub(super) fn configs(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Access(AccessOperation::Configs { workspace: workspace(arguments)? }))
+pub(super) fn configs(arguments: &Arguments) -> Result<AccessOperation, Misfit> {
+    Ok(AccessOperation::Configs { workspace: workspace(arguments)? })
 }
 
-pub(super) fn get_default(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn get_default(arguments: &Arguments) -> Result<AccessOperation, Misfit> {
     arguments.query().switch("Verbose")?;
-    Ok(Operation::Access(AccessOperation::GetDefault))
+    Ok(AccessOperation::GetDefault)
 }
 
-pub(super) fn set_default(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Access(AccessOperation::SetDefault { workspace: arguments.body().need("WorkspaceId")? }))
+pub(super) fn set_default(arguments: &Arguments) -> Result<AccessOperation, Misfit> {
+    Ok(AccessOperation::SetDefault { workspace: arguments.body().need("WorkspaceId")? })
 }
 
-pub(super) fn warehouse_quotas(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn warehouse_quotas(arguments: &Arguments) -> Result<AccessOperation, Misfit> {
     arguments.query().name("Name")?;
-    Ok(Operation::Access(AccessOperation::WarehouseQuotas))
+    Ok(AccessOperation::WarehouseQuotas)
 }
 
 fn workspace(arguments: &Arguments) -> Result<String, Misfit> {

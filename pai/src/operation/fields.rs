@@ -3,6 +3,7 @@
 //! In a query everything is text, so a text that says a number or `True` is one. A null and an empty list are as good
 //! as nothing: the SDKs send lists that nobody has set.
 
+use engine::unit::priority::Priority;
 use engine::unit::time::Timestamp;
 use serde_json::Map;
 use serde_json::Value;
@@ -47,6 +48,12 @@ impl<'a> Fields<'a> {
     /// A text that must say something.
     pub(crate) fn need(&self, name: &str) -> Result<String, Misfit> {
         self.name(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// A priority.
+    pub(crate) fn priority(&self, name: &str) -> Result<Option<Priority>, Misfit> {
+        let number = self.number(name, Priority::LOWEST.into(), Priority::HIGHEST.into())?;
+        Ok(number.and_then(|number| Priority::new(number).ok()))
     }
 
     /// A switch.

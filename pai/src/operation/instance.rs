@@ -5,11 +5,9 @@ use engine::unit::priority::Priority;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::fields::Fields;
 use crate::operation::job::IDLE_USES;
-use crate::operation::job::priority;
 use crate::operation::misfit::Misfit;
 use crate::operation::nodes::AssignNodes;
 use crate::operation::page::Direction;
@@ -166,7 +164,7 @@ impl Instance {
             name,
             workspace: body.name("WorkspaceId")?,
             quota: body.name("ResourceId")?,
-            priority: priority(&body, "Priority")?.unwrap_or_default(),
+            priority: body.priority("Priority")?.unwrap_or_default(),
             idle: body.one_of("OversoldType", &IDLE_POLICIES)?.unwrap_or_default(),
             need,
             nodes: AssignNodes::read(&body)?,
@@ -175,16 +173,16 @@ impl Instance {
     }
 }
 
-pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn create(arguments: &Arguments) -> Result<InstanceOperation, Misfit> {
     let instance = Instance::read(arguments.body().object())?;
-    Ok(Operation::Instance(InstanceOperation::Create(Box::new(instance))))
+    Ok(InstanceOperation::Create(Box::new(instance)))
 }
 
-pub(super) fn get(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Instance(InstanceOperation::Get { instance: instance(arguments)? }))
+pub(super) fn get(arguments: &Arguments) -> Result<InstanceOperation, Misfit> {
+    Ok(InstanceOperation::Get { instance: instance(arguments)? })
 }
 
-pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list(arguments: &Arguments) -> Result<InstanceOperation, Misfit> {
     let query = arguments.query();
     let sorts = [
         ("Priority", InstanceOrder::Priority),
@@ -214,38 +212,34 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
         direction: Direction::read(&query)?.unwrap_or(Direction::Descending),
         page: Page::read(&query, PAGE_SIZE)?,
     };
-    Ok(Operation::Instance(InstanceOperation::List(Box::new(list))))
+    Ok(InstanceOperation::List(Box::new(list)))
 }
 
-pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn update(arguments: &Arguments) -> Result<InstanceOperation, Misfit> {
     let body = arguments.body();
     let changes = sent::kept_of(dsw::UPDATE, body.object());
-    Ok(Operation::Instance(InstanceOperation::Update {
-        instance: instance(arguments)?,
-        priority: priority(&body, "Priority")?,
-        changes,
-    }))
+    Ok(InstanceOperation::Update { instance: instance(arguments)?, priority: body.priority("Priority")?, changes })
 }
 
-pub(super) fn start(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Instance(InstanceOperation::Start { instance: instance(arguments)? }))
+pub(super) fn start(arguments: &Arguments) -> Result<InstanceOperation, Misfit> {
+    Ok(InstanceOperation::Start { instance: instance(arguments)? })
 }
 
-pub(super) fn stop(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Instance(InstanceOperation::Stop { instance: instance(arguments)? }))
+pub(super) fn stop(arguments: &Arguments) -> Result<InstanceOperation, Misfit> {
+    Ok(InstanceOperation::Stop { instance: instance(arguments)? })
 }
 
-pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Instance(InstanceOperation::Delete { instance: instance(arguments)? }))
+pub(super) fn delete(arguments: &Arguments) -> Result<InstanceOperation, Misfit> {
+    Ok(InstanceOperation::Delete { instance: instance(arguments)? })
 }
 
-pub(super) fn events(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn events(arguments: &Arguments) -> Result<InstanceOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Instance(InstanceOperation::Events {
+    Ok(InstanceOperation::Events {
         instance: instance(arguments)?,
         span: Span::read(&query, "StartTime", "EndTime")?,
         count: query.number("MaxEventsNum", 1, EVENTS_MAX)?.unwrap_or(EVENTS_MAX),
-    }))
+    })
 }
 
 fn instance(arguments: &Arguments) -> Result<String, Misfit> {

@@ -5,8 +5,7 @@ use engine::unit::priority::Priority;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
@@ -14,6 +13,7 @@ use crate::operation::page::Page;
 use crate::operation::page::Span;
 use crate::operation::sent;
 use crate::operation::sent::dlc;
+use crate::operation::submission;
 use crate::operation::submission::CreateJob;
 
 /// How many jobs a page has if nothing is asked for.
@@ -185,12 +185,16 @@ pub enum JobOrder {
     Finished,
 }
 
-pub(super) fn get(arguments: &Arguments) -> Result<Operation, Misfit> {
-    let detail = arguments.query().switch("NeedDetail")?.unwrap_or(true);
-    Ok(Operation::Job(JobOperation::Get { job: job(arguments)?, detail }))
+pub(super) fn create(arguments: &Arguments) -> Result<JobOperation, Misfit> {
+    Ok(JobOperation::Create(Box::new(submission::read(arguments)?)))
 }
 
-pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn get(arguments: &Arguments) -> Result<JobOperation, Misfit> {
+    let detail = arguments.query().switch("NeedDetail")?.unwrap_or(true);
+    Ok(JobOperation::Get { job: job(arguments)?, detail })
+}
+
+pub(super) fn list(arguments: &Arguments) -> Result<JobOperation, Misfit> {
     let query = arguments.query();
     let sorts = [
         ("DisplayName", JobOrder::DisplayName),
@@ -224,7 +228,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
         direction: Direction::read(&query)?.unwrap_or(Direction::Descending),
         page: Page::read(&query, PAGE_SIZE)?,
     };
-    Ok(Operation::Job(JobOperation::List(Box::new(list))))
+    Ok(JobOperation::List(Box::new(list)))
 }
 
 fn said(query: &Fields) -> Result<Said, Misfit> {
@@ -243,43 +247,38 @@ fn said(query: &Fields) -> Result<Said, Misfit> {
     })
 }
 
-pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn update(arguments: &Arguments) -> Result<JobOperation, Misfit> {
     let body = arguments.body();
     let changes = sent::kept_of(dlc::UPDATE_JOB, body.object());
-    Ok(Operation::Job(JobOperation::Update { job: job(arguments)?, priority: priority(&body, "Priority")?, changes }))
+    Ok(JobOperation::Update { job: job(arguments)?, priority: body.priority("Priority")?, changes })
 }
 
-pub(super) fn stop(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Job(JobOperation::Stop { job: job(arguments)? }))
+pub(super) fn stop(arguments: &Arguments) -> Result<JobOperation, Misfit> {
+    Ok(JobOperation::Stop { job: job(arguments)? })
 }
 
-pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Job(JobOperation::Delete { job: job(arguments)? }))
+pub(super) fn delete(arguments: &Arguments) -> Result<JobOperation, Misfit> {
+    Ok(JobOperation::Delete { job: job(arguments)? })
 }
 
-pub(super) fn events(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn events(arguments: &Arguments) -> Result<JobOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Job(JobOperation::Events {
+    Ok(JobOperation::Events {
         job: job(arguments)?,
         pod: arguments.path().name("PodId")?,
         span: Span::read(&query, "StartTime", "EndTime")?,
         count: query.number("MaxEventsNum", 1, EVENTS_MAX)?.unwrap_or(EVENTS_MAX),
-    }))
+    })
 }
 
-pub(super) fn logs(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn logs(arguments: &Arguments) -> Result<JobOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Job(JobOperation::Logs {
+    Ok(JobOperation::Logs {
         job: job(arguments)?,
         pod: arguments.path().need("PodId")?,
         life: query.name("PodUid")?,
         lines: query.number("MaxLines", 1, LINES_MAX)?.unwrap_or(LINES_MAX),
-    }))
-}
-
-pub(super) fn priority(body: &Fields, name: &str) -> Result<Option<Priority>, Misfit> {
-    let number = body.number(name, Priority::LOWEST.into(), Priority::HIGHEST.into())?;
-    Ok(number.and_then(|number| Priority::new(number).ok()))
+    })
 }
 
 fn job(arguments: &Arguments) -> Result<String, Misfit> {

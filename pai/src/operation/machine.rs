@@ -3,8 +3,7 @@
 use engine::unit::amount::DimensionKind;
 use engine::unit::resource::ResourceType;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
@@ -134,31 +133,31 @@ pub enum NodeOrder {
     Amount(DimensionKind),
 }
 
-pub(super) fn create_group(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn create_group(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
     let body = arguments.body();
-    Ok(Operation::Machine(MachineOperation::CreateGroup {
+    Ok(MachineOperation::CreateGroup {
         name: body.need("Name")?,
         description: body.name("Description")?,
         resource_type: body.one_of("ResourceType", &RESOURCE_TYPES)?.unwrap_or(ResourceType::General),
-    }))
+    })
 }
 
-pub(super) fn get_group(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Machine(MachineOperation::GetGroup { group: arguments.path().need("ResourceGroupID")? }))
+pub(super) fn get_group(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
+    Ok(MachineOperation::GetGroup { group: arguments.path().need("ResourceGroupID")? })
 }
 
-pub(super) fn update_group(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn update_group(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
     let body = arguments.body();
-    Ok(Operation::Machine(MachineOperation::UpdateGroup {
+    Ok(MachineOperation::UpdateGroup {
         group: arguments.path().need("ResourceGroupID")?,
         name: body.name("Name")?,
         description: body.name("Description")?,
-    }))
+    })
 }
 
-pub(super) fn list_groups(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list_groups(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Machine(MachineOperation::ListGroups {
+    Ok(MachineOperation::ListGroups {
         groups: query.names("ResourceGroupIDs")?,
         name_part: query.name("Name")?,
         resource_type: query.one_of("ResourceType", &RESOURCE_TYPES)?,
@@ -166,18 +165,18 @@ pub(super) fn list_groups(arguments: &Arguments) -> Result<Operation, Misfit> {
         by_name: query.one_of("SortBy", &[("Name", true), ("GmtCreatedTime", false)])?.unwrap_or(false),
         direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }
 
-pub(super) fn group_total(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Machine(MachineOperation::GroupTotal { group: arguments.query().need("ResourceGroupID")? }))
+pub(super) fn group_total(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
+    Ok(MachineOperation::GroupTotal { group: arguments.query().need("ResourceGroupID")? })
 }
 
-pub(super) fn group_request(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Machine(MachineOperation::GroupRequest { group: arguments.query().need("ResourceGroupID")? }))
+pub(super) fn group_request(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
+    Ok(MachineOperation::GroupRequest { group: arguments.query().need("ResourceGroupID")? })
 }
 
-pub(super) fn list_nodes(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list_nodes(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
     let query = arguments.query();
     let sorts = [
         ("NodeName", NodeOrder::Name),
@@ -185,16 +184,16 @@ pub(super) fn list_nodes(arguments: &Arguments) -> Result<Operation, Misfit> {
         ("Memory", NodeOrder::Amount(DimensionKind::Memory)),
         ("GPU", NodeOrder::Amount(DimensionKind::Gpu)),
     ];
-    Ok(Operation::Machine(MachineOperation::ListNodes {
+    Ok(MachineOperation::ListNodes {
         among: among(&query)?,
         sort: query.one_of("SortBy", &sorts)?,
         direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }
 
-pub(super) fn list_types(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Machine(MachineOperation::ListTypes { among: among(&arguments.query())? }))
+pub(super) fn list_types(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
+    Ok(MachineOperation::ListTypes { among: among(&arguments.query())? })
 }
 
 fn among(query: &Fields) -> Result<Among, Misfit> {
@@ -211,26 +210,26 @@ fn among(query: &Fields) -> Result<Among, Misfit> {
     if among.quota.is_none() && among.groups.is_empty() { Err(query.missing("QuotaId")) } else { Ok(among) }
 }
 
-pub(super) fn list_pods(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list_pods(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
     let query = arguments.query();
     let expected = "numbers of GPUs such as 0,1";
     let gpu = |text: &String| text.parse().map_err(|_| query.invalid_text("GPUIndexes", text, expected));
-    Ok(Operation::Machine(MachineOperation::ListPods {
+    Ok(MachineOperation::ListPods {
         node: arguments.path().need("NodeId")?,
         group: query.name("ResourceGroupId")?,
         gpus: query.names("GPUIndexes")?.iter().map(gpu).collect::<Result<_, Misfit>>()?,
-    }))
+    })
 }
 
-pub(super) fn operate(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn operate(arguments: &Arguments) -> Result<MachineOperation, Misfit> {
     let body = arguments.body();
     let words = [("Cordon", Some(true)), ("Uncordon", Some(false)), ("Drain", None)];
     match body.one_of("Operation", &words)? {
-        Some(Some(is_cordoned)) => Ok(Operation::Machine(MachineOperation::Cordon {
+        Some(Some(is_cordoned)) => Ok(MachineOperation::Cordon {
             node: arguments.path().need("NodeId")?,
             group: body.name("ResourceGroupId")?,
             is_cordoned,
-        })),
+        }),
         Some(None) => Err(Misfit::Unserved {
             action: "OperateNode with Drain".to_owned(),
             why: "jobs leave a node when they end; cordon it, and stop those that must leave earlier",

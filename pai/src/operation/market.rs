@@ -3,8 +3,7 @@
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Timestamp;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
@@ -59,7 +58,7 @@ pub enum SpecOrder {
     Created,
 }
 
-pub(super) fn specs(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn specs(arguments: &Arguments) -> Result<MarketOperation, Misfit> {
     let query = arguments.query();
     let sorts = [
         ("CPU", SpecOrder::Cpu),
@@ -67,23 +66,23 @@ pub(super) fn specs(arguments: &Arguments) -> Result<Operation, Misfit> {
         ("Memory", SpecOrder::Memory),
         ("GmtCreateTime", SpecOrder::Created),
     ];
-    Ok(Operation::Market(MarketOperation::Specs {
+    Ok(MarketOperation::Specs {
         types: query.names("InstanceTypes")?,
         resource_type: query.one_of("ResourceType", &RESOURCE_TYPES)?,
         accelerated: query.one_of("AcceleratorType", &[("GPU", true), ("CPU", false)])?,
         sort: query.one_of("SortBy", &sorts)?.unwrap_or(SpecOrder::Created),
         direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }
 
-pub(super) fn prices(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn prices(arguments: &Arguments) -> Result<MarketOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Market(MarketOperation::Prices {
+    Ok(MarketOperation::Prices {
         instance: arguments.path().need("InstanceType")?,
         from: query.time("StartTime")?,
         until: query.time("EndTime")?,
         direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }

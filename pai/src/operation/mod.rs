@@ -4,6 +4,7 @@
 //! and method are those of the action is checked all the same: a signature covers both.
 
 pub mod access;
+mod arguments;
 mod fields;
 pub mod instance;
 pub mod job;
@@ -12,9 +13,11 @@ pub mod market;
 pub mod misfit;
 pub mod nodes;
 pub mod page;
+pub mod product;
 pub(crate) mod quantity;
 pub mod quota;
 pub mod resource;
+pub mod row;
 pub mod sent;
 pub mod service;
 pub mod submission;
@@ -28,11 +31,12 @@ use serde_json::Map;
 use serde_json::Value;
 
 use crate::escape;
-use crate::operation::fields::Fields;
+use crate::operation::arguments::Arguments;
 use crate::operation::misfit::Misfit;
-use crate::operation::table::Product;
+use crate::operation::product::Product;
+use crate::operation::row::Read;
+use crate::operation::row::Row;
 use crate::operation::table::ROWS;
-use crate::operation::table::Row;
 use crate::operation::unserved::UNSERVED;
 use crate::request::Request;
 
@@ -64,28 +68,6 @@ pub enum Operation {
     Instance(instance::InstanceOperation),
 }
 
-/// The parameters of a request, wherever they stand.
-#[derive(Clone, Debug)]
-pub(crate) struct Arguments {
-    path: Map<String, Value>,
-    query: Map<String, Value>,
-    body: Map<String, Value>,
-}
-
-impl Arguments {
-    pub(crate) fn path(&self) -> Fields<'_> {
-        Fields::new("path", &self.path)
-    }
-
-    pub(crate) fn query(&self) -> Fields<'_> {
-        Fields::new("query", &self.query)
-    }
-
-    pub(crate) fn body(&self) -> Fields<'_> {
-        Fields::new("", &self.body)
-    }
-}
-
 /// The operation that a request asks for.
 pub fn read(request: &Request) -> Result<Operation, Misfit> {
     let row = row(request)?;
@@ -96,7 +78,18 @@ pub fn read(request: &Request) -> Result<Operation, Misfit> {
     };
     row.query.check(row.action, &arguments.query)?;
     row.body.check(row.action, &arguments.body)?;
-    (row.read)(&arguments)
+    match row.read {
+        Read::Job(read) => read(&arguments).map(Operation::Job),
+        Read::Training(read) => read(&arguments).map(Operation::Training),
+        Read::Quota(read) => read(&arguments).map(Operation::Quota),
+        Read::Workspace(read) => read(&arguments).map(Operation::Workspace),
+        Read::Resource(read) => read(&arguments).map(Operation::Resource),
+        Read::Access(read) => read(&arguments).map(Operation::Access),
+        Read::Machine(read) => read(&arguments).map(Operation::Machine),
+        Read::Market(read) => read(&arguments).map(Operation::Market),
+        Read::Service(read) => read(&arguments).map(Operation::Service),
+        Read::Instance(read) => read(&arguments).map(Operation::Instance),
+    }
 }
 
 fn row(request: &Request) -> Result<&'static Row, Misfit> {

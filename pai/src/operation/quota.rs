@@ -14,12 +14,12 @@ use engine::unit::resource::ResourceType;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
+use crate::operation::workload;
 use crate::operation::workload::ListUsages;
 use crate::operation::workload::ListWorkloads;
 
@@ -31,10 +31,10 @@ pub(crate) const STRATEGIES: [(&str, QueueStrategy); 4] = [
     ("PaiStrategyRoundRobin", QueueStrategy::RoundRobin),
     ("PaiStrategyBalance", QueueStrategy::Balance),
 ];
-/// How many quotas or jobs a page has if nothing is asked for.
-pub(super) const PAGE_SIZE: i64 = 10;
-pub(super) const PRIORITY_MIN: i64 = 1;
-pub(super) const PRIORITY_MAX: i64 = 9;
+/// How many quotas a page has if nothing is asked for.
+const PAGE_SIZE: i64 = 10;
+const PRIORITY_MIN: i64 = 1;
+const PRIORITY_MAX: i64 = 9;
 
 /// An operation of quotas.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,7 +177,7 @@ pub enum QuotaOrder {
     Amount(DimensionKind),
 }
 
-pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn create(arguments: &Arguments) -> Result<QuotaOperation, Misfit> {
     let body = arguments.body();
     let create = CreateQuota {
         name: body.need("QuotaName")?,
@@ -188,14 +188,14 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
         settings: settings(&body)?,
         document: body.object().clone(),
     };
-    Ok(Operation::Quota(QuotaOperation::Create(Box::new(create))))
+    Ok(QuotaOperation::Create(Box::new(create)))
 }
 
-pub(super) fn get(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Quota(QuotaOperation::Get { quota: quota(arguments)? }))
+pub(super) fn get(arguments: &Arguments) -> Result<QuotaOperation, Misfit> {
+    Ok(QuotaOperation::Get { quota: quota(arguments)? })
 }
 
-pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list(arguments: &Arguments) -> Result<QuotaOperation, Misfit> {
     let query = arguments.query();
     let under = match query.text("ParentQuotaId")? {
         None => Under::Anything,
@@ -215,7 +215,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
         direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
     };
-    Ok(Operation::Quota(QuotaOperation::List(Box::new(list))))
+    Ok(QuotaOperation::List(Box::new(list)))
 }
 
 /// Whether a list of statuses has the one that everything here has; also if nothing is asked for.
@@ -238,23 +238,31 @@ fn quota_order(query: &Fields) -> Result<Option<QuotaOrder>, Misfit> {
     Ok(query.one_of("SortBy", &sorts)?.or(by_name))
 }
 
-pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn update(arguments: &Arguments) -> Result<QuotaOperation, Misfit> {
     let body = arguments.body();
     let update = UpdateQuota { quota: quota(arguments)?, settings: settings(&body)?, document: body.object().clone() };
-    Ok(Operation::Quota(QuotaOperation::Update(Box::new(update))))
+    Ok(QuotaOperation::Update(Box::new(update)))
 }
 
-pub(super) fn scale(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn scale(arguments: &Arguments) -> Result<QuotaOperation, Misfit> {
     let body = arguments.body();
     let document = body.value("Min").cloned().unwrap_or_default();
-    Ok(Operation::Quota(QuotaOperation::Scale { quota: quota(arguments)?, nodes: nodes(&body)?, document }))
+    Ok(QuotaOperation::Scale { quota: quota(arguments)?, nodes: nodes(&body)?, document })
 }
 
-pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Quota(QuotaOperation::Delete { quota: quota(arguments)? }))
+pub(super) fn delete(arguments: &Arguments) -> Result<QuotaOperation, Misfit> {
+    Ok(QuotaOperation::Delete { quota: quota(arguments)? })
 }
 
-pub(super) fn quota(arguments: &Arguments) -> Result<String, Misfit> {
+pub(super) fn workloads(arguments: &Arguments) -> Result<QuotaOperation, Misfit> {
+    Ok(QuotaOperation::Workloads(Box::new(workload::workloads(arguments)?)))
+}
+
+pub(super) fn usages(arguments: &Arguments) -> Result<QuotaOperation, Misfit> {
+    Ok(QuotaOperation::Usages(Box::new(workload::usages(arguments)?)))
+}
+
+fn quota(arguments: &Arguments) -> Result<String, Misfit> {
     arguments.path().need("QuotaId")
 }
 

@@ -3,8 +3,7 @@
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Page;
@@ -80,7 +79,7 @@ pub struct Chosen {
     pub resource_type: Option<String>,
 }
 
-pub(super) fn attach(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn attach(arguments: &Arguments) -> Result<ResourceOperation, Misfit> {
     let body = arguments.body();
     let listed = body.each("Resources")?;
     if listed.is_empty() {
@@ -100,27 +99,23 @@ pub(super) fn attach(arguments: &Arguments) -> Result<Operation, Misfit> {
         })
     };
     let resources = listed.iter().map(one).collect::<Result<_, Misfit>>()?;
-    Ok(Operation::Resource(ResourceOperation::Attach { workspace, resources }))
+    Ok(ResourceOperation::Attach { workspace, resources })
 }
 
-pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn update(arguments: &Arguments) -> Result<ResourceOperation, Misfit> {
     let body = arguments.body();
     let changes = sent::kept_of(sent::workspace::UPDATE_RESOURCE, body.object());
-    Ok(Operation::Resource(ResourceOperation::Update {
-        workspace: workspace(arguments)?,
-        chosen: chosen(&body)?,
-        changes,
-    }))
+    Ok(ResourceOperation::Update { workspace: workspace(arguments)?, chosen: chosen(&body)?, changes })
 }
 
-pub(super) fn detach(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn detach(arguments: &Arguments) -> Result<ResourceOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Resource(ResourceOperation::Detach { workspace: workspace(arguments)?, chosen: chosen(&query)? }))
+    Ok(ResourceOperation::Detach { workspace: workspace(arguments)?, chosen: chosen(&query)? })
 }
 
-pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list(arguments: &Arguments) -> Result<ResourceOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Resource(ResourceOperation::List {
+    Ok(ResourceOperation::List {
         workspace: query.name("WorkspaceId")?,
         types: query.names("ResourceTypes")?,
         name: query.name("ResourceName")?,
@@ -128,7 +123,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
         quotas: query.names("QuotaIds")?,
         labels: query.labels("Labels")?,
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }
 
 fn chosen(fields: &Fields) -> Result<Chosen, Misfit> {

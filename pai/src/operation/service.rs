@@ -6,10 +6,8 @@ use engine::unit::priority::Priority;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::fields::Fields;
-use crate::operation::job::priority;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
@@ -149,7 +147,7 @@ impl Service {
             name: name(&config_fields, &metadata)?,
             workspace: workspace.or(metadata.name("workspace_id")?),
             quota: metadata.name("quota_id")?,
-            priority: options.as_ref().map_or(Ok(None), |options| priority(options, "priority"))?.unwrap_or_default(),
+            priority: options.as_ref().map_or(Ok(None), |options| options.priority("priority"))?.unwrap_or_default(),
             idle: options
                 .map_or(Ok(None), |options| options.one_of("quota_oversold", &IDLE_POLICIES))?
                 .unwrap_or_default(),
@@ -181,18 +179,18 @@ fn thousandths(fields: &Fields, name: &str) -> Result<i64, Misfit> {
     units.ok_or_else(|| fields.invalid(name, value, "a number such as 8 or 0.5"))
 }
 
-pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn create(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
     let workspace = arguments.query().name("WorkspaceId")?;
     let labels = arguments.query().labels("Labels")?;
     let service = Service { labels, ..Service::read(arguments.body().object(), workspace)? };
-    Ok(Operation::Service(ServiceOperation::Create(Box::new(service))))
+    Ok(ServiceOperation::Create(Box::new(service)))
 }
 
-pub(super) fn get(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Service(ServiceOperation::Get { service: service(arguments)? }))
+pub(super) fn get(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
+    Ok(ServiceOperation::Get { service: service(arguments)? })
 }
 
-pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
     let query = arguments.query();
     let list = ListServices {
         quota: query.name("QuotaId")?,
@@ -205,7 +203,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
         direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
     };
-    Ok(Operation::Service(ServiceOperation::List(Box::new(list))))
+    Ok(ServiceOperation::List(Box::new(list)))
 }
 
 /// A name can be looked for in two fields.
@@ -213,51 +211,51 @@ fn name_parts(query: &Fields, name: &str) -> Result<Vec<String>, Misfit> {
     Ok([query.name(name)?, query.name("Filter")?].into_iter().flatten().collect())
 }
 
-pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn update(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
     let kinds = [("merge", false), ("replace", true)];
-    Ok(Operation::Service(ServiceOperation::Update {
+    Ok(ServiceOperation::Update {
         service: service(arguments)?,
         config: arguments.body().object().clone(),
         is_whole: arguments.query().one_of("UpdateType", &kinds)?.unwrap_or(false),
-    }))
+    })
 }
 
-pub(super) fn stop(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Service(ServiceOperation::Stop { service: service(arguments)? }))
+pub(super) fn stop(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
+    Ok(ServiceOperation::Stop { service: service(arguments)? })
 }
 
-pub(super) fn start(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Service(ServiceOperation::Start { service: service(arguments)? }))
+pub(super) fn start(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
+    Ok(ServiceOperation::Start { service: service(arguments)? })
 }
 
-pub(super) fn restart(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Service(ServiceOperation::Restart { service: service(arguments)? }))
+pub(super) fn restart(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
+    Ok(ServiceOperation::Restart { service: service(arguments)? })
 }
 
-pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Service(ServiceOperation::Delete { service: service(arguments)? }))
+pub(super) fn delete(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
+    Ok(ServiceOperation::Delete { service: service(arguments)? })
 }
 
-pub(super) fn instances(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn instances(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Service(ServiceOperation::Instances {
+    Ok(ServiceOperation::Instances {
         service: service(arguments)?,
         name_parts: name_parts(&query, "InstanceName")?,
         statuses: query.names("InstanceStatus")?,
         spot: query.switch("IsSpot")?,
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }
 
-pub(super) fn events(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn events(arguments: &Arguments) -> Result<ServiceOperation, Misfit> {
     let query = arguments.query();
     let types = query.names("EventType")?;
-    Ok(Operation::Service(ServiceOperation::Events {
+    Ok(ServiceOperation::Events {
         service: service(arguments)?,
         span: Span::read(&query, "StartTime", "EndTime")?,
         normal: types.is_empty() || types.iter().any(|event| event.eq_ignore_ascii_case("Normal")),
         page: Page::of(&query, "PageNum", PAGE_SIZE)?,
-    }))
+    })
 }
 
 /// The region in the path is not looked at: there is one here, whatever it is called.

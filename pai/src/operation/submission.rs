@@ -11,11 +11,8 @@ use engine::unit::time::Millis;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::fields::Fields;
-use crate::operation::job::JobOperation;
-use crate::operation::job::priority;
 use crate::operation::misfit::Misfit;
 use crate::operation::nodes::AssignNodes;
 use crate::operation::quantity;
@@ -110,7 +107,7 @@ pub struct Bid {
     pub price: Option<i64>,
 }
 
-pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn read(arguments: &Arguments) -> Result<CreateJob, Misfit> {
     let body = arguments.body();
     let specs = body.each("JobSpecs")?;
     if specs.is_empty() {
@@ -118,12 +115,12 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
     }
     body.need("UserCommand")?;
     let settings = body.inside("Settings")?;
-    let create = CreateJob {
+    let job = CreateJob {
         workspace: body.name("WorkspaceId")?,
         name: name(&body, "DisplayName")?,
         job_type: job_type(&body)?,
         quota: same(&body, &specs, "ResourceId", "QuotaId")?,
-        priority: priority(&body, "Priority")?.unwrap_or_default(),
+        priority: body.priority("Priority")?.unwrap_or_default(),
         idle: idle(settings.as_ref(), &specs)?,
         fault_tolerance: settings.as_ref().map_or(Ok(None), fault_tolerance)?,
         nodes: AssignNodes::of_roles(&specs)?,
@@ -132,7 +129,7 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
         longest: longest(&body)?,
         document: body.object().clone(),
     };
-    Ok(Operation::Job(JobOperation::Create(Box::new(create))))
+    Ok(job)
 }
 
 fn longest(body: &Fields) -> Result<Option<Millis>, Misfit> {

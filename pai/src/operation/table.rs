@@ -1,284 +1,279 @@
-//! Every operation that is served, with its method, its path and what can be sent with it.
+//! Every operation that is served.
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
 use crate::operation::access;
 use crate::operation::instance;
 use crate::operation::job;
 use crate::operation::machine;
 use crate::operation::market;
-use crate::operation::misfit::Misfit;
+use crate::operation::product::Product::Dlc;
+use crate::operation::product::Product::Dsw;
+use crate::operation::product::Product::Eas;
+use crate::operation::product::Product::Studio;
+use crate::operation::product::Product::Workspace;
 use crate::operation::quota;
 use crate::operation::resource;
+use crate::operation::row::Read;
+use crate::operation::row::Row;
+use crate::operation::row::row;
 use crate::operation::sent;
-use crate::operation::sent::Field;
-use crate::operation::sent::Sent;
 use crate::operation::sent::dlc;
 use crate::operation::sent::dsw;
 use crate::operation::sent::eas;
 use crate::operation::service;
-use crate::operation::submission;
 use crate::operation::training;
-use crate::operation::workload;
 use crate::operation::workspace;
-
-/// A product, known by the version of its operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Product {
-    /// Training jobs.
-    Dlc,
-    /// Workspaces and members.
-    Workspace,
-    /// Quotas, nodes and prices.
-    Studio,
-    /// Inference services.
-    Eas,
-    /// Development instances.
-    Dsw,
-}
-
-impl Product {
-    pub(super) fn of_version(version: &str) -> Option<Self> {
-        match version {
-            "2020-12-03" => Some(Self::Dlc),
-            "2021-02-04" => Some(Self::Workspace),
-            "2022-01-12" => Some(Self::Studio),
-            "2021-07-01" => Some(Self::Eas),
-            "2022-01-01" => Some(Self::Dsw),
-            _ => None,
-        }
-    }
-}
-
-/// An operation that is served.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// Whose it is.
-    pub product: Product,
-    /// Its name.
-    pub action: &'static str,
-    /// Its method.
-    pub method: &'static str,
-    /// Its path, with the names of parameters in braces.
-    pub path: &'static str,
-    /// What its query can say.
-    pub query: Sent,
-    /// What its body can say.
-    pub body: Sent,
-    pub(super) read: Read,
-}
-
-type Read = fn(&Arguments) -> Result<Operation, Misfit>;
-
-const fn row(product: Product, action: &'static str, method: &'static str, path: &'static str, read: Read) -> Row {
-    Row { product, action, method, path, query: Sent::Fields(&[]), body: Sent::Fields(&[]), read }
-}
-
-impl Row {
-    const fn query(self, fields: &'static [Field]) -> Self {
-        Self { query: Sent::Fields(fields), ..self }
-    }
-
-    const fn body(self, fields: &'static [Field]) -> Self {
-        Self { body: Sent::Fields(fields), ..self }
-    }
-
-    const fn describes(self) -> Self {
-        Self { body: Sent::Description, ..self }
-    }
-}
 
 /// Every operation that is served.
 pub const ROWS: [Row; 77] = [
-    row(Product::Dlc, "CreateJob", "POST", "/api/v1/jobs", submission::create).body(dlc::CREATE_JOB),
-    row(Product::Dlc, "GetJob", "GET", "/api/v1/jobs/{JobId}", job::get).query(dlc::GET_JOB),
-    row(Product::Dlc, "ListJobs", "GET", "/api/v1/jobs", job::list).query(dlc::LIST_JOBS),
-    row(Product::Dlc, "UpdateJob", "PUT", "/api/v1/jobs/{JobId}", job::update).body(dlc::UPDATE_JOB),
-    row(Product::Dlc, "StopJob", "POST", "/api/v1/jobs/{JobId}/stop", job::stop),
-    row(Product::Dlc, "DeleteJob", "DELETE", "/api/v1/jobs/{JobId}", job::delete),
-    row(Product::Dlc, "GetJobEvents", "GET", "/api/v1/jobs/{JobId}/events", job::events).query(dlc::GET_JOB_EVENTS),
-    row(Product::Dlc, "GetPodEvents", "GET", "/api/v1/jobs/{JobId}/pods/{PodId}/events", job::events)
+    row(Dlc, "CreateJob", "POST", "/api/v1/jobs", Read::Job(job::create)).body(dlc::CREATE_JOB),
+    row(Dlc, "GetJob", "GET", "/api/v1/jobs/{JobId}", Read::Job(job::get)).query(dlc::GET_JOB),
+    row(Dlc, "ListJobs", "GET", "/api/v1/jobs", Read::Job(job::list)).query(dlc::LIST_JOBS),
+    row(Dlc, "UpdateJob", "PUT", "/api/v1/jobs/{JobId}", Read::Job(job::update)).body(dlc::UPDATE_JOB),
+    row(Dlc, "StopJob", "POST", "/api/v1/jobs/{JobId}/stop", Read::Job(job::stop)),
+    row(Dlc, "DeleteJob", "DELETE", "/api/v1/jobs/{JobId}", Read::Job(job::delete)),
+    row(Dlc, "GetJobEvents", "GET", "/api/v1/jobs/{JobId}/events", Read::Job(job::events)).query(dlc::GET_JOB_EVENTS),
+    row(Dlc, "GetPodEvents", "GET", "/api/v1/jobs/{JobId}/pods/{PodId}/events", Read::Job(job::events))
         .query(dlc::GET_POD_EVENTS),
-    row(Product::Dlc, "GetPodLogs", "GET", "/api/v1/jobs/{JobId}/pods/{PodId}/logs", job::logs)
+    row(Dlc, "GetPodLogs", "GET", "/api/v1/jobs/{JobId}/pods/{PodId}/logs", Read::Job(job::logs))
         .query(dlc::GET_POD_LOGS),
-    row(Product::Dlc, "ListEcsSpecs", "GET", "/api/v1/ecsspecs", market::specs).query(dlc::LIST_ECS_SPECS),
-    row(Product::Studio, "CreateTrainingJob", "POST", "/api/v1/trainingjobs", training::create)
+    row(Dlc, "ListEcsSpecs", "GET", "/api/v1/ecsspecs", Read::Market(market::specs)).query(dlc::LIST_ECS_SPECS),
+    row(Studio, "CreateTrainingJob", "POST", "/api/v1/trainingjobs", Read::Training(training::create))
         .body(sent::training::CREATE),
-    row(Product::Studio, "ListTrainingJobs", "GET", "/api/v1/trainingjobs", training::list).query(sent::training::LIST),
-    row(Product::Studio, "GetTrainingJob", "GET", "/api/v1/trainingjobs/{TrainingJobId}", training::get)
+    row(Studio, "ListTrainingJobs", "GET", "/api/v1/trainingjobs", Read::Training(training::list))
+        .query(sent::training::LIST),
+    row(Studio, "GetTrainingJob", "GET", "/api/v1/trainingjobs/{TrainingJobId}", Read::Training(training::get))
         .query(sent::training::GET),
-    row(Product::Studio, "StopTrainingJob", "PUT", "/api/v1/trainingjobs/{TrainingJobId}/stop", training::stop),
-    row(Product::Studio, "DeleteTrainingJob", "DELETE", "/api/v1/trainingjobs/{TrainingJobId}", training::delete),
+    row(Studio, "StopTrainingJob", "PUT", "/api/v1/trainingjobs/{TrainingJobId}/stop", Read::Training(training::stop)),
     row(
-        Product::Studio,
+        Studio,
+        "DeleteTrainingJob",
+        "DELETE",
+        "/api/v1/trainingjobs/{TrainingJobId}",
+        Read::Training(training::delete),
+    ),
+    row(
+        Studio,
         "ListTrainingJobEvents",
         "GET",
         "/api/v1/trainingjobs/{TrainingJobId}/events",
-        training::events,
+        Read::Training(training::events),
     )
     .query(sent::training::EVENTS),
-    row(Product::Studio, "CreateQuota", "POST", "/api/v1/quotas", quota::create).body(sent::quota::CREATE),
-    row(Product::Studio, "GetQuota", "GET", "/api/v1/quotas/{QuotaId}", quota::get).query(sent::quota::GET),
-    row(Product::Studio, "ListQuotas", "GET", "/api/v1/quotas/", quota::list).query(sent::quota::LIST),
-    row(Product::Studio, "UpdateQuota", "PUT", "/api/v1/quotas/{QuotaId}", quota::update).body(sent::quota::UPDATE),
-    row(Product::Studio, "ScaleQuota", "PUT", "/api/v1/quotas/{QuotaId}/action/scale", quota::scale)
+    row(Studio, "CreateQuota", "POST", "/api/v1/quotas", Read::Quota(quota::create)).body(sent::quota::CREATE),
+    row(Studio, "GetQuota", "GET", "/api/v1/quotas/{QuotaId}", Read::Quota(quota::get)).query(sent::quota::GET),
+    row(Studio, "ListQuotas", "GET", "/api/v1/quotas/", Read::Quota(quota::list)).query(sent::quota::LIST),
+    row(Studio, "UpdateQuota", "PUT", "/api/v1/quotas/{QuotaId}", Read::Quota(quota::update)).body(sent::quota::UPDATE),
+    row(Studio, "ScaleQuota", "PUT", "/api/v1/quotas/{QuotaId}/action/scale", Read::Quota(quota::scale))
         .body(sent::quota::SCALE),
-    row(Product::Studio, "DeleteQuota", "DELETE", "/api/v1/quotas/{QuotaId}", quota::delete),
-    row(Product::Studio, "ListQuotaWorkloads", "GET", "/api/v1/quotas/{QuotaId}/workloads", workload::workloads)
+    row(Studio, "DeleteQuota", "DELETE", "/api/v1/quotas/{QuotaId}", Read::Quota(quota::delete)),
+    row(Studio, "ListQuotaWorkloads", "GET", "/api/v1/quotas/{QuotaId}/workloads", Read::Quota(quota::workloads))
         .query(sent::quota::WORKLOADS),
     row(
-        Product::Studio,
+        Studio,
         "ListQuotaActiveUserUsages",
         "GET",
         "/api/v1/quotas/{QuotaId}/activeuserusages",
-        workload::usages,
+        Read::Quota(quota::usages),
     )
     .query(sent::quota::USAGES),
-    row(Product::Studio, "ListNodes", "GET", "/api/v1/nodes", machine::list_nodes).query(sent::machine::LIST_NODES),
-    row(Product::Studio, "ListNodePods", "GET", "/api/v1/nodes/{NodeId}/Pods", machine::list_pods)
+    row(Studio, "ListNodes", "GET", "/api/v1/nodes", Read::Machine(machine::list_nodes))
+        .query(sent::machine::LIST_NODES),
+    row(Studio, "ListNodePods", "GET", "/api/v1/nodes/{NodeId}/Pods", Read::Machine(machine::list_pods))
         .query(sent::machine::LIST_PODS),
-    row(Product::Studio, "ListNodeTypes", "GET", "/api/v1/nodetypes", machine::list_types)
+    row(Studio, "ListNodeTypes", "GET", "/api/v1/nodetypes", Read::Machine(machine::list_types))
         .query(sent::machine::LIST_TYPES),
-    row(Product::Studio, "OperateNode", "POST", "/api/v1/nodes/{NodeId}", machine::operate)
+    row(Studio, "OperateNode", "POST", "/api/v1/nodes/{NodeId}", Read::Machine(machine::operate))
         .body(sent::machine::OPERATE),
-    row(Product::Studio, "GetSpotPriceHistory", "GET", "/api/v1/spots/{InstanceType}/pricehistory", market::prices)
-        .query(sent::machine::PRICES),
-    row(Product::Studio, "CreateResourceGroup", "POST", "/api/v1/resources", machine::create_group)
-        .body(sent::machine::CREATE_GROUP),
-    row(Product::Studio, "ListResourceGroups", "GET", "/api/v1/resources", machine::list_groups)
-        .query(sent::machine::LIST_GROUPS),
-    row(Product::Studio, "GetResourceGroup", "GET", "/api/v1/resources/{ResourceGroupID}", machine::get_group)
-        .query(sent::machine::GET_GROUP),
-    row(Product::Studio, "UpdateResourceGroup", "PUT", "/api/v1/resources/{ResourceGroupID}", machine::update_group)
-        .body(sent::machine::UPDATE_GROUP),
-    row(Product::Studio, "GetResourceGroupTotal", "GET", "/api/v1/resources/data/total", machine::group_total)
-        .query(sent::machine::GROUP_TOTAL),
-    row(Product::Studio, "GetResourceGroupRequest", "GET", "/api/v1/resources/data/request", machine::group_request)
-        .query(sent::machine::GROUP_REQUEST),
-    row(Product::Workspace, "CreateWorkspace", "POST", "/api/v1/workspaces", workspace::create)
-        .body(sent::workspace::CREATE),
-    row(Product::Workspace, "GetWorkspace", "GET", "/api/v1/workspaces/{WorkspaceId}", workspace::get)
-        .query(sent::workspace::GET),
-    row(Product::Workspace, "ListWorkspaces", "GET", "/api/v1/workspaces", workspace::list)
-        .query(sent::workspace::LIST),
-    row(Product::Workspace, "UpdateWorkspace", "PUT", "/api/v1/workspaces/{WorkspaceId}", workspace::update)
-        .body(sent::workspace::UPDATE),
-    row(Product::Workspace, "DeleteWorkspace", "DELETE", "/api/v1/workspaces/{WorkspaceId}", workspace::delete),
-    row(Product::Workspace, "CreateMember", "POST", "/api/v1/workspaces/{WorkspaceId}/members", workspace::add_members)
-        .body(sent::workspace::ADD_MEMBERS),
-    row(Product::Workspace, "ListMembers", "GET", "/api/v1/workspaces/{WorkspaceId}/members", workspace::list_members)
-        .query(sent::workspace::LIST_MEMBERS),
-    row(Product::Workspace, "GetMember", "GET", "/api/v1/workspaces/{WorkspaceId}/member", workspace::get_member)
-        .query(sent::workspace::GET_MEMBER),
     row(
-        Product::Workspace,
+        Studio,
+        "GetSpotPriceHistory",
+        "GET",
+        "/api/v1/spots/{InstanceType}/pricehistory",
+        Read::Market(market::prices),
+    )
+    .query(sent::machine::PRICES),
+    row(Studio, "CreateResourceGroup", "POST", "/api/v1/resources", Read::Machine(machine::create_group))
+        .body(sent::machine::CREATE_GROUP),
+    row(Studio, "ListResourceGroups", "GET", "/api/v1/resources", Read::Machine(machine::list_groups))
+        .query(sent::machine::LIST_GROUPS),
+    row(Studio, "GetResourceGroup", "GET", "/api/v1/resources/{ResourceGroupID}", Read::Machine(machine::get_group))
+        .query(sent::machine::GET_GROUP),
+    row(
+        Studio,
+        "UpdateResourceGroup",
+        "PUT",
+        "/api/v1/resources/{ResourceGroupID}",
+        Read::Machine(machine::update_group),
+    )
+    .body(sent::machine::UPDATE_GROUP),
+    row(Studio, "GetResourceGroupTotal", "GET", "/api/v1/resources/data/total", Read::Machine(machine::group_total))
+        .query(sent::machine::GROUP_TOTAL),
+    row(
+        Studio,
+        "GetResourceGroupRequest",
+        "GET",
+        "/api/v1/resources/data/request",
+        Read::Machine(machine::group_request),
+    )
+    .query(sent::machine::GROUP_REQUEST),
+    row(Workspace, "CreateWorkspace", "POST", "/api/v1/workspaces", Read::Workspace(workspace::create))
+        .body(sent::workspace::CREATE),
+    row(Workspace, "GetWorkspace", "GET", "/api/v1/workspaces/{WorkspaceId}", Read::Workspace(workspace::get))
+        .query(sent::workspace::GET),
+    row(Workspace, "ListWorkspaces", "GET", "/api/v1/workspaces", Read::Workspace(workspace::list))
+        .query(sent::workspace::LIST),
+    row(Workspace, "UpdateWorkspace", "PUT", "/api/v1/workspaces/{WorkspaceId}", Read::Workspace(workspace::update))
+        .body(sent::workspace::UPDATE),
+    row(Workspace, "DeleteWorkspace", "DELETE", "/api/v1/workspaces/{WorkspaceId}", Read::Workspace(workspace::delete)),
+    row(
+        Workspace,
+        "CreateMember",
+        "POST",
+        "/api/v1/workspaces/{WorkspaceId}/members",
+        Read::Workspace(workspace::add_members),
+    )
+    .body(sent::workspace::ADD_MEMBERS),
+    row(
+        Workspace,
+        "ListMembers",
+        "GET",
+        "/api/v1/workspaces/{WorkspaceId}/members",
+        Read::Workspace(workspace::list_members),
+    )
+    .query(sent::workspace::LIST_MEMBERS),
+    row(
+        Workspace,
+        "GetMember",
+        "GET",
+        "/api/v1/workspaces/{WorkspaceId}/member",
+        Read::Workspace(workspace::get_member),
+    )
+    .query(sent::workspace::GET_MEMBER),
+    row(
+        Workspace,
         "DeleteMembers",
         "DELETE",
         "/api/v1/workspaces/{WorkspaceId}/members",
-        workspace::remove_members,
+        Read::Workspace(workspace::remove_members),
     )
     .query(sent::workspace::REMOVE_MEMBERS),
     row(
-        Product::Workspace,
+        Workspace,
         "AddMemberRole",
         "POST",
         "/api/v1/workspaces/{WorkspaceId}/members/{MemberId}/roles/{RoleName}",
-        workspace::add_role,
+        Read::Workspace(workspace::add_role),
     ),
     row(
-        Product::Workspace,
+        Workspace,
         "RemoveMemberRole",
         "DELETE",
         "/api/v1/workspaces/{WorkspaceId}/members/{MemberId}/roles/{RoleName}",
-        workspace::remove_role,
+        Read::Workspace(workspace::remove_role),
     ),
     row(
-        Product::Workspace,
+        Workspace,
         "CreateWorkspaceResource",
         "POST",
         "/api/v1/workspaces/{WorkspaceId}/resources",
-        resource::attach,
+        Read::Resource(resource::attach),
     )
     .body(sent::workspace::ATTACH),
     row(
-        Product::Workspace,
+        Workspace,
         "UpdateWorkspaceResource",
         "PUT",
         "/api/v1/workspaces/{WorkspaceId}/resources",
-        resource::update,
+        Read::Resource(resource::update),
     )
     .body(sent::workspace::UPDATE_RESOURCE),
     row(
-        Product::Workspace,
+        Workspace,
         "DeleteWorkspaceResource",
         "DELETE",
         "/api/v1/workspaces/{WorkspaceId}/resources",
-        resource::detach,
+        Read::Resource(resource::detach),
     )
     .query(sent::workspace::DETACH),
-    row(Product::Workspace, "ListResources", "GET", "/api/v1/resources", resource::list)
+    row(Workspace, "ListResources", "GET", "/api/v1/resources", Read::Resource(resource::list))
         .query(sent::workspace::LIST_RESOURCES),
     row(
-        Product::Workspace,
+        Workspace,
         "ListPermissions",
         "GET",
         "/api/v1/workspaces/{WorkspaceId}/permissions",
-        access::permissions,
+        Read::Access(access::permissions),
     ),
     row(
-        Product::Workspace,
+        Workspace,
         "GetPermission",
         "GET",
         "/api/v1/workspaces/{WorkspaceId}/permissions/{PermissionCode}",
-        access::permissions,
+        Read::Access(access::permissions),
     )
     .query(sent::workspace::GET_PERMISSION),
-    row(Product::Workspace, "ListWorkspaceUsers", "GET", "/api/v1/workspaces/{WorkspaceId}/users", access::users)
+    row(Workspace, "ListWorkspaceUsers", "GET", "/api/v1/workspaces/{WorkspaceId}/users", Read::Access(access::users))
         .query(sent::workspace::LIST_USERS),
-    row(Product::Workspace, "ListWorkspaceRoles", "GET", "/api/v1/workspaces/{WorkspaceId}/roles", access::roles)
+    row(Workspace, "ListWorkspaceRoles", "GET", "/api/v1/workspaces/{WorkspaceId}/roles", Read::Access(access::roles))
         .query(sent::workspace::LIST_ROLES),
-    row(Product::Workspace, "GetWorkspaceRole", "GET", "/api/v1/workspaces/{WorkspaceId}/roles/{RoleId}", access::role),
-    row(Product::Workspace, "ListConfigs", "GET", "/api/v1/workspaces/{WorkspaceId}/configs", access::configs)
+    row(
+        Workspace,
+        "GetWorkspaceRole",
+        "GET",
+        "/api/v1/workspaces/{WorkspaceId}/roles/{RoleId}",
+        Read::Access(access::role),
+    ),
+    row(Workspace, "ListConfigs", "GET", "/api/v1/workspaces/{WorkspaceId}/configs", Read::Access(access::configs))
         .query(sent::workspace::LIST_CONFIGS),
-    row(Product::Workspace, "GetDefaultWorkspace", "GET", "/api/v1/defaultWorkspaces", access::get_default)
+    row(Workspace, "GetDefaultWorkspace", "GET", "/api/v1/defaultWorkspaces", Read::Access(access::get_default))
         .query(sent::workspace::GET_DEFAULT),
-    row(Product::Workspace, "UpdateDefaultWorkspace", "PUT", "/api/v1/defaultWorkspaces", access::set_default)
+    row(Workspace, "UpdateDefaultWorkspace", "PUT", "/api/v1/defaultWorkspaces", Read::Access(access::set_default))
         .body(sent::workspace::SET_DEFAULT),
-    row(Product::Workspace, "ListQuotas", "GET", "/api/v1/quotas", access::warehouse_quotas)
+    row(Workspace, "ListQuotas", "GET", "/api/v1/quotas", Read::Access(access::warehouse_quotas))
         .query(sent::workspace::LIST_WAREHOUSE_QUOTAS),
-    row(Product::Eas, "CreateService", "POST", "/api/v2/services", service::create).query(eas::CREATE).describes(),
-    row(Product::Eas, "ListServices", "GET", "/api/v2/services", service::list).query(eas::LIST),
-    row(Product::Eas, "DescribeService", "GET", "/api/v2/services/{ClusterId}/{ServiceName}", service::get),
-    row(Product::Eas, "UpdateService", "PUT", "/api/v2/services/{ClusterId}/{ServiceName}", service::update)
+    row(Eas, "CreateService", "POST", "/api/v2/services", Read::Service(service::create))
+        .query(eas::CREATE)
+        .describes(),
+    row(Eas, "ListServices", "GET", "/api/v2/services", Read::Service(service::list)).query(eas::LIST),
+    row(Eas, "DescribeService", "GET", "/api/v2/services/{ClusterId}/{ServiceName}", Read::Service(service::get)),
+    row(Eas, "UpdateService", "PUT", "/api/v2/services/{ClusterId}/{ServiceName}", Read::Service(service::update))
         .query(eas::UPDATE)
         .describes(),
-    row(Product::Eas, "DeleteService", "DELETE", "/api/v2/services/{ClusterId}/{ServiceName}", service::delete),
-    row(Product::Eas, "StopService", "PUT", "/api/v2/services/{ClusterId}/{ServiceName}/stop", service::stop),
-    row(Product::Eas, "StartService", "PUT", "/api/v2/services/{ClusterId}/{ServiceName}/start", service::start),
-    row(Product::Eas, "RestartService", "PUT", "/api/v2/services/{ClusterId}/{ServiceName}/restart", service::restart),
+    row(Eas, "DeleteService", "DELETE", "/api/v2/services/{ClusterId}/{ServiceName}", Read::Service(service::delete)),
+    row(Eas, "StopService", "PUT", "/api/v2/services/{ClusterId}/{ServiceName}/stop", Read::Service(service::stop)),
+    row(Eas, "StartService", "PUT", "/api/v2/services/{ClusterId}/{ServiceName}/start", Read::Service(service::start)),
     row(
-        Product::Eas,
+        Eas,
+        "RestartService",
+        "PUT",
+        "/api/v2/services/{ClusterId}/{ServiceName}/restart",
+        Read::Service(service::restart),
+    ),
+    row(
+        Eas,
         "ListServiceInstances",
         "GET",
         "/api/v2/services/{ClusterId}/{ServiceName}/instances",
-        service::instances,
+        Read::Service(service::instances),
     )
     .query(eas::INSTANCES),
     row(
-        Product::Eas,
+        Eas,
         "DescribeServiceEvent",
         "GET",
         "/api/v2/services/{ClusterId}/{ServiceName}/events",
-        service::events,
+        Read::Service(service::events),
     )
     .query(eas::EVENTS),
-    row(Product::Dsw, "CreateInstance", "POST", "/api/v2/instances", instance::create).body(dsw::CREATE),
-    row(Product::Dsw, "ListInstances", "GET", "/api/v2/instances", instance::list).query(dsw::LIST),
-    row(Product::Dsw, "GetInstance", "GET", "/api/v2/instances/{InstanceId}", instance::get).query(dsw::GET),
-    row(Product::Dsw, "UpdateInstance", "PUT", "/api/v2/instances/{InstanceId}", instance::update).body(dsw::UPDATE),
-    row(Product::Dsw, "DeleteInstance", "DELETE", "/api/v2/instances/{InstanceId}", instance::delete),
-    row(Product::Dsw, "StartInstance", "PUT", "/api/v2/instances/{InstanceId}/start", instance::start),
-    row(Product::Dsw, "StopInstance", "PUT", "/api/v2/instances/{InstanceId}/stop", instance::stop).query(dsw::STOP),
-    row(Product::Dsw, "GetInstanceEvents", "GET", "/api/v2/instances/{InstanceId}/events", instance::events)
+    row(Dsw, "CreateInstance", "POST", "/api/v2/instances", Read::Instance(instance::create)).body(dsw::CREATE),
+    row(Dsw, "ListInstances", "GET", "/api/v2/instances", Read::Instance(instance::list)).query(dsw::LIST),
+    row(Dsw, "GetInstance", "GET", "/api/v2/instances/{InstanceId}", Read::Instance(instance::get)).query(dsw::GET),
+    row(Dsw, "UpdateInstance", "PUT", "/api/v2/instances/{InstanceId}", Read::Instance(instance::update))
+        .body(dsw::UPDATE),
+    row(Dsw, "DeleteInstance", "DELETE", "/api/v2/instances/{InstanceId}", Read::Instance(instance::delete)),
+    row(Dsw, "StartInstance", "PUT", "/api/v2/instances/{InstanceId}/start", Read::Instance(instance::start)),
+    row(Dsw, "StopInstance", "PUT", "/api/v2/instances/{InstanceId}/stop", Read::Instance(instance::stop))
+        .query(dsw::STOP),
+    row(Dsw, "GetInstanceEvents", "GET", "/api/v2/instances/{InstanceId}/events", Read::Instance(instance::events))
         .query(dsw::EVENTS),
 ];

@@ -9,10 +9,8 @@ use engine::unit::time::Timestamp;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::fields::Fields;
-use crate::operation::job;
 use crate::operation::job::JobOrder;
 use crate::operation::job::ListJobs;
 use crate::operation::job::Said;
@@ -89,7 +87,7 @@ pub enum TrainingOperation {
     },
 }
 
-pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn create(arguments: &Arguments) -> Result<TrainingOperation, Misfit> {
     let body = arguments.body();
     let inside = |name: &str| body.inside(name)?.ok_or_else(|| body.missing(name));
     let (algorithm, resource) = (inside("AlgorithmSpec")?, inside("ComputeResource")?);
@@ -116,7 +114,7 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
         document: document(&body, &algorithm, &resource, &role, job_type),
         roles: vec![role],
     };
-    Ok(Operation::Training(TrainingOperation::Create { job: Box::new(job), machines }))
+    Ok(TrainingOperation::Create { job: Box::new(job), machines })
 }
 
 /// All pods are alike.
@@ -137,8 +135,8 @@ fn role(resource: &Fields) -> Result<JobRole, Misfit> {
 /// The two SDKs send it in two places.
 fn priority(body: &Fields, settings: Option<&Fields>) -> Result<Option<Priority>, Misfit> {
     const NAME: &str = "Priority";
-    let of_body = job::priority(body, NAME)?;
-    let of_settings = settings.map_or(Ok(None), |settings| job::priority(settings, NAME))?;
+    let of_body = body.priority(NAME)?;
+    let of_settings = settings.map_or(Ok(None), |settings| settings.priority(NAME))?;
     match (of_body, of_settings) {
         (Some(one), Some(other)) if one != other => {
             let expected = format!("{}, like Settings.Priority, or left out", other.get());
@@ -205,11 +203,11 @@ fn command_line(algorithm: &Fields) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn get(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Training(TrainingOperation::Get { job: job(arguments)? }))
+pub(super) fn get(arguments: &Arguments) -> Result<TrainingOperation, Misfit> {
+    Ok(TrainingOperation::Get { job: job(arguments)? })
 }
 
-pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list(arguments: &Arguments) -> Result<TrainingOperation, Misfit> {
     let query = arguments.query();
     let sorts = [
         ("GmtCreateTime", JobOrder::Created),
@@ -238,24 +236,24 @@ pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
         page: Page::read(&query, PAGE_SIZE)?,
     };
     let labels = query.labels("Labels")?;
-    Ok(Operation::Training(TrainingOperation::List { jobs: Box::new(jobs), labels }))
+    Ok(TrainingOperation::List { jobs: Box::new(jobs), labels })
 }
 
-pub(super) fn stop(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Training(TrainingOperation::Stop { job: job(arguments)? }))
+pub(super) fn stop(arguments: &Arguments) -> Result<TrainingOperation, Misfit> {
+    Ok(TrainingOperation::Stop { job: job(arguments)? })
 }
 
-pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Training(TrainingOperation::Delete { job: job(arguments)? }))
+pub(super) fn delete(arguments: &Arguments) -> Result<TrainingOperation, Misfit> {
+    Ok(TrainingOperation::Delete { job: job(arguments)? })
 }
 
-pub(super) fn events(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn events(arguments: &Arguments) -> Result<TrainingOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Training(TrainingOperation::Events {
+    Ok(TrainingOperation::Events {
         job: job(arguments)?,
         span: Span::read(&query, "StartTime", "EndTime")?,
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }
 
 fn job(arguments: &Arguments) -> Result<String, Misfit> {

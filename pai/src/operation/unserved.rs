@@ -1,6 +1,6 @@
 //! The operations of the SDKs that are not served.
 
-use crate::operation::table::Product;
+use crate::operation::product::Product;
 
 /// Operations of the SDKs that have nothing to answer with here: whose they are, their names, and the reason.
 pub const UNSERVED: [(Product, &str, &str); 26] = [

@@ -4,17 +4,14 @@ use engine::unit::amount::DimensionKind;
 use engine::unit::priority::Module;
 use engine::unit::priority::Priority;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
 use crate::operation::page::Page;
 use crate::operation::page::Span;
-use crate::operation::quota::PAGE_SIZE;
-use crate::operation::quota::PRIORITY_MAX;
-use crate::operation::quota::PRIORITY_MIN;
-use crate::operation::quota::QuotaOperation;
-use crate::operation::quota::quota;
+
+/// How many jobs or users a page has if nothing is asked for.
+const PAGE_SIZE: i64 = 10;
 
 /// Which jobs of a quota are asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +101,7 @@ pub enum UsageOrder {
     Used(DimensionKind),
 }
 
-pub(super) fn workloads(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn workloads(arguments: &Arguments) -> Result<ListWorkloads, Misfit> {
     let query = arguments.query();
     let modules = Module::ALL.map(|module| (module.as_str(), module));
     let sorts = [
@@ -113,8 +110,8 @@ pub(super) fn workloads(arguments: &Arguments) -> Result<Operation, Misfit> {
         ("Priority", WorkloadOrder::Priority),
         ("Position", WorkloadOrder::Position),
     ];
-    let list = ListWorkloads {
-        quota: quota(arguments)?,
+    Ok(ListWorkloads {
+        quota: arguments.path().need("QuotaId")?,
         descendants: query.names("SubQuotaIds")?,
         jobs: query.names("WorkloadIds")?,
         names: query.names("WorkloadNames")?,
@@ -124,7 +121,7 @@ pub(super) fn workloads(arguments: &Arguments) -> Result<Operation, Misfit> {
         workspaces: query.names("WorkspaceIds")?,
         users: query.names("UserIds")?,
         own: query.switch("ShowOwn")?.unwrap_or(false),
-        priority: query.number("Priority", PRIORITY_MIN, PRIORITY_MAX)?.and_then(|value| Priority::new(value).ok()),
+        priority: query.priority("Priority")?,
         place: query.number("Position", 1, i64::MAX)?,
         idle: query.switch("UseOversoldResource")?,
         node: query.name("NodeName")?,
@@ -134,11 +131,10 @@ pub(super) fn workloads(arguments: &Arguments) -> Result<Operation, Misfit> {
         sort: query.one_of("SortBy", &sorts)?,
         direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
-    };
-    Ok(Operation::Quota(QuotaOperation::Workloads(Box::new(list))))
+    })
 }
 
-pub(super) fn usages(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn usages(arguments: &Arguments) -> Result<ListUsages, Misfit> {
     let query = arguments.query();
     let sorts = [
         ("WorkloadCount", UsageOrder::Jobs),
@@ -150,14 +146,13 @@ pub(super) fn usages(arguments: &Arguments) -> Result<Operation, Misfit> {
         ("UsedGPU", UsageOrder::Used(DimensionKind::Gpu)),
     ];
     let users = [query.name("UserId")?, query.name("Username")?];
-    let list = ListUsages {
-        quota: quota(arguments)?,
+    Ok(ListUsages {
+        quota: arguments.path().need("QuotaId")?,
         users: users.into_iter().flatten().collect(),
         workspace: query.name("WorkspaceId")?,
         own_only: query.switch("SelfOnly")?.unwrap_or(false),
         sort: query.one_of("SortBy", &sorts)?,
         direction: Direction::read(&query)?.unwrap_or(Direction::Ascending),
         page: Page::read(&query, PAGE_SIZE)?,
-    };
-    Ok(Operation::Quota(QuotaOperation::Usages(Box::new(list))))
+    })
 }

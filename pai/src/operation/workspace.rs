@@ -3,8 +3,7 @@
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::operation::Arguments;
-use crate::operation::Operation;
+use crate::operation::arguments::Arguments;
 use crate::operation::fields::Fields;
 use crate::operation::misfit::Misfit;
 use crate::operation::page::Direction;
@@ -148,7 +147,7 @@ pub enum WorkspaceOperation {
     },
 }
 
-pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn create(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
     let body = arguments.body();
     let name = body.need("WorkspaceName")?;
     let is_known = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -161,7 +160,7 @@ pub(super) fn create(arguments: &Arguments) -> Result<Operation, Misfit> {
     }
     let (display_name, description) = (body.name("DisplayName")?, description(&body)?);
     let document = body.object().clone();
-    Ok(Operation::Workspace(WorkspaceOperation::Create { name, display_name, description, document }))
+    Ok(WorkspaceOperation::Create { name, display_name, description, document })
 }
 
 fn description(body: &Fields) -> Result<Option<String>, Misfit> {
@@ -172,20 +171,20 @@ fn description(body: &Fields) -> Result<Option<String>, Misfit> {
     }
 }
 
-pub(super) fn get(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Workspace(WorkspaceOperation::Get { workspace: workspace(arguments)? }))
+pub(super) fn get(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
+    Ok(WorkspaceOperation::Get { workspace: workspace(arguments)? })
 }
 
-pub(super) fn list(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Workspace(WorkspaceOperation::List {
+    Ok(WorkspaceOperation::List {
         workspaces: query.names("WorkspaceIds")?,
         name_part: query.name("WorkspaceName")?,
         user: query.name("UserId")?,
         enabled: asks_for_enabled(&query)?,
         direction: Direction::read(&query)?,
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }
 
 /// Whether a list of statuses has the one that everything here has; also if nothing is asked for.
@@ -194,20 +193,20 @@ pub(super) fn asks_for_enabled(query: &Fields) -> Result<bool, Misfit> {
     Ok(statuses.is_empty() || statuses.iter().any(|status| status.eq_ignore_ascii_case("ENABLED")))
 }
 
-pub(super) fn update(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn update(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
     let body = arguments.body();
-    Ok(Operation::Workspace(WorkspaceOperation::Update {
+    Ok(WorkspaceOperation::Update {
         workspace: workspace(arguments)?,
         display_name: body.name("DisplayName")?,
         description: description(&body)?,
-    }))
+    })
 }
 
-pub(super) fn delete(arguments: &Arguments) -> Result<Operation, Misfit> {
-    Ok(Operation::Workspace(WorkspaceOperation::Delete { workspace: workspace(arguments)? }))
+pub(super) fn delete(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
+    Ok(WorkspaceOperation::Delete { workspace: workspace(arguments)? })
 }
 
-pub(super) fn add_members(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn add_members(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
     let body = arguments.body();
     let listed = body.each("Members")?;
     if listed.is_empty() {
@@ -221,21 +220,21 @@ pub(super) fn add_members(arguments: &Arguments) -> Result<Operation, Misfit> {
         Ok(NewMember { user: member.need("UserId")?, roles })
     };
     let members = listed.iter().map(one).collect::<Result<_, Misfit>>()?;
-    Ok(Operation::Workspace(WorkspaceOperation::AddMembers { workspace: workspace(arguments)?, members }))
+    Ok(WorkspaceOperation::AddMembers { workspace: workspace(arguments)?, members })
 }
 
-pub(super) fn list_members(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn list_members(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
     let query = arguments.query();
-    Ok(Operation::Workspace(WorkspaceOperation::ListMembers {
+    Ok(WorkspaceOperation::ListMembers {
         workspace: workspace(arguments)?,
         roles: roles(&query, "Roles")?,
         name_part: query.name("MemberName")?,
         user: query.name("UserId")?,
         page: Page::read(&query, PAGE_SIZE)?,
-    }))
+    })
 }
 
-pub(super) fn get_member(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn get_member(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
     let query = arguments.query();
     let member = match (query.name("UserId")?, query.name("MemberId")?) {
         (Some(member), None) | (None, Some(member)) => member,
@@ -244,26 +243,26 @@ pub(super) fn get_member(arguments: &Arguments) -> Result<Operation, Misfit> {
             return Err(query.invalid_text("MemberId", &member, "left out where UserId is sent"));
         }
     };
-    Ok(Operation::Workspace(WorkspaceOperation::GetMember { workspace: workspace(arguments)?, member }))
+    Ok(WorkspaceOperation::GetMember { workspace: workspace(arguments)?, member })
 }
 
-pub(super) fn remove_members(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn remove_members(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
     let query = arguments.query();
     let members = query.names("MemberIds")?;
     if members.is_empty() {
         return Err(query.missing("MemberIds"));
     }
-    Ok(Operation::Workspace(WorkspaceOperation::RemoveMembers { workspace: workspace(arguments)?, members }))
+    Ok(WorkspaceOperation::RemoveMembers { workspace: workspace(arguments)?, members })
 }
 
-pub(super) fn add_role(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn add_role(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
     let (workspace, member, role) = member_role(arguments)?;
-    Ok(Operation::Workspace(WorkspaceOperation::AddRole { workspace, member, role }))
+    Ok(WorkspaceOperation::AddRole { workspace, member, role })
 }
 
-pub(super) fn remove_role(arguments: &Arguments) -> Result<Operation, Misfit> {
+pub(super) fn remove_role(arguments: &Arguments) -> Result<WorkspaceOperation, Misfit> {
     let (workspace, member, role) = member_role(arguments)?;
-    Ok(Operation::Workspace(WorkspaceOperation::RemoveRole { workspace, member, role }))
+    Ok(WorkspaceOperation::RemoveRole { workspace, member, role })
 }
 
 fn member_role(arguments: &Arguments) -> Result<(String, String, RoleName), Misfit> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use pai::operation::table::Product;
+use pai::operation::product::Product;
 use serde_json::Value;
 
 /// What the SDKs read, of each version that is known; nothing where `../shared` is not there.

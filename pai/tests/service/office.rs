@@ -10,7 +10,7 @@ use engine::unit::id::JobId;
 use engine::unit::id::UserId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
-use pai::operation::table::Product;
+use pai::operation::product::Product;
 use pai::operation::table::ROWS;
 use pai::request::Request;
 use pai::service;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use pai::operation;
-use pai::operation::table::Row;
+use pai::operation::row::Row;
 use pai::request::Request;
 use serde_json::Map;
 use serde_json::Value;

@@ -3,12 +3,12 @@
 //! Operations and their fields are those of the tables by which requests are read ([`pai::operation::table`]); the types
 //! of fields are those of the SDKs, which are on record beside the tests that hold the tables against them.
 
+use pai::operation::product::Product;
+use pai::operation::row::Row;
 use pai::operation::sent::Field;
 use pai::operation::sent::Sent;
 use pai::operation::sent::Use;
-use pai::operation::table::Product;
 use pai::operation::table::ROWS;
-use pai::operation::table::Row;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
