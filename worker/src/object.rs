@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use ::pai::service::document;
+use ::pai::service::needed;
 use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
@@ -210,7 +210,7 @@ impl Core {
         }
         self.forgotten.set(0);
         output::sweep(self)?;
-        self.with(|cluster| cluster.sweep_notes(document::is_needed))
+        self.with(|cluster| cluster.sweep_notes(needed::is_needed))
     }
 
     /// Whether a socket is one on which an agent is told to ask.

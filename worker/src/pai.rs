@@ -6,7 +6,7 @@
 
 use ::pai::problem::Problem;
 use ::pai::request::Request as Wire;
-use ::pai::service::Mark;
+use ::pai::service::mark::Mark;
 use ::pai::service::refuse;
 use ::pai::session::Session;
 use ::pai::signature;

@@ -17,7 +17,7 @@ use pai::nonce;
 use pai::nonce::NONCES_MAX;
 use pai::request::Request;
 use pai::service;
-use pai::service::Mark;
+use pai::service::mark::Mark;
 use pai::service::shelf::Shelf;
 use pai::signature::Credential;
 use pai::signature::Refused;

@@ -11,7 +11,7 @@ use pai::key::Master;
 use pai::key::accepted;
 use pai::request::Request;
 use pai::service;
-use pai::service::Mark;
+use pai::service::mark::Mark;
 use pai::service::shelf::Shelf;
 use pai::session::Session;
 use pai::signature;

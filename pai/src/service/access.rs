@@ -1,6 +1,5 @@
 //! Who may do what, as the engine's own table says, and the workspace that is meant when none is named.
 
-use engine::unit::id::WorkspaceId;
 use engine::workspace::may::Operation;
 use engine::workspace::may::Relation;
 use engine::workspace::may::one_may;
@@ -12,9 +11,7 @@ use crate::operation::access::AccessOperation;
 use crate::operation::workspace::ROLES;
 use crate::operation::workspace::RoleName;
 use crate::problem::Problem;
-use crate::service::document::Change;
-use crate::service::document::Document;
-use crate::service::document::Kind;
+use crate::service::fallback;
 use crate::service::member;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
@@ -40,10 +37,6 @@ const CODES: [(&str, Operation); 14] = [
     ("PaiQuota:UpdateQuota", Operation::UpdateQuota),
     ("PaiQuota:ScaleQuota", Operation::ShapeQuota),
 ];
-
-/// The document that names the default workspace.
-const DEFAULT: &str = "default-workspace";
-const WORKSPACE: &str = "WorkspaceId";
 
 pub(super) fn serve(visit: &mut Visit, operation: AccessOperation) -> Result<Value, Problem> {
     match operation {
@@ -77,7 +70,8 @@ pub(super) fn serve(visit: &mut Visit, operation: AccessOperation) -> Result<Val
             Ok(json!({ "Configs": [], "TotalCount": 0 }))
         }
         AccessOperation::GetDefault => {
-            let name = default_workspace(visit)?.ok_or_else(|| not_found("Workspace", "workspace", "by default"))?;
+            let name =
+                fallback::default_workspace(visit)?.ok_or_else(|| not_found("Workspace", "workspace", "by default"))?;
             let (id, of) = visit.workspace(&name)?;
             workspace::told(visit, &id, of)
         }
@@ -126,33 +120,12 @@ fn role((id, name): &(&str, RoleName)) -> Value {
     })
 }
 
-/// The workspace that is meant when none is named.
-pub(crate) fn default_workspace(visit: &Visit) -> Result<Option<String>, Problem> {
-    let document = visit.document(Kind::Setting, DEFAULT)?;
-    Ok(document.get(WORKSPACE).and_then(Value::as_str).map(str::to_owned))
-}
-
-/// There is no default any more.
-pub(crate) fn no_default() -> Change {
-    Change::drop(Kind::Setting, DEFAULT)
-}
-
-/// The workspace of a job: the one that is named, or the default. Without either a job belongs to none.
-pub(crate) fn workspace_or_default(visit: &Visit, named: Option<&str>) -> Result<Option<WorkspaceId>, Problem> {
-    let name = match named {
-        Some(name) => Some(name.to_owned()),
-        None => default_workspace(visit)?,
-    };
-    name.map(|name| Ok(visit.workspace(&name)?.0)).transpose()
-}
-
 fn set_default(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
     visit.workspace(name)?;
     if !visit.sender.administers {
         let message = "the default workspace is the whole cluster's; its administrator sets it";
         return Err(Problem::new(403, "Forbidden", message));
     }
-    let document = Document::from_iter([(WORKSPACE.to_owned(), Value::from(name))]);
-    visit.keep(&[Change::put(Kind::Setting, DEFAULT, &document)])?;
+    visit.keep(&[fallback::new_default(name)])?;
     Ok(json!({}))
 }

@@ -18,7 +18,7 @@ use crate::operation::quantity;
 use crate::operation::quota::NodeCount;
 use crate::operation::submission::PodNeed;
 use crate::problem::Problem;
-use crate::service::run;
+use crate::service::engine_name;
 
 /// What one machine of a type has: a node of the cluster, or an instance of the spot market.
 pub(crate) fn machine(state: &State, node_type: &str) -> Option<Amount> {
@@ -219,7 +219,7 @@ pub(crate) fn chosen_nodes<'n>(
             return Err(Problem::new(400, "InvalidParameter", message));
         }
     };
-    let ids = |names: &[String]| names.iter().map(|id| run::name::<NodeId>(id)).collect::<Result<_, Problem>>();
+    let ids = |names: &[String]| names.iter().map(|id| engine_name::name::<NodeId>(id)).collect::<Result<_, Problem>>();
     Ok(NodesByName { gpu_type, only: ids(&named.only)?, without: ids(&named.without)? })
 }
 

@@ -6,13 +6,6 @@
 use serde_json::Map;
 use serde_json::Value;
 
-use engine::state::world::State;
-use engine::unit::id::JobId;
-use engine::unit::id::QuotaId;
-use engine::unit::id::WorkspaceId;
-
-use crate::service::run;
-
 /// What a document describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -39,7 +32,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Job,
         Self::Script,
         Self::Deleted,
@@ -111,24 +104,4 @@ pub(crate) fn kept_all(sent: &Document) -> Document {
     let says_something = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
     let kept = sent.iter().filter(|(_, value)| says_something(value));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-/// Whether the thing that a document describes is still there; `text` reads what it says.
-#[must_use]
-pub fn is_needed(state: &State, name: &str, text: &(dyn Fn() -> Option<String> + '_)) -> bool {
-    let Some((kind, of)) = Kind::ALL.into_iter().find_map(|kind| name.strip_prefix(kind.start()).map(|of| (kind, of)))
-    else {
-        return false;
-    };
-    match kind {
-        Kind::Job | Kind::Script | Kind::Deleted => JobId::new(of).is_ok_and(|id| state.jobs.find(&id).is_some()),
-        Kind::Quota => QuotaId::new(of).is_ok_and(|id| state.quota_no(&id).is_some()),
-        Kind::Workspace => WorkspaceId::new(of).is_ok_and(|id| state.workspaces.contains_key(&id)),
-        // Without its last job there is no such thing. What cannot be read stays.
-        Kind::Service | Kind::Instance => text()
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .is_none_or(|document| run::is_known(state, &document)),
-        // These go with the operation that removes what they describe.
-        Kind::Resource | Kind::Group | Kind::Setting => true,
-    }
 }

@@ -8,79 +8,22 @@ use engine::unit::amount::DimensionKind;
 use engine::unit::id::GroupId;
 use engine::unit::id::GroupNo;
 use engine::unit::resource::ResourceType;
-use engine::unit::sort;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::calendar;
-use crate::operation::machine::MachineOperation;
-use crate::operation::page::Direction;
 use crate::problem::Problem;
 use crate::service::amount;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
+use crate::service::engine_name;
 use crate::service::held;
 use crate::service::job::view::machine_word;
-use crate::service::node;
-use crate::service::run;
 use crate::service::visit::Visit;
-use crate::service::visit::contains;
 use crate::service::visit::not_found;
-use crate::service::visit::one_of;
-use crate::service::visit::paged;
 
-pub(super) fn serve(visit: &mut Visit, operation: MachineOperation) -> Result<Value, Problem> {
-    match operation {
-        MachineOperation::CreateGroup { name, description, resource_type } => {
-            create(visit, &name, description, resource_type)
-        }
-        MachineOperation::GetGroup { group } => told(visit, find(visit, &group)?),
-        MachineOperation::UpdateGroup { group, name, description } => update(visit, &group, name, description),
-        MachineOperation::ListGroups { groups, name_part, resource_type, ready, by_name, direction, page } => {
-            let state = visit.state()?;
-            let mut found = Vec::new();
-            for (at, group) in state.groups.iter().enumerate().filter(|_| visit.is_somebody(state)) {
-                let shown = shown_name(visit, group)?;
-                let is_meant = ready
-                    && one_of(&groups, Some(group.id.as_str()))
-                    && resource_type.is_none_or(|kind| kind == group.resource_type)
-                    && contains(&shown, name_part.as_deref());
-                if is_meant {
-                    found.push((shown, GroupNo::from_index(at)));
-                }
-            }
-            if by_name {
-                sort::by(&mut found, |(a, _), (b, _)| a.cmp(b));
-            }
-            if direction == Direction::Descending {
-                found.reverse();
-            }
-            let (page, total) = paged(found, page);
-            let groups = page.into_iter().map(|(_, no)| told(visit, no)).collect::<Result<Vec<Value>, Problem>>()?;
-            Ok(json!({ "ResourceGroups": groups, "TotalCount": total }))
-        }
-        MachineOperation::GroupTotal { group } => {
-            let total = total(visit, find(visit, &group)?)?;
-            in_numbers(visit, &total, "total")
-        }
-        MachineOperation::GroupRequest { group } => {
-            let no = find(visit, &group)?;
-            let taken = taken(visit, no)?;
-            in_numbers(visit, &taken, "request")
-        }
-        MachineOperation::ListNodes { among, sort, direction, page } => {
-            node::list(visit, &among, sort, direction, page)
-        }
-        MachineOperation::ListTypes { among } => node::types(visit, &among),
-        MachineOperation::ListPods { node, group, gpus } => node::pods(visit, &node, group.as_deref(), &gpus),
-        MachineOperation::Cordon { node, group, is_cordoned } => {
-            node::cordon(visit, &node, group.as_deref(), is_cordoned)
-        }
-    }
-}
-
-fn create(
+pub(super) fn create(
     visit: &mut Visit,
     name: &str,
     description: Option<String>,
@@ -92,12 +35,17 @@ fn create(
     document.insert("Description".to_owned(), Value::from(description));
     document.insert("CreatorID".to_owned(), Value::from(visit.sender.user.as_str()));
     document.insert("GmtCreatedTime".to_owned(), Value::from(calendar::written(visit.now)));
-    let put = PutGroup { group: run::name::<GroupId>(&id)?, resource_type, pool: None, on_silence: None };
+    let put = PutGroup { group: engine_name::name::<GroupId>(&id)?, resource_type, pool: None, on_silence: None };
     visit.send(Command::PutGroup(put), &[Change::put(Kind::Group, &id, &document)])?;
     Ok(json!({ "ResourceGroupID": id }))
 }
 
-fn update(visit: &mut Visit, id: &str, name: Option<String>, description: Option<String>) -> Result<Value, Problem> {
+pub(super) fn update(
+    visit: &mut Visit,
+    id: &str,
+    name: Option<String>,
+    description: Option<String>,
+) -> Result<Value, Problem> {
     find(visit, id)?;
     if !visit.sender.administers {
         return Err(Problem::new(403, "Forbidden", "resource groups are changed by the cluster's administrator"));
@@ -124,7 +72,7 @@ pub(super) fn shown_name(visit: &Visit, group: &Group) -> Result<String, Problem
     Ok(document.get("Name").and_then(Value::as_str).unwrap_or(group.id.as_str()).to_owned())
 }
 
-fn told(visit: &Visit, no: GroupNo) -> Result<Value, Problem> {
+pub(super) fn told(visit: &Visit, no: GroupNo) -> Result<Value, Problem> {
     let state = visit.state()?;
     let group = &state.groups[no.at()];
     let mut fields = visit.document(Kind::Group, group.id.as_str())?;
@@ -142,7 +90,7 @@ fn told(visit: &Visit, no: GroupNo) -> Result<Value, Problem> {
 }
 
 /// What a group has: its pool, or its nodes together.
-fn total(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
+pub(super) fn total(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
     let state = visit.state()?;
     let nodes = state.live_nodes().filter(|(_, node)| node.group == no);
     let sum = nodes.fold(Amount::ZERO, |sum, (_, node)| sum.plus(&node.amount));
@@ -150,7 +98,7 @@ fn total(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
 }
 
 /// What jobs hold of a group: by their nodes, or in a pool by the domain that they run in.
-fn taken(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
+pub(super) fn taken(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
     let state = visit.state()?;
     let mut sum = Amount::ZERO;
     for (_, job) in state.jobs.iter() {
@@ -165,7 +113,7 @@ fn taken(visit: &Visit, no: GroupNo) -> Result<Amount, Problem> {
 }
 
 /// An amount in whole numbers, their names beginning so.
-fn in_numbers(visit: &Visit, total: &Amount, start: &str) -> Result<Value, Problem> {
+pub(super) fn in_numbers(visit: &Visit, total: &Amount, start: &str) -> Result<Value, Problem> {
     let state = visit.state()?;
     let mut fields = Document::new();
     for (name, kind) in [("CPU", DimensionKind::Cpu), ("GPU", DimensionKind::Gpu), ("Memory", DimensionKind::Memory)] {

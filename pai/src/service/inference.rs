@@ -2,6 +2,7 @@
 //! with the parts of that job: instances that were asked for later.
 
 mod change;
+mod kept;
 mod members;
 
 use engine::job::phase::Phase;
@@ -9,13 +10,11 @@ use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::state::jobs::Job;
 use engine::unit::amount::DimensionKind;
-use engine::unit::priority::Module;
 use engine::unit::sort;
 use serde_json::Value;
 use serde_json::json;
 
 use crate::calendar;
-use crate::operation::nodes::AssignNodes;
 use crate::operation::page::Direction;
 use crate::operation::page::Span;
 use crate::operation::service::ListServices;
@@ -26,24 +25,24 @@ use crate::service::amount;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
+use crate::service::inference::kept::CONFIG;
+use crate::service::inference::kept::UPDATED;
+use crate::service::inference::kept::WORKSPACE;
+use crate::service::inference::kept::command;
+use crate::service::inference::kept::described;
+use crate::service::inference::kept::find;
 use crate::service::job;
 use crate::service::job::pods;
 use crate::service::job::view;
 use crate::service::run;
-use crate::service::run::Wanted;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
 use crate::service::visit::is_labelled;
-use crate::service::visit::not_found;
 use crate::service::visit::paged;
 use crate::service::visit::word_of;
 
-/// The field of the document that holds the description.
-const CONFIG: &str = "Config";
 const ID: &str = "ServiceId";
 const CREATED: &str = "CreateTime";
-const UPDATED: &str = "UpdateTime";
-const WORKSPACE: &str = "WorkspaceId";
 const LABELS: &str = "Labels";
 /// How many events are told.
 const EVENTS_MAX: i64 = 100;
@@ -110,14 +109,6 @@ fn done(service: &str, what: &str) -> Value {
     json!({ "Message": format!("service {service} is {what}"), "ServiceName": service })
 }
 
-/// A service that the sender may see: its job is one that they may see.
-fn find(visit: &Visit, name: &str) -> Result<Document, Problem> {
-    let unknown = || not_found("Service", "service", name);
-    let document = visit.found(Kind::Service, name)?.ok_or_else(unknown)?;
-    visit.job(&run::job(&document)).map_err(|_| unknown())?;
-    Ok(document)
-}
-
 fn create(visit: &mut Visit, service: &Service) -> Result<Value, Problem> {
     let id = visit.new_id("eas-m-");
     // A service whose last job has been forgotten is none any more.
@@ -147,28 +138,6 @@ fn create(visit: &mut Visit, service: &Service) -> Result<Value, Problem> {
 fn start(visit: &mut Visit, name: &str, mut document: Document) -> Result<(), Problem> {
     let command = command(visit, &mut document)?;
     visit.send(command, &[Change::put(Kind::Service, name, &document)]).map(drop)
-}
-
-fn command(visit: &Visit, document: &mut Document) -> Result<Command, Problem> {
-    let service = described(document)?;
-    let wanted = Wanted {
-        module: Module::Eas,
-        shown: &service.name,
-        workspace: service.workspace.as_deref(),
-        quota: service.quota.as_deref(),
-        priority: service.priority,
-        idle: service.idle,
-        count: service.count,
-        need: &service.need,
-        nodes: &AssignNodes::default(),
-    };
-    run::another(visit, &wanted, document)
-}
-
-fn described(document: &Document) -> Result<Service, Problem> {
-    let config = document.get(CONFIG).and_then(Value::as_object).cloned().unwrap_or_default();
-    let workspace = document.get(WORKSPACE).and_then(Value::as_str).map(str::to_owned);
-    Ok(Service::read(&config, workspace)?)
 }
 
 fn delete(visit: &mut Visit, name: &str, document: &Document) -> Result<(), Problem> {

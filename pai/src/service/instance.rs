@@ -26,7 +26,7 @@ use crate::service::document::Kind;
 use crate::service::job;
 use crate::service::job::list::is_idle;
 use crate::service::job::view;
-use crate::service::quota::shown_name;
+use crate::service::named::quota_name;
 use crate::service::run;
 use crate::service::run::Wanted;
 use crate::service::visit::Visit;
@@ -170,7 +170,7 @@ fn status(job: &Job) -> &'static str {
 fn told(visit: &Visit, id: &str, document: &Document) -> Result<Value, Problem> {
     let (no, job) = visit.told(&run::job(document))?;
     let (code, message) = view::reason(visit, no, &job)?;
-    let quota_name = shown_name(visit, &visit.state()?.quotas[job.spec.quota.at()])?;
+    let quota_name = quota_name(visit, &visit.state()?.quotas[job.spec.quota.at()])?;
     let of = job.spec.workspace.as_ref();
     let workspace_name = of.map(|id| workspace::shown_name(visit, id)).transpose()?;
     let seconds =

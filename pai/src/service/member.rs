@@ -16,7 +16,7 @@ use crate::operation::workspace::NewMember;
 use crate::operation::workspace::ROLES;
 use crate::operation::workspace::RoleName;
 use crate::problem::Problem;
-use crate::service::run;
+use crate::service::engine_name;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
 use crate::service::visit::not_found;
@@ -44,7 +44,7 @@ pub(super) fn add(visit: &mut Visit, name: &str, members: &[NewMember]) -> Resul
     let (mut commands, mut told) = (Vec::new(), Vec::new());
     for member in members {
         let roles: RoleSet = member.roles.iter().map(|name| role(*name)).collect();
-        let user = run::name::<UserId>(&member.user)?;
+        let user = engine_name::name::<UserId>(&member.user)?;
         let id = user.as_str();
         told.push(json!({ "MemberId": id, "UserId": id, "DisplayName": id, "Roles": names(roles) }));
         commands.push(Command::PutMember(PutMember { workspace: workspace.clone(), user, roles }));

@@ -5,15 +5,20 @@
 
 pub mod document;
 pub mod house;
+pub mod mark;
+pub mod needed;
 pub mod shelf;
 
 mod access;
 mod amount;
+mod engine_name;
+mod fallback;
 mod group;
 mod held;
 mod inference;
 mod instance;
 mod job;
+mod machine;
 mod market;
 mod member;
 mod named;
@@ -29,15 +34,13 @@ use engine::transition::Sender;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use serde_json::Value;
-use sha2::Digest;
-use sha2::Sha256;
 
 use crate::operation;
 use crate::operation::Operation;
 use crate::problem::Problem;
-use crate::problem::RequestId;
 use crate::request::Request;
 use crate::service::house::House;
+use crate::service::mark::Mark;
 use crate::service::visit::Visit;
 
 /// An answer: a status, and a body that is always an object.
@@ -49,45 +52,6 @@ pub struct Answer {
     pub body: String,
     /// How long the sender is to wait before the next request, if that is what is wrong.
     pub wait: Option<Millis>,
-}
-
-/// What makes a request different from all others: its nonce, or where it has none, when it came and what it says.
-/// Names that are made for it follow from this, and so does the name of the request itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark([u8; 32]);
-
-impl Mark {
-    /// The mark of a request.
-    #[must_use]
-    pub fn of(request: &Request, now: Timestamp) -> Self {
-        let mut digest = Sha256::new();
-        digest.update(now.0.to_be_bytes());
-        digest.update(request.target.as_bytes());
-        for name in ["authorization", "x-acs-signature-nonce", "x-acs-date", "x-acs-action"] {
-            for value in request.values(name) {
-                digest.update(value.as_bytes());
-            }
-            digest.update([0]);
-        }
-        digest.update(request.body);
-        Self(digest.finalize().into())
-    }
-
-    /// The name of the request.
-    #[must_use]
-    pub fn request_id(&self) -> RequestId {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&self.0[..16]);
-        RequestId::new(bytes)
-    }
-
-    /// A digest that goes with a purpose.
-    fn derived(&self, purpose: &str) -> [u8; 32] {
-        let mut digest = Sha256::new();
-        digest.update(self.0);
-        digest.update(purpose.as_bytes());
-        digest.finalize().into()
-    }
 }
 
 /// Serves a request whose sender has been proved.
@@ -133,7 +97,7 @@ fn answer(
         Operation::Workspace(operation) => workspace::serve(visit, operation),
         Operation::Resource(operation) => resource::serve(visit, operation),
         Operation::Access(operation) => access::serve(visit, operation),
-        Operation::Machine(operation) => group::serve(visit, operation),
+        Operation::Machine(operation) => machine::serve(visit, operation),
         Operation::Market(operation) => market::serve(visit, operation),
         Operation::Service(operation) => inference::serve(visit, operation),
         Operation::Instance(operation) => instance::serve(visit, operation),

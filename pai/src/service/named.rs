@@ -1,10 +1,12 @@
 //! Names for people beside ids: ids that are made here say nothing to anybody.
 
+use engine::quota::tree::Quota;
 use engine::unit::id::QuotaId;
 use engine::unit::id::WorkspaceId;
+use serde_json::Value;
 
 use crate::problem::Problem;
-use crate::service::quota;
+use crate::service::document::Kind;
 use crate::service::visit::Visit;
 use crate::service::workspace;
 
@@ -34,10 +36,16 @@ fn name(visit: &Visit, id: &str) -> Result<Option<String>, Problem> {
     let state = visit.state()?;
     let quota = QuotaId::new(id).ok().and_then(|id| state.quota_no(&id)).filter(|_| visit.is_somebody(state));
     if let Some(no) = quota {
-        return Ok(Some(quota::shown_name(visit, &state.quotas[no.at()])?).filter(|name| name != id));
+        return Ok(Some(quota_name(visit, &state.quotas[no.at()])?).filter(|name| name != id));
     }
     let sees = |id: &WorkspaceId| state.workspaces.get(id).is_some_and(|workspace| visit.sees(workspace));
     let workspace = WorkspaceId::new(id).ok().filter(sees);
     let shown = workspace.map(|id| workspace::shown_name(visit, &id)).transpose()?;
     Ok(shown.filter(|name| name != id))
+}
+
+/// A quota's name for people: what its document says, or its id.
+pub(crate) fn quota_name(visit: &Visit, quota: &Quota) -> Result<String, Problem> {
+    let document = visit.document(Kind::Quota, quota.id.as_str())?;
+    Ok(document.get("QuotaName").and_then(Value::as_str).unwrap_or(quota.id.as_str()).to_owned())
 }

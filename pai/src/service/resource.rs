@@ -21,7 +21,7 @@ use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::job::view::kind_of_quota;
 use crate::service::job::view::machine_word;
-use crate::service::quota::shown_name;
+use crate::service::named::quota_name;
 use crate::service::visit::Visit;
 use crate::service::visit::is_labelled;
 use crate::service::visit::not_found;
@@ -175,7 +175,7 @@ fn told(visit: &Visit, workspace: &WorkspaceId, no: QuotaNo) -> Result<Value, Pr
     let quota = &state.quotas[no.at()];
     let id = id_of(workspace, quota.id.as_str());
     let fields = visit.document(Kind::Resource, &id)?;
-    let shown = shown_name(visit, quota)?;
+    let shown = quota_name(visit, quota)?;
     let or = |field: &str, other: Value| fields.get(field).cloned().unwrap_or(other);
     let mut spec = or("Spec", json!({ "clusterType": "private", "resourceName": shown }));
     spec["resourceId"] = Value::from(quota.id.as_str());

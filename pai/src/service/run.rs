@@ -4,34 +4,23 @@ use engine::message::command::Command;
 use engine::message::command::PodGroup;
 use engine::message::command::SubmitJob;
 use engine::state::world::State;
-use engine::unit::id::BadName;
 use engine::unit::id::JobId;
-use engine::unit::id::QuotaId;
 use engine::unit::priority::Module;
 use serde_json::Value;
 
 use crate::operation::nodes::AssignNodes;
 use crate::operation::submission::PodNeed;
 use crate::problem::Problem;
-use crate::service::access;
 use crate::service::amount;
 use crate::service::document::Document;
+use crate::service::engine_name;
+use crate::service::fallback;
 use crate::service::visit::Visit;
 
 /// Which run of a thing is the last.
 const RUN: &str = "Run";
 /// The name that the jobs of its runs begin with.
 const THING: &str = "Thing";
-
-/// A name of the engine's.
-pub(crate) fn name<T: TryFrom<String, Error = BadName>>(text: &str) -> Result<T, Problem> {
-    T::try_from(text.to_owned()).map_err(|error| Problem::new(400, "InvalidParameter", error.to_string()))
-}
-
-/// The name of a quota.
-pub(crate) fn quota(text: &str) -> Result<QuotaId, Problem> {
-    name(text)
-}
 
 /// What a service or an instance asks the engine for.
 pub(crate) struct Wanted<'a> {
@@ -57,15 +46,15 @@ pub(crate) fn another(visit: &Visit, wanted: &Wanted, document: &mut Document) -
     let no = visit.quota(quota_name)?;
     let amount = amount::of_pod(visit.state()?, wanted.need, Some(no))?;
     Ok(Command::SubmitJob(SubmitJob {
-        quota: Some(quota(quota_name)?),
-        workspace: access::workspace_or_default(visit, wanted.workspace)?,
+        quota: Some(engine_name::quota(quota_name)?),
+        workspace: fallback::workspace_or_default(visit, wanted.workspace)?,
         user: Some(visit.sender.user.clone()),
         name: Some(wanted.shown.into()),
         module: wanted.module,
         priority: wanted.priority,
         idle: wanted.idle,
         nodes: amount::chosen_nodes(visit.state()?, [wanted.need], wanted.nodes)?,
-        ..SubmitJob::new(name::<JobId>(&job(document))?, vec![PodGroup { count: wanted.count, amount }])
+        ..SubmitJob::new(engine_name::name::<JobId>(&job(document))?, vec![PodGroup { count: wanted.count, amount }])
     }))
 }
 

@@ -24,12 +24,12 @@ use serde_json::Value;
 
 use crate::key::hex;
 use crate::problem::Problem;
-use crate::service::Mark;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::house::House;
 use crate::service::house::Printed;
+use crate::service::mark::Mark;
 
 /// How many characters a name has that is made here, after its prefix.
 const ID_CHARS: usize = 14;

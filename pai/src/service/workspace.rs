@@ -14,12 +14,12 @@ use crate::calendar;
 use crate::operation::page::Direction;
 use crate::operation::workspace::WorkspaceOperation;
 use crate::problem::Problem;
-use crate::service::access;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
+use crate::service::engine_name;
+use crate::service::fallback;
 use crate::service::member;
-use crate::service::run;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
 use crate::service::visit::one_of;
@@ -91,7 +91,7 @@ fn create(
     let mut kept = crate::service::document::kept(document, &[NAME, "DisplayName", "EnvTypes"]);
     kept.insert("Creator".to_owned(), Value::from(visit.sender.user.as_str()));
     let put = PutWorkspace {
-        workspace: run::name(&id)?,
+        workspace: engine_name::name(&id)?,
         name: Some(display_name.unwrap_or(name).into()),
         description: description.map(Into::into),
     };
@@ -123,8 +123,8 @@ fn delete(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
         let quota = state.quotas[no.at()].id.as_str();
         Change::drop(Kind::Resource, &format!("{name}/{quota}"))
     }));
-    if access::default_workspace(visit)?.as_deref() == Some(name) {
-        changes.push(access::no_default());
+    if fallback::default_workspace(visit)?.as_deref() == Some(name) {
+        changes.push(fallback::no_default());
     }
     visit.send(Command::DeleteWorkspace(DeleteWorkspace { workspace }), &changes)?;
     Ok(json!({}))
@@ -160,7 +160,7 @@ pub(crate) fn told(visit: &Visit, id: &WorkspaceId, workspace: &Workspace) -> Re
         "DisplayName": workspace.name.as_deref().unwrap_or(id.as_str()),
         "Description": workspace.description.as_deref(),
         "Status": "ENABLED",
-        "IsDefault": access::default_workspace(visit)?.as_deref() == Some(id.as_str()),
+        "IsDefault": fallback::default_workspace(visit)?.as_deref() == Some(id.as_str()),
         "AdminNames": with_role(&[Role::Owner, Role::Administrator]),
         "Owner": owner.map(|user| json!({ "UserId": user, "UserName": user, "DisplayName": user })),
         "GmtCreateTime": created,

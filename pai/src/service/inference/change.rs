@@ -16,11 +16,11 @@ use crate::problem::Problem;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
-use crate::service::inference::CONFIG;
-use crate::service::inference::UPDATED;
-use crate::service::inference::command;
-use crate::service::inference::described;
-use crate::service::inference::find;
+use crate::service::inference::kept::CONFIG;
+use crate::service::inference::kept::UPDATED;
+use crate::service::inference::kept::command;
+use crate::service::inference::kept::described;
+use crate::service::inference::kept::find;
 use crate::service::run;
 use crate::service::visit::Visit;
 

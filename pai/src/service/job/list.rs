@@ -28,7 +28,7 @@ use crate::service::document::Kind;
 use crate::service::held;
 use crate::service::job::said;
 use crate::service::job::view;
-use crate::service::quota::shown_name;
+use crate::service::named::quota_name;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
 use crate::service::visit::paged;
@@ -81,7 +81,7 @@ fn quotas(visit: &Visit, asked: &ListJobs) -> Result<Option<Vec<QuotaNo>>, Probl
         let is_named = asked.quotas.is_empty() || named.contains(&no);
         let is_called = match &asked.quota_name {
             None => true,
-            Some(name) => shown_name(visit, quota)? == *name,
+            Some(name) => quota_name(visit, quota)? == *name,
         };
         if is_named && is_called {
             found.push(no);

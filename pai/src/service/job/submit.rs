@@ -17,13 +17,13 @@ use crate::operation::submission::CreateJob;
 use crate::operation::submission::JobRole;
 use crate::operation::submission::PodNeed;
 use crate::problem::Problem;
-use crate::service::access;
 use crate::service::amount;
 use crate::service::document;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
-use crate::service::run;
+use crate::service::engine_name;
+use crate::service::fallback;
 use crate::service::visit::Visit;
 
 /// The format of scripts.
@@ -47,11 +47,11 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob, prefix: &str) -> Result
     let needs = job.roles.iter().filter(|_| spot.is_none()).map(|role| &role.need);
     let nodes = amount::chosen_nodes(state, needs, &job.nodes)?;
     let submit = SubmitJob {
-        job: run::name::<JobId>(&name)?,
-        quota: job.quota.as_deref().map(run::quota).transpose()?,
+        job: engine_name::name::<JobId>(&name)?,
+        quota: job.quota.as_deref().map(engine_name::quota).transpose()?,
         pods: job.roles.iter().map(pod).collect::<Result<_, Problem>>()?,
         spot,
-        workspace: access::workspace_or_default(visit, job.workspace.as_deref())?,
+        workspace: fallback::workspace_or_default(visit, job.workspace.as_deref())?,
         user: Some(visit.sender.user.clone()),
         name: Some(job.name.as_str().into()),
         module: Module::Dlc,
@@ -100,7 +100,7 @@ fn spot(job: &CreateJob) -> Result<Option<SpotRequest>, Problem> {
         _ => Framework::Other,
     };
     Ok(Some(SpotRequest {
-        offer: run::name::<OfferId>(instance)?,
+        offer: engine_name::name::<OfferId>(instance)?,
         strategy: if *as_price_goes { SpotStrategy::AsPriceGoes } else { SpotStrategy::WithPriceLimit },
         discount_percent: discount.map(percent).transpose()?,
         price_limit: *price,

@@ -28,7 +28,7 @@ pub(crate) use crate::service::job::history::status;
 use crate::service::job::history::tag;
 use crate::service::job::pods;
 use crate::service::named::named;
-use crate::service::quota;
+use crate::service::named::quota_name;
 use crate::service::visit::Visit;
 use crate::service::workspace;
 
@@ -74,7 +74,7 @@ pub(super) fn told(visit: &Visit, job: &Job, document: &Document) -> Result<Docu
     }
     let workspace = spec.workspace.as_ref().map(|id| workspace::shown_name(visit, id)).transpose()?;
     let quota = (!job.bids()).then(|| &state.quotas[spec.quota.at()]);
-    let quota_name = quota.map(|quota| quota::shown_name(visit, quota)).transpose()?;
+    let quota_name = quota.map(|quota| quota_name(visit, quota)).transpose()?;
     let max = spec.fault_tolerance.map_or(0, |tolerance| tolerance.max_restarts);
     let engine = json!({
         "JobId": spec.id.as_str(),

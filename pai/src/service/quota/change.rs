@@ -23,9 +23,9 @@ use crate::service::document;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
+use crate::service::engine_name;
 use crate::service::job::view::kind_of_quota;
 use crate::service::job::view::machine_word;
-use crate::service::run;
 use crate::service::visit::Visit;
 
 /// What answers repeat of a request.
@@ -45,10 +45,10 @@ pub(super) fn create(visit: &mut Visit, asked: &quota::CreateQuota) -> Result<Va
             let groups = amount::groups_with(state, &asked.nodes, asked.resource_type);
             groups.iter().map(|no| state.groups[no.at()].id.clone()).collect()
         }
-        (_, named) => named.iter().map(|name| run::name::<GroupId>(name)).collect::<Result<_, Problem>>()?,
+        (_, named) => named.iter().map(|name| engine_name::name::<GroupId>(name)).collect::<Result<_, Problem>>()?,
     };
     let create = CreateQuota {
-        quota: run::quota(&name)?,
+        quota: engine_name::quota(&name)?,
         parent: parent.map(|no| state.quotas[no.at()].id.clone()),
         groups,
         min: amount::of_nodes(state, &asked.nodes, is_stated)?,

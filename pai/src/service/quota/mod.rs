@@ -11,8 +11,6 @@ use crate::operation::quota::QuotaOperation;
 use crate::problem::Problem;
 use crate::service::visit::Visit;
 
-pub(crate) use view::shown_name;
-
 pub(super) fn serve(visit: &mut Visit, operation: QuotaOperation) -> Result<Value, Problem> {
     match operation {
         QuotaOperation::Create(quota) => change::create(visit, &quota),

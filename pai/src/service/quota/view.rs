@@ -25,6 +25,7 @@ use crate::service::document::Kind;
 use crate::service::job::view::all_pods;
 use crate::service::job::view::kind_of_quota;
 use crate::service::job::view::machine_word;
+use crate::service::named::quota_name;
 use crate::service::visit::Visit;
 use crate::service::visit::contains;
 use crate::service::visit::is_labelled;
@@ -52,7 +53,7 @@ pub(super) fn list(visit: &Visit, asked: &ListQuotas) -> Result<Value, Problem> 
             && (asked.workspaces.is_empty() || is_attached(visit, no, &asked.workspaces)?)
             && is_in_workspace_called(visit, no, asked.workspace_part.as_deref())?;
         let document = visit.document(Kind::Quota, quota.id.as_str())?;
-        let shown = shown_name(visit, quota)?;
+        let shown = quota_name(visit, quota)?;
         let is_called = contains(&shown, asked.name_part.as_deref());
         if is_meant && is_called && is_labelled(&document, "Labels", &asked.labels) {
             found.push((no, shown, document));
@@ -103,19 +104,13 @@ fn is_attached(visit: &Visit, no: QuotaNo, workspaces: &[String]) -> Result<bool
     Ok(all.iter().filter(is_one).any(|(_, workspace)| visit.sees(workspace) && workspace.quotas.contains(&no)))
 }
 
-/// A quota's name for people: what its document says, or its id.
-pub(crate) fn shown_name(visit: &Visit, quota: &Quota) -> Result<String, Problem> {
-    let document = visit.document(Kind::Quota, quota.id.as_str())?;
-    Ok(document.get("QuotaName").and_then(Value::as_str).unwrap_or(quota.id.as_str()).to_owned())
-}
-
 fn told(visit: &Visit, no: QuotaNo) -> Result<Value, Problem> {
     let state = visit.state()?;
     let quota = &state.quotas[no.at()];
     let mut fields = visit.document(Kind::Quota, quota.id.as_str())?;
     let children = state
         .children(no)
-        .map(|(_, child)| Ok(json!({ "QuotaId": child.id.as_str(), "QuotaName": shown_name(visit, child)? })));
+        .map(|(_, child)| Ok(json!({ "QuotaId": child.id.as_str(), "QuotaName": quota_name(visit, child)? })));
     let workspaces = state.workspaces.iter().filter(|(_, of)| visit.sees(of) && of.quotas.contains(&no));
     let workspaces = workspaces
         .map(|(id, _)| Ok(json!({ "WorkspaceId": id.as_str(), "WorkspaceName": workspace::shown_name(visit, id)? })));

@@ -24,7 +24,7 @@ use crate::service::held;
 use crate::service::job::pods;
 use crate::service::job::started;
 use crate::service::job::view;
-use crate::service::quota::shown_name;
+use crate::service::named::quota_name;
 use crate::service::visit::Visit;
 use crate::service::visit::one_of;
 use crate::service::visit::paged;
@@ -136,7 +136,7 @@ fn told(visit: &Visit, state: &State, no: JobNo, place: Option<usize>) -> Result
         "Position": place,
         "Priority": spec.priority.get(),
         "QuotaId": quota.id.as_str(),
-        "QuotaName": shown_name(visit, quota)?,
+        "QuotaName": quota_name(visit, quota)?,
         "QueueStrategy": strategy.map(|(name, _)| *name),
         "Resource": amount::resource(state, &view::all_pods(job)),
         "UseOversoldResource": view::runs_idle(job),

@@ -1,0 +1,40 @@
+//! The default workspace: the one that is meant where a request names none.
+
+use engine::unit::id::WorkspaceId;
+use serde_json::Value;
+
+use crate::problem::Problem;
+use crate::service::document::Change;
+use crate::service::document::Document;
+use crate::service::document::Kind;
+use crate::service::visit::Visit;
+
+/// The document that names the default workspace.
+const DEFAULT: &str = "default-workspace";
+const WORKSPACE: &str = "WorkspaceId";
+
+/// The workspace that is meant when none is named.
+pub(crate) fn default_workspace(visit: &Visit) -> Result<Option<String>, Problem> {
+    let document = visit.document(Kind::Setting, DEFAULT)?;
+    Ok(document.get(WORKSPACE).and_then(Value::as_str).map(str::to_owned))
+}
+
+/// This one is the default from now on.
+pub(crate) fn new_default(workspace: &str) -> Change {
+    let document = Document::from_iter([(WORKSPACE.to_owned(), Value::from(workspace))]);
+    Change::put(Kind::Setting, DEFAULT, &document)
+}
+
+/// There is no default any more.
+pub(crate) fn no_default() -> Change {
+    Change::drop(Kind::Setting, DEFAULT)
+}
+
+/// The workspace of a job: the one that is named, or the default. Without either a job belongs to none.
+pub(crate) fn workspace_or_default(visit: &Visit, named: Option<&str>) -> Result<Option<WorkspaceId>, Problem> {
+    let name = match named {
+        Some(name) => Some(name.to_owned()),
+        None => default_workspace(visit)?,
+    };
+    name.map(|name| Ok(visit.workspace(&name)?.0)).transpose()
+}
