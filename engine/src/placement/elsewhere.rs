@@ -8,12 +8,12 @@ use crate::placement::floor::Rank;
 use crate::placement::gang::NoRoom;
 use crate::placement::gang::Room;
 use crate::placement::kind::Kind;
-use crate::placement::pack::Bin;
-use crate::placement::pack::Load;
-use crate::placement::pack::OutOfSteps;
-use crate::placement::pack::Packing;
-use crate::placement::pack::Steps;
 use crate::placement::pack::pack;
+use crate::placement::packing::Bin;
+use crate::placement::packing::Load;
+use crate::placement::packing::OutOfSteps;
+use crate::placement::packing::Packing;
+use crate::placement::packing::Steps;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::NodeNo;
@@ -96,7 +96,7 @@ impl Room<'_> {
         let mut places = vec![Vec::new(); kinds.len()];
         for Load { bin, nth, pods } in loads {
             let node = equals[bin].nodes[nth as usize];
-            let filler = Filler { node: nodes.get(node.at()), kinds };
+            let filler = Filler { node: nodes.get(node.at()), kinds, pack };
             let gpus = filler.gpus(&pods, steps)?.ok_or(OutOfSteps)?;
             for (places, gpus) in places.iter_mut().zip(gpus) {
                 places.extend(gpus.into_iter().map(|gpus| PodAt { node, gpus }));

@@ -2,11 +2,11 @@
 
 use crate::placement::NodeUse;
 use crate::placement::kind::Kind;
-use crate::placement::pack::Bin;
-use crate::placement::pack::OutOfSteps;
-use crate::placement::pack::Packing;
-use crate::placement::pack::Steps;
-use crate::placement::pack::pack;
+use crate::placement::packing::Bin;
+use crate::placement::packing::OutOfSteps;
+use crate::placement::packing::Pack;
+use crate::placement::packing::Packing;
+use crate::placement::packing::Steps;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::limit::NODE_GPUS_MAX;
@@ -16,6 +16,8 @@ use crate::unit::sort;
 pub(super) struct Filler<'a> {
     pub(super) node: &'a NodeUse,
     pub(super) kinds: &'a [Kind],
+    /// Splits GPUs among pods where the simple way fails: a packing in one dimension.
+    pub(super) pack: Pack,
 }
 
 impl Filler<'_> {
@@ -169,7 +171,7 @@ impl Filler<'_> {
             return Ok(None);
         }
         split_largest_first(&gpus, &shares)
-            .map_or_else(|| split_exactly(&gpus, &shares, steps), |found| Ok(Some(found)))
+            .map_or_else(|| split_exactly(&gpus, &shares, self.pack, steps), |found| Ok(Some(found)))
     }
 }
 
@@ -197,6 +199,7 @@ fn split_largest_first(gpus: &[(i64, usize)], shares: &[Share]) -> Option<Vec<(u
 fn split_exactly(
     gpus: &[(i64, usize)],
     shares: &[Share],
+    pack: Pack,
     steps: &mut Steps,
 ) -> Result<Option<Vec<(usize, usize)>>, OutOfSteps> {
     let alone = |free: i64| NodeUse { free: Amount::of(0, free), gpus: [0; NODE_GPUS_MAX], gpu_dimension: None };

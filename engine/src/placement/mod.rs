@@ -5,7 +5,7 @@
 //!
 //! 1. [`floor`]: what is free where;
 //! 2. [`gang`]: a gang by that rule, and another way to place it where the rule finds none;
-//! 3. [`mod@pack`]: the search for other ways, with [`kind`] and what one machine holds;
+//! 3. [`mod@pack`]: the search for other ways, with [`kind`], [`packing`] and what one machine holds;
 //! 4. [`proof`]: whether a gang fits on empty machines at all.
 
 mod elsewhere;
@@ -14,6 +14,7 @@ pub mod floor;
 pub mod gang;
 pub mod kind;
 pub mod pack;
+pub mod packing;
 pub mod proof;
 
 use crate::state::cluster::Cluster;

@@ -8,73 +8,14 @@
 use crate::placement::NodeUse;
 use crate::placement::fill::Filler;
 use crate::placement::kind::Kind;
+use crate::placement::packing::Bin;
+use crate::placement::packing::Load;
+use crate::placement::packing::OutOfSteps;
+use crate::placement::packing::Packing;
+use crate::placement::packing::Steps;
 use crate::unit::amount::Amount;
 use crate::unit::amount::GPU;
 use crate::unit::ordered::Set;
-
-/// Machines that have the same free.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bin {
-    /// What each of them has free.
-    pub node: NodeUse,
-    /// How many there are.
-    pub count: u32,
-}
-
-/// What one machine takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Load {
-    /// The bin, by its position.
-    pub bin: usize,
-    /// Which of its machines.
-    pub nth: u32,
-    /// How many pods of each kind.
-    pub pods: Vec<u32>,
-}
-
-/// What a search has found out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Packing {
-    /// A way to place all pods.
-    Found(Vec<Load>),
-    /// There is none.
-    Nowhere,
-    /// The budget was used up first.
-    Unsolved,
-}
-
-/// A step budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steps {
-    taken: u32,
-    limit: u32,
-}
-
-/// A step budget is used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfSteps;
-
-impl Steps {
-    /// A budget of so many steps.
-    #[must_use]
-    pub fn new(limit: u32) -> Self {
-        Self { taken: 0, limit }
-    }
-
-    /// Steps that were taken.
-    #[must_use]
-    pub fn taken(&self) -> u32 {
-        self.taken
-    }
-
-    pub(super) fn take(&mut self) -> Result<(), OutOfSteps> {
-        if self.taken >= self.limit {
-            return Err(OutOfSteps);
-        }
-        self.taken += 1;
-        Ok(())
-    }
-}
 
 /// Packs all pods of these kinds into bins; the bins are filled in their order, the kinds in theirs.
 #[must_use]
@@ -201,7 +142,7 @@ impl<'a> Search<'a> {
 
     /// The next fill of a machine that leaves no room for any other pod, in falling order.
     fn next_fill(&self, frame: &Frame, steps: &mut Steps) -> Result<Option<Vec<u32>>, OutOfSteps> {
-        let filler = Filler { node: &self.bins[frame.bin].node, kinds: self.kinds };
+        let filler = Filler { node: &self.bins[frame.bin].node, kinds: self.kinds, pack };
         if frame.bin + 1 == self.bins.len() && frame.nth + 1 == self.bins[frame.bin].count {
             // The last machine has to take all that is left.
             steps.take()?;
