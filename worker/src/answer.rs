@@ -6,6 +6,7 @@
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
+use engine::workspace::key::KeyId;
 use protocol::agents::Unheard;
 use protocol::agents::contact::Refused;
 use protocol::answer::Refusal;
@@ -41,6 +42,8 @@ pub(crate) enum Problem {
     Rejected(Rejection),
     /// No credential, or one that does not serve.
     Unauthorised,
+    /// The secret is that of a key that was revoked.
+    Revoked(KeyId),
     /// Keys and sessions need a master secret.
     NoMaster,
     /// The administrator's key is too easily guessed.
@@ -154,6 +157,11 @@ impl Problem {
                 401,
                 "unauthorised",
                 "send a session's token as `Authorization: Bearer TOKEN`; see sessions".to_owned(),
+            ),
+            Self::Revoked(key) => (
+                401,
+                "revoked",
+                format!("the key {key} was revoked; whoever administers the cluster makes another one"),
             ),
             Self::NoMaster => {
                 (503, "no_master", "the secret MASTER_SECRET is not set, or has less than 32 bytes".to_owned())
@@ -318,7 +326,7 @@ pub(crate) fn finish(reply: Reply) -> worker::Result<Response> {
     if let Problem::WrongMethod(allowed) = &problem {
         headers.set("allow", allowed.as_str())?;
     }
-    if matches!(problem, Problem::Unauthorised) {
+    if matches!(problem, Problem::Unauthorised | Problem::Revoked(_)) {
         headers.set("www-authenticate", "Bearer realm=\"tidegate\"")?;
     }
     headers.set("cache-control", "no-store")?;

@@ -51,6 +51,8 @@ pub enum LinkError {
     Unknown,
     /// The service does not want to hear this agent.
     Refused(String),
+    /// The service does not know the agent's key. It may have lost its storage, and know it again when that is restored.
+    Unproved(String),
     /// Nothing was heard.
     Silent(String),
 }
@@ -77,11 +79,13 @@ impl From<io::Error> for End {
 /// Serves until something ends the agent. Who sets `is_asked_to_end` wakes the runner then, which may be waiting.
 pub fn serve(link: &mut impl Link, runner: &mut impl Runner, is_asked_to_end: &AtomicBool) -> End {
     let (mut pause, mut tails) = (Pause::new(), Tails::default());
+    let mut was_welcome = false;
     loop {
-        let mut agent = match introduce(link, runner, &mut pause, is_asked_to_end) {
+        let mut agent = match introduce(link, runner, &mut pause, is_asked_to_end, was_welcome) {
             Ok(agent) => agent,
             Err(end) => return end,
         };
+        was_welcome = true;
         while !is_asked_to_end.load(Ordering::Acquire) {
             match turn(&mut agent, link, runner, &mut pause, &mut tails) {
                 Ok(Next::Sync) => {}
@@ -98,23 +102,29 @@ enum Next {
     Hello,
 }
 
-/// Says hello until there is an answer.
+/// Says hello until there is an answer. A key that never served, of an agent that has nothing to look after, is a mistake that
+/// somebody wants to hear of at once.
 fn introduce(
     link: &mut impl Link,
     runner: &mut impl Runner,
     pause: &mut Pause,
     is_asked_to_end: &AtomicBool,
+    was_welcome: bool,
 ) -> Result<Agent, End> {
     let hello = Hello { format: FORMAT, store: runner.store().to_owned() };
     while !is_asked_to_end.load(Ordering::Acquire) {
-        let reason = match link.hello(&hello) {
+        let length = match link.hello(&hello) {
             Ok(Welcome { incarnation, .. }) => return Ok(Agent::new(incarnation, runner.heard())),
             Err(LinkError::Superseded) => return Err(End::Superseded),
             Err(LinkError::Refused(reason)) => return Err(End::Refused(reason)),
-            Err(LinkError::Unknown) => "the service asks for another hello".to_owned(),
-            Err(LinkError::Silent(reason)) => reason,
+            Err(LinkError::Unproved(reason)) if !was_welcome && runner.list()?.runs.is_empty() => {
+                return Err(End::Refused(reason));
+            }
+            Err(LinkError::Unproved(reason)) => pause.unproved(&reason),
+            Err(LinkError::Unknown) => pause.after("the service asks for another hello"),
+            Err(LinkError::Silent(reason)) => pause.after(&reason),
         };
-        runner.wait(Duration::from_millis(pause.after(&reason)));
+        runner.wait(Duration::from_millis(length));
     }
     Err(End::Asked)
 }
@@ -151,6 +161,7 @@ fn turn(
         Err(LinkError::Superseded) => return Err(End::Superseded),
         Err(LinkError::Refused(reason)) => return Err(End::Refused(reason)),
         Err(LinkError::Unknown) => return Ok(Next::Hello),
+        Err(LinkError::Unproved(reason)) => pause.unproved(&reason),
         Err(LinkError::Silent(reason)) => pause.after(&reason),
     };
     let after = carry_out(agent, link, runner)?;
@@ -249,29 +260,41 @@ fn jittered(interval: u64) -> u64 {
 }
 
 /// Pauses that double.
-struct Pause(u64);
+struct Pause {
+    length: u64,
+    /// Whether it has been said that the key does not serve: a service that is away comes back so when its storage is lost.
+    has_said_unproved: bool,
+}
 
 impl Pause {
     fn new() -> Self {
-        Self(PAUSE_FIRST_MS)
+        Self { length: PAUSE_FIRST_MS, has_said_unproved: false }
     }
 
     fn next(&mut self) -> u64 {
-        let now = self.0;
-        self.0 = (now * 2).min(PAUSE_MAX_MS);
+        let now = self.length;
+        self.length = (now * 2).min(PAUSE_MAX_MS);
         // Agents that lost the service together do not come back together.
         now / 2 + clock::now() % (now / 2 + 1)
     }
 
     /// The next pause; the first one after an answer says why.
     fn after(&mut self, reason: &str) -> u64 {
-        if self.0 == PAUSE_FIRST_MS {
+        if self.length == PAUSE_FIRST_MS {
             eprintln!("no answer from the service: {reason}; what runs goes on");
         }
         self.next()
     }
 
+    /// The next pause while the key does not serve, which is said once.
+    fn unproved(&mut self, reason: &str) -> u64 {
+        if !std::mem::replace(&mut self.has_said_unproved, true) {
+            eprintln!("{reason}; what runs goes on, and the agent keeps asking");
+        }
+        self.next()
+    }
+
     fn reset(&mut self) {
-        self.0 = PAUSE_FIRST_MS;
+        *self = Self::new();
     }
 }

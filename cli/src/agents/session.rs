@@ -15,6 +15,9 @@ use crate::service::http::Address;
 use crate::service::http::Answer;
 use crate::service::http::Client;
 
+/// What a service says that has revoked a key, which is for ever. Any other 401 may be otherwise soon.
+const REVOKED: &str = "revoked";
+
 /// An agent that has joined, towards its service.
 pub struct Session {
     client: Client,
@@ -84,10 +87,10 @@ impl Session {
         let body = serde_json::to_string(&shown).map_err(|error| LinkError::Silent(error.to_string()))?;
         let path = format!("/v1/clusters/{cluster}/sessions");
         let answer = self.client.post(&path, None, &body).map_err(LinkError::Silent)?;
-        if answer.status == 401 {
-            return Err(LinkError::Refused(format!(
-                "the key {key} does not open cluster {cluster} at {service}: it was revoked or rotated, or is another \
-                 cluster's; join anew"
+        if answer.status == 401 && answer.refusal().0 != REVOKED {
+            return Err(LinkError::Unproved(format!(
+                "the key {key} does not open cluster {cluster} at {service}: it was rotated, has expired or is another \
+                 cluster's (join anew), or the service has lost its storage (restore it)"
             )));
         }
         let OpenedSession { token: opened, .. } = read(&answer)?;
@@ -113,6 +116,7 @@ fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, LinkError> {
     Err(match (answer.status, code.as_str()) {
         (409, "superseded") => LinkError::Superseded,
         (409, "say_hello") => LinkError::Unknown,
+        (401, code) if code != REVOKED => LinkError::Unproved(message),
         (404, "no_script") | (409, "storage_lost") => LinkError::Silent(message),
         (400 | 401 | 403 | 404 | 409 | 410 | 413 | 422, code) if !code.is_empty() => LinkError::Refused(message),
         (_, _) => LinkError::Silent(message),
@@ -133,6 +137,7 @@ mod tests {
             Ok(_) => "welcome".to_owned(),
             Err(LinkError::Superseded) => "superseded".to_owned(),
             Err(LinkError::Unknown) => "hello".to_owned(),
+            Err(LinkError::Unproved(_)) => "unproved".to_owned(),
             Err(LinkError::Refused(reason)) => format!("refused: {reason}"),
             Err(LinkError::Silent(_)) => "silent".to_owned(),
         };
@@ -143,6 +148,8 @@ mod tests {
         assert_eq!(told(409, &refusal("say_hello")), "hello");
         assert_eq!(told(409, &refusal("bad_node")), "refused: words");
         assert_eq!(told(403, &refusal("other_agent")), "refused: words");
+        assert_eq!(told(401, &refusal("revoked")), "refused: words");
+        assert_eq!(told(401, &refusal("unauthorised")), "unproved");
         assert_eq!(told(410, &refusal("deleted")), "refused: words");
         for (status, text) in [(404, "<html>"), (429, &*refusal("too_many")), (503, &refusal("unavailable")), (302, "")]
         {

@@ -61,7 +61,7 @@ pub(super) async fn open_session(core: &Core, cluster: &ClusterName, mut request
     let shown: Credentials = engine::message::read(&request.bytes().await?)?;
     let name = shown.key.clone();
     let opened = open(core, cluster, shown, now);
-    if let Err(Problem::Unauthorised) = &opened {
+    if let Err(Problem::Unauthorised | Problem::Revoked(_)) = &opened {
         keep_out(core, network.as_deref(), &name)?;
         if let Some(network) = network {
             core.failures.borrow_mut().take(network, now).map_err(Problem::TooMany)?;
@@ -87,11 +87,16 @@ fn open(core: &Core, cluster: &ClusterName, shown: Credentials, now: Timestamp) 
     let opened = core.with(|cluster| {
         cluster.with_state(|state| {
             let key = state.keys.get(&id)?;
-            let session = Session::open(&master, &id, key, &Secret::new(&secret), now)?;
-            Some((session, key.owner.clone(), key.administers))
+            // Who has its secret is told that it was revoked: an agent ends by that, and by nothing that may be otherwise soon.
+            let unrevoked = AccessKey { is_revoked: false, ..key.clone() };
+            let session = Session::open(&master, &id, &unrevoked, &Secret::new(&secret), now)?;
+            Some((session, key.owner.clone(), key.administers, key.is_revoked))
         })
     })?;
-    let (session, user, administers) = opened.ok_or(Problem::Unauthorised)?;
+    let (session, user, administers, is_revoked) = opened.ok_or(Problem::Unauthorised)?;
+    if is_revoked {
+        return Err(Problem::Revoked(id));
+    }
     // Only now: whoever knows no more than a key's name does not use up what its owner has.
     count(core, id.to_string(), now)?;
     core.sign_ins.borrow_mut().take(id.clone(), now).map_err(Problem::TooMany)?;
