@@ -103,6 +103,14 @@ impl<'a> Candidates<'a> {
         candidates.sorted()
     }
 
+    /// Adds a job that is protected until a time; when that has come it goes with its extra pods.
+    pub(super) fn add_protected(&mut self, trial: &'a Trial<'_>, no: JobNo, standing: Standing, until: Timestamp) {
+        let mut later = Self::default();
+        later.add(trial, no, Charge::InQuota, standing);
+        self.considered.by_min_runtime += 1;
+        self.protected.extend(later.list.into_iter().map(|candidate| (until, candidate)));
+    }
+
     /// The least valuable first.
     #[must_use]
     pub fn sorted(mut self) -> Self {

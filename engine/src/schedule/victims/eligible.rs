@@ -4,7 +4,6 @@ use crate::job::phase::Charge;
 use crate::job::phase::Phase;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::candidate::Candidates;
-use crate::schedule::victims::candidate::gang;
 use crate::schedule::victims::cost::Standing;
 use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::Freed;
@@ -72,8 +71,8 @@ impl<'a> Candidates<'a> {
     /// Adds what quotas hold above their amounts.
     pub(super) fn add_above(&mut self, field: &Field<'a>) {
         self.list.extend(&field.above);
-        self.protected.extend(&field.protected);
-        self.considered.by_min_runtime += u32::try_from(field.protected.len()).unwrap_or(u32::MAX);
+        self.protected.extend(&field.protected.protected);
+        self.considered.by_min_runtime += field.protected.considered.by_min_runtime;
     }
 
     /// Counts who may be taken.
@@ -109,8 +108,7 @@ impl<'a> Candidates<'a> {
         }
         let until = *started + trial.state.quotas[job.spec.quota.at()].settings.min_runtime;
         if until > trial.now {
-            self.considered.by_min_runtime += 1;
-            self.protected.extend(gang(trial, no, job, standing).map(|candidate| (until, candidate)));
+            self.add_protected(trial, no, standing, until);
             return;
         }
         self.add(trial, no, Charge::InQuota, standing);

@@ -8,7 +8,6 @@ use crate::quota::policy::Scope;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::candidate::Candidate;
 use crate::schedule::victims::candidate::Candidates;
-use crate::schedule::victims::candidate::gang;
 use crate::schedule::victims::cost::Standing;
 use crate::schedule::victims::cover;
 use crate::schedule::victims::quest::Quest;
@@ -18,7 +17,6 @@ use crate::unit::id::DomainNo;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
-use crate::unit::time::Timestamp;
 
 /// Where victims in quota are looked for.
 pub struct Field<'a> {
@@ -26,7 +24,7 @@ pub struct Field<'a> {
     /// the rule names.
     pub(super) above: Vec<Candidate<'a>>,
     /// Who of these quotas is protected by a minimum run time, until when.
-    pub(super) protected: Vec<(Timestamp, Candidate<'a>)>,
+    pub(super) protected: Candidates<'a>,
     /// Whose jobs the rule names, and what they stand on; the first are looked at first.
     pub(super) quotas: Vec<(Standing, Vec<QuotaNo>)>,
 }
@@ -35,7 +33,7 @@ impl<'a> Field<'a> {
     /// The field of a quest.
     #[must_use]
     pub fn of(trial: &'a Trial<'_>, quest: &Quest<'_>) -> Self {
-        let mut field = Self { above: Vec::new(), protected: Vec::new(), quotas: named(trial, quest) };
+        let mut field = Self { above: Vec::new(), protected: Candidates::default(), quotas: named(trial, quest) };
         let domain = trial.state.domains.of_group(quest.placed.home);
         for no in draining(trial, domain).filter(|no| *no != quest.job.quota) {
             field.add_above(trial, no);
@@ -62,7 +60,7 @@ impl<'a> Field<'a> {
             }
             let until = *started + min_runtime;
             if until > trial.now {
-                self.protected.extend(gang(trial, *no, job, Standing::Above).map(|candidate| (until, candidate)));
+                self.protected.add_protected(trial, *no, Standing::Above, until);
             } else {
                 candidates.add(trial, *no, Charge::InQuota, Standing::Above);
             }
