@@ -252,6 +252,13 @@ impl Queue {
         later.copied().find(|(at, class)| self.takes_over(*at, *class, jobs)).map(|(at, _)| at)
     }
 
+    /// Notes if somebody who comes had waited too long by a time already, and takes a reservation over: nobody will see
+    /// that come with time.
+    pub fn note_takeover(&mut self, class: ClassNo, seen: Timestamp, jobs: &Jobs) {
+        let until = patient_until(&self.classes[class.at()], jobs);
+        self.is_stale |= until.is_some_and(|until| until < seen && self.takes_over(until, class, jobs));
+    }
+
     fn takes_over(&self, at: Timestamp, class: ClassNo, jobs: &Jobs) -> bool {
         let key = self.classes[class.at()].key;
         let mut others = self.classes_of(key.quota).map(|other| &self.classes[other.at()]);

@@ -217,8 +217,12 @@ impl State {
     /// since nobody is told what such a one no longer keeps from them.
     #[must_use]
     pub fn next_takeover(&self) -> Option<Timestamp> {
-        let seen = self.last_slot.map_or(Timestamp(0), |slot| Timestamp(slot.saturating_mul(Millis::MINUTE.0)));
-        self.queue.next_takeover(seen, &self.jobs)
+        self.queue.next_takeover(self.last_scheduled(), &self.jobs)
+    }
+
+    /// The minute of the last scheduled round.
+    fn last_scheduled(&self) -> Timestamp {
+        self.last_slot.map_or(Timestamp(0), |slot| Timestamp(slot.saturating_mul(Millis::MINUTE.0)))
     }
 
     /// Whether the next scheduled round has to ask everybody: somebody has started or gone, or has taken a reservation
@@ -249,6 +253,7 @@ impl State {
     /// Recomputes everything that is kept beside the ground facts. Why classes wait is not known then.
     pub fn rebuild(&mut self) {
         self.rebuild_structure();
+        let is_stale = self.queue.is_stale;
         self.queue = Queue::default();
         self.market.rebuild();
         self.timers.clear();
@@ -262,6 +267,7 @@ impl State {
             self.index(no);
         }
         self.queue.open.everybody = true;
+        self.queue.is_stale = is_stale;
     }
 
     /// Takes a job into everything that is kept about its phase, but for what it holds.
@@ -315,6 +321,7 @@ impl State {
             job.spec.shape = shape;
         }
         self.queue.enter(class, no, &self.jobs);
+        self.queue.note_takeover(class, self.last_scheduled(), &self.jobs);
     }
 
     /// Takes a waiting job out of the queue and its timer away.
