@@ -133,9 +133,13 @@ test("reads of the past are counted by what they cost, and nobody outside counts
   const people = await People.of(server, "dear");
   // What was taken before the cost was known is given back.
   for (let turn = 0; turn < 90; turn += 1) assert.equal((await people.senders.guest.get("audit?count=1")).status, 200, `${turn}`);
-  // Of many at once few are begun.
-  const many = await Promise.all([...Array(200).keys()].map(() => people.senders.guest.get("audit?count=1")));
-  assert.ok(many.some(({ status }) => status === 429), `${many.map(({ status }) => status)}`);
+  // Of many that are under way at once few are begun. How many overlap is the machine's business, so they are sent until some do.
+  let statuses = [];
+  for (let turn = 0; turn < 20 && !statuses.includes(429); turn += 1) {
+    const many = await Promise.all([...Array(400).keys()].map(() => people.senders.guest.get("audit?count=1")));
+    statuses = many.map(({ status }) => status);
+  }
+  assert.ok(statuses.includes(429), `${statuses}`);
   assert.equal((await people.senders.developer.get("audit?count=1")).status, 200, "others go on");
   const charge = { method: "POST", body: "1000000 dear.developer" };
   for (const path of ["/charge", "/v1/clusters/dear/charge"]) assert.ok([404, 405].includes((await fetch(`${server.url}${path}`, charge)).status), path);
