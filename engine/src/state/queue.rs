@@ -275,9 +275,10 @@ impl Queue {
         let names_anybody = Self::note_waits(&mut self.waits_for, class, &hold, jobs);
         let class = &mut self.classes[class.at()];
         class.names_anybody = names_anybody;
+        let awaits = awaits_release(&hold);
         // What is coming free is kept for one of those who await it: somebody new may leave more for others to borrow.
-        self.is_stale |= awaits_release(&hold);
-        self.awaiting += usize::from(awaits_release(&hold));
+        self.is_stale |= awaits;
+        self.awaiting += usize::from(awaits);
         if let Some(count) = self.families[family.at()].count(&hold) {
             *count += 1;
         }
