@@ -114,19 +114,12 @@ impl Ledger {
     }
 }
 
-/// How much more a tree lends, if nobody uses anything, by a child that is about to be added: its own amount if it
-/// lends, which is its parent's no more, if that one lends.
+/// How much more a tree lends by a child that is added, if nobody uses anything: the child's amount if it lends, and its
+/// parent not that amount any more, if that one lends.
 #[must_use]
-pub fn lent_by_child(tree: &[Quota], before: &Ledger, no: QuotaNo) -> Amount {
-    let child = &tree[no.at()];
-    let lent = Amount::each(|at| lend(child, &QuotaUse::default(), at));
-    let Some(parent) = child.parent else { return lent };
-    let mut book = QuotaUse { children_min: before.quotas[parent.at()].children_min, ..QuotaUse::default() };
-    let parent = &tree[parent.at()];
-    let own = |book: &QuotaUse| Amount::each(|at| if parent.settings.lends { own_min(parent, book, at) } else { 0 });
-    let own_before = own(&book);
-    book.children_min += child.min.amount;
-    lent.plus(&own(&book)).minus(&own_before)
+pub fn lent_by_child(parent: &Quota, child: &Quota) -> Amount {
+    let lends = |quota: &Quota| if quota.settings.lends { child.min.amount } else { Amount::ZERO };
+    lends(child).minus(&lends(parent))
 }
 
 /// The live quotas, children before their parents. A parent may have a higher number than its child.

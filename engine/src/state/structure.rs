@@ -49,7 +49,7 @@ impl State {
         let Some(parent) = parent else { return self.restructure() };
         self.domains.add_child(parent);
         let domain = self.domains.of_quota(no).at();
-        self.lendable[domain].lend += ledger::lent_by_child(&self.quotas, &self.ledger, no);
+        self.lendable[domain].lend += ledger::lent_by_child(&self.quotas[parent.at()], &self.quotas[no.at()]);
         self.ledger.add_child(&self.quotas, no, DomainNo::from_index(domain));
         self.quota_names.insert(self.quotas[no.at()].id.clone(), no);
         self.children[parent.at()].push(no);
