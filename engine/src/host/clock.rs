@@ -67,7 +67,8 @@ fn minute(state: &State, now: Timestamp) -> Option<Tick> {
 }
 
 /// The first scheduled round after now that is not before a time.
-fn scheduled(state: &State, now: Timestamp, from: Timestamp) -> Tick {
+#[must_use]
+pub fn scheduled(state: &State, now: Timestamp, from: Timestamp) -> Tick {
     let minute = Millis::MINUTE.0;
     let slot = from.0.saturating_add(minute - 1).div_euclid(minute).max(now.0.div_euclid(minute) + 1);
     let slot = state.last_slot.map_or(slot, |last| slot.max(last.saturating_add(1)));

@@ -1,20 +1,19 @@
-//! A change followed on a copy, as whoever reads the tip would follow it.
+//! A change followed on a copy, as its reader would follow it.
 
 use std::sync::Arc;
 
 use crate::explain::tip::proposal::Change;
 use crate::host::authority;
+use crate::host::clock;
 use crate::job::hold::Hold;
 use crate::job::phase::Phase;
 use crate::job::phase::Source;
 use crate::message::command::CancelJob;
 use crate::message::command::Command;
-use crate::message::command::Round;
 use crate::message::rejection::Rejection;
 use crate::state::world::State;
 use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
-use crate::unit::time::Millis;
 use crate::unit::time::Timestamp;
 
 /// What has become of the job.
@@ -36,8 +35,7 @@ pub(in crate::explain) fn follow(state: &State, no: JobNo, change: Option<&Chang
     }
     // The copy is needed as it is for the reasons: the next round may have others.
     let told = told(&after, &job);
-    let (round, at) = next_round(&after, now);
-    if authority::step(&mut after, &Command::Round(round), at).is_err() {
+    if clock::scheduled(&after, now, now).take(&mut after).is_err() {
         return Followed::Waits(told);
     }
     served_by(&after, &job).map_or(Followed::Waits(told), Followed::Starts)
@@ -54,13 +52,6 @@ fn make(after: &mut State, no: JobNo, change: Option<&Change>, now: Timestamp) -
             Ok(submission.job.clone())
         }
     }
-}
-
-/// The scheduled round that comes next, at its time.
-fn next_round(state: &State, now: Timestamp) -> (Round, Timestamp) {
-    let minute = now.0.div_euclid(Millis::MINUTE.0).saturating_add(1);
-    let slot = state.last_slot.map_or(minute, |last| minute.max(last.saturating_add(1)));
-    (Round { slot: Some(slot) }, Timestamp(minute.saturating_mul(Millis::MINUTE.0)))
 }
 
 /// The source by which a job runs or is about to.
