@@ -70,9 +70,9 @@ impl<'a> Candidates<'a> {
 
     /// Adds what quotas hold above their amounts.
     pub(super) fn add_above(&mut self, field: &Field<'a>) {
-        self.list.extend(&field.above);
-        self.protected.extend(&field.protected.protected);
-        self.considered.by_min_runtime += field.protected.considered.by_min_runtime;
+        self.list.extend(&field.above.list);
+        self.protected.extend(&field.above.protected);
+        self.considered.by_min_runtime += field.above.considered.by_min_runtime;
     }
 
     /// Counts who may be taken.

@@ -6,7 +6,6 @@ use crate::job::phase::Source;
 use crate::ledger;
 use crate::quota::policy::Scope;
 use crate::schedule::trial::Trial;
-use crate::schedule::victims::candidate::Candidate;
 use crate::schedule::victims::candidate::Candidates;
 use crate::schedule::victims::cost::Standing;
 use crate::schedule::victims::cover;
@@ -20,11 +19,9 @@ use crate::unit::slots::Slots;
 
 /// Where victims in quota are looked for.
 pub struct Field<'a> {
-    /// What quotas hold above their amounts since they were scaled down. It goes to whoever has a right to it, whatever
-    /// the rule names.
-    pub(super) above: Vec<Candidate<'a>>,
-    /// Who of these quotas is protected by a minimum run time, until when.
-    pub(super) protected: Candidates<'a>,
+    /// What quotas hold above their amounts since they were scaled down, and who of these is protected. It goes to those
+    /// who have a right to it, whatever the rule names.
+    pub(super) above: Candidates<'a>,
     /// Whose jobs the rule names, and what they stand on; the first are looked at first.
     pub(super) quotas: Vec<(Standing, Vec<QuotaNo>)>,
 }
@@ -33,7 +30,7 @@ impl<'a> Field<'a> {
     /// The field of a quest.
     #[must_use]
     pub fn of(trial: &'a Trial<'_>, quest: &Quest<'_>) -> Self {
-        let mut field = Self { above: Vec::new(), protected: Candidates::default(), quotas: named(trial, quest) };
+        let mut field = Self { above: Candidates::default(), quotas: named(trial, quest) };
         let domain = trial.state.domains.of_group(quest.placed.home);
         for no in draining(trial, domain).filter(|no| *no != quest.job.quota) {
             field.add_above(trial, no);
@@ -43,7 +40,7 @@ impl<'a> Field<'a> {
 
     /// Whether the gang of a job stands above its quota's amount.
     pub(super) fn is_above(&self, no: JobNo) -> bool {
-        self.above.iter().any(|candidate| candidate.job == no && candidate.pod.is_none())
+        self.above.list.iter().any(|candidate| candidate.job == no && candidate.pod.is_none())
     }
 
     /// Of the jobs that a quota holds above its amount, those that `evict` would have taken: the cheapest that cover
@@ -60,7 +57,7 @@ impl<'a> Field<'a> {
             }
             let until = *started + min_runtime;
             if until > trial.now {
-                self.protected.add_protected(trial, *no, Standing::Above, until);
+                self.above.add_protected(trial, *no, Standing::Above, until);
             } else {
                 candidates.add(trial, *no, Charge::InQuota, Standing::Above);
             }
@@ -69,7 +66,9 @@ impl<'a> Field<'a> {
         list.retain(|candidate| candidate.charge == Charge::InQuota);
         let marks = cover::cheapest(&list, &[above_amount(trial, quota)], |_| vec![0]);
         let is_meant = |at: usize| marks.as_ref().is_none_or(|marks| marks[at]);
-        self.above.extend(list.iter().enumerate().filter(|(at, _)| is_meant(*at)).map(|(_, candidate)| *candidate));
+        self.above
+            .list
+            .extend(list.iter().enumerate().filter(|(at, _)| is_meant(*at)).map(|(_, candidate)| *candidate));
     }
 }
 

@@ -153,7 +153,7 @@ impl Search<'_, '_> {
         self.spare_each(&meant);
     }
 
-    /// Spares those of a list, all of whom are taken, as long as it stays enough: the most valuable first.
+    /// Of a list of taken candidates, spares as many as can be while it stays enough, the most valuable first.
     fn spare_each(&mut self, list: &[usize]) {
         for at in list.iter().rev() {
             self.set(*at, false);

@@ -112,7 +112,7 @@ struct Shortlist<'a, 'n> {
 impl<'a, 'n> Shortlist<'a, 'n> {
     /// Those in quota, since all on idle amounts are not enough.
     fn go_on(mut self, quest: &Quest<'_>, field: &Field<'a>) -> Result<Vec<Candidate<'a>>, Box<Freed<'n>>> {
-        if !field.above.is_empty() {
+        if !field.above.list.is_empty() {
             self.add_above(field);
             if self.freed.is_enough() {
                 return Ok(self.found.sorted().list);
@@ -145,7 +145,7 @@ impl<'a, 'n> Shortlist<'a, 'n> {
     /// What quotas hold above their amounts.
     fn add_above(&mut self, field: &Field<'a>) {
         self.found.add_above(field);
-        for candidate in &field.above {
+        for candidate in &field.above.list {
             self.freed.take(candidate);
         }
     }
