@@ -49,6 +49,7 @@ use crate::routes::Asked;
 
 /// How far back in pages of history a read goes.
 const PAGES_MAX: usize = 4;
+
 /// Answers a request.
 pub(crate) async fn serve(mut request: Request, env: &Env) -> Reply {
     let reply = answered(&mut request, env).await;

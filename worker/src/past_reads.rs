@@ -1,17 +1,18 @@
 //! Reads of a cluster's past by somebody whom the object has let in: answered here from KV, so that they take none of
-//! the object's time. What the object says is what is newest ([`protocol::newest`]): with that, whoever has written reads
-//! at least what they wrote, and what they may see is judged by the state as it is.
+//! the object's time. What the object says is what is newest ([`protocol::newest`]): with that, people find at
+//! least what they wrote themselves, and what they may see is judged by the state as it is.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use engine::host::veil::Veil;
 use engine::message::envelope::Entry;
 use engine::state::world::State;
+use protocol::fault::Fault;
 use protocol::history;
 use protocol::history::Folded;
 use protocol::log::decode;
 use protocol::log::encode;
-use protocol::market::told::Told;
 use protocol::meter::Meter;
 use protocol::meter::Metered;
 use protocol::name::ClusterName;
@@ -128,7 +129,7 @@ impl Read<'_> {
             (Call::Audit, _) => {
                 let (found, before) = self.audit(query).await?;
                 next = before;
-                self.as_seen(&found).await?
+                found
             }
             (Call::Market(call), _) => {
                 let answer = self.market(call, asked.name(), query).await?;
@@ -167,12 +168,11 @@ impl Read<'_> {
     }
 
     async fn as_seen(&self, entries: &[Entry]) -> Result<String, Problem> {
-        let text = self.seen(|veil| encode(&entries.iter().map(|entry| veil.entry(entry)).collect::<Vec<_>>())).await?;
-        Ok(text?)
+        Ok(self.seen(|veil| seen_in(&veil, entries)).await??)
     }
 
     /// Who sent which command when, the newest first, as far as the reader may know; and before which revision to go on.
-    async fn audit(&self, query: &Query) -> Result<(Vec<Entry>, Option<u64>), Problem> {
+    async fn audit(&self, query: &Query) -> Result<(String, Option<u64>), Problem> {
         let (count, before) = (portion::count(query)?, query.value("before")?.unwrap_or(u64::MAX));
         let (kv, state, sender) = (self.kv()?, self.state().await?, self.newest.sender());
         let veil = Veil::new(state.get(), &sender);
@@ -180,25 +180,34 @@ impl Read<'_> {
         let mut deeds = Search::new(count, before, is_wanted);
         at_hand(self.newest.find(&kv, PAGES_AT_ONCE, &mut deeds).await?)?;
         let next = deeds.next();
-        Ok((deeds.found(), next))
+        Ok((seen_in(&veil, &deeds.found())?, next))
     }
 
     /// What there is to say of the market. Its newest past is kept; what lies before it is read each time.
     async fn market(&self, call: MarketCall, name: &str, query: &Query) -> Result<market::Answer, Problem> {
+        let (state, sender) = (self.state().await?, self.newest.sender());
+        let answer = |entries: &[Entry], is_whole| {
+            let veil = Veil::new(state.get(), &sender);
+            market::answer(veil, entries, is_whole, call, name, query, bindings::now())
+        };
         let kv = self.kv()?;
-        let (entries, is_whole) = match (query.value("before")?, &self.newest.head) {
-            _ if call == MarketCall::Offers => Default::default(),
+        match (query.value("before")?, &self.newest.head) {
+            _ if call == MarketCall::Offers => answer(&[], false),
             (None, Some(head)) => {
-                let Told { head: _, mut kept } = ready::told(&kv, head).await?;
-                self.newest.tail.iter().for_each(|entry| kept.follow(entry));
-                (kept.entries().to_vec(), kept.is_whole())
+                let told = ready::told(&kv, head).await?;
+                let mut kept = Cow::Borrowed(&told.kept);
+                self.newest.tail.iter().for_each(|entry| kept.to_mut().follow(entry));
+                answer(kept.entries(), kept.is_whole())
             }
             (before, _) => {
                 let before = before.unwrap_or(u64::MAX);
                 let (entries, is_whole) = at_hand(self.newest.entries(&kv, before, PAGES_AT_ONCE).await?)?;
-                (entries.into_iter().map(|(_, entry)| entry).collect(), is_whole)
+                answer(&entries.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>(), is_whole)
             }
-        };
-        self.seen(|veil| market::answer(veil, &entries, is_whole, call, name, query, bindings::now())).await?
+        }
     }
+}
+
+fn seen_in(veil: &Veil, entries: &[Entry]) -> Result<String, Fault> {
+    encode(&entries.iter().map(|entry| veil.entry(entry)).collect::<Vec<_>>())
 }

@@ -57,14 +57,18 @@ pub(crate) fn last_written(cluster: &ClusterName) -> u64 {
 
 thread_local! {
     /// Of the cluster that was asked about last.
-    static TOLD: RefCell<Option<Told>> = const { RefCell::new(None) };
+    static TOLD: RefCell<Option<Rc<Told>>> = const { RefCell::new(None) };
 }
 
 /// What the log up to a head tells of the market. Of a cluster that was asked about before, only what is new is fetched.
-pub(crate) async fn told(kv: &Metered<'_, Kv>, head: &Head) -> Result<Told, Problem> {
+pub(crate) async fn told(kv: &Metered<'_, Kv>, head: &Head) -> Result<Rc<Told>, Problem> {
     let known = TOLD.with_borrow(Clone::clone);
-    let told = at_hand(told::told(kv, head, known, market::PAGES_MAX).await?)?;
-    TOLD.set(Some(told.clone()));
+    if let Some(known) = known.as_ref().filter(|known| known.head == *head) {
+        return Ok(Rc::clone(known));
+    }
+    let told = told::told(kv, head, known.map(|known| (*known).clone()), market::PAGES_MAX).await?;
+    let told = Rc::new(at_hand(told)?);
+    TOLD.set(Some(Rc::clone(&told)));
     Ok(told)
 }
 
