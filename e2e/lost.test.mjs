@@ -4,13 +4,14 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { load } from "../worker/examples.mjs";
 import { start } from "../worker/runtime.mjs";
+import { until } from "./processes.mjs";
 import { Cluster, accessKey } from "./server.mjs";
 
 const state = mkdtempSync(join(tmpdir(), "tidegate-lost-"));
 const EXAMPLE = new URL("../public/examples/three-teams.jsonl", import.meta.url).pathname;
+const PATIENCE_MS = 20_000;
 let runtime;
 // KV of the local runtime is never old.
 const variables = { KV_LATE_S: "0" };
@@ -31,14 +32,6 @@ async function loseStorage() {
 }
 
 const cluster = (name) => new Cluster({ url: runtime.url, key: runtime.adminKey }, name);
-
-async function until(what, is) {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (await is()) return;
-    await pause(100);
-  }
-  assert.fail(what);
-}
 
 /** A cluster with so many jobs, all of it published. */
 async function published(name, jobs) {
@@ -104,7 +97,7 @@ test("a lost cluster is deleted by an administrator who was told what KV still h
   assert.deepEqual(await kv(), before, "nothing is deleted yet");
   const deleted = await here.post(`delete?confirm=${cost.confirm}`);
   assert.deepEqual([deleted.status, deleted.body.revision], [200, cost.revision], JSON.stringify(deleted.body));
-  await until("it does not go", async () => (await here.get("deletion")).body.is_done);
+  await until("it goes", PATIENCE_MS, async () => (await here.get("deletion")).body.is_done);
   assert.deepEqual(await kv(), []);
   assert.equal((await here.submit("another")).body.code, "deleted");
   // Its storage is lost once more: KV knows, and nothing is left to delete.

@@ -3,7 +3,7 @@
 //!
 //! The object says that in bounded size and decodes nothing; the past is read and decoded by the front, whose time nobody
 //! else waits for. The entries make the published state the one that is, by which it is judged what somebody may see, and
-//! whoever has written finds at least what they wrote.
+//! people find at least what they wrote themselves.
 
 use engine::message::envelope::Entry;
 use engine::state::world::State;

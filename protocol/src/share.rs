@@ -22,6 +22,8 @@ use crate::note::Held;
 
 /// How many bytes the notes of a bucket may have, as they are published: one that changes is written anew.
 const BUCKET_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// What is said where the notes of all users together fill a bucket.
+const BUCKET_FULL: &str = "bytes of notes in one bucket (choose another name: it decides on the bucket)";
 /// How many sums are remembered.
 const REMEMBERED_MAX: usize = 10_000;
 /// What somebody can do whose share is full.
@@ -38,9 +40,6 @@ pub(crate) fn owner(envelope: &Envelope, sender: &Sender) -> Option<UserId> {
 pub(crate) fn of(sender: &Sender) -> Option<UserId> {
     (!sender.administers).then(|| sender.user.clone())
 }
-
-/// What is said where the notes of all users together fill a bucket.
-const BUCKET_FULL: &str = "bytes of notes in one bucket (choose another name: it decides on the bucket)";
 
 /// Which notes are added up, in the order in which sums are held against their limits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

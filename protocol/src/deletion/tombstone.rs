@@ -82,10 +82,9 @@ impl Tombstone {
     /// As a sentence, with what to do.
     #[must_use]
     pub fn sentence(&self, cluster: &ClusterName) -> String {
-        let Self { at, revision, is_done, .. } = self;
-        let deleted = format!("cluster {cluster} was deleted at {} (revision {revision})", at.0);
-        if *is_done {
-            format!("{deleted}; to use the name again, send create_cluster with ?anew={revision}")
+        let (deleted, anew) = self.deleted(cluster);
+        if self.is_done {
+            format!("{deleted}; {anew}")
         } else {
             format!("{deleted}; its data is still being removed, after which the name can be used again")
         }
@@ -94,11 +93,16 @@ impl Tombstone {
     /// The same where the storage is lost since, so that nobody goes on with removing what KV has.
     #[must_use]
     pub fn sentence_of_lost(&self, cluster: &ClusterName) -> String {
+        let (deleted, anew) = self.deleted(cluster);
+        format!("{deleted}, and its storage is lost since; {anew}; to remove what KV still has of it, delete it again")
+    }
+
+    /// What has happened, and how the name comes free.
+    fn deleted(&self, cluster: &ClusterName) -> (String, String) {
         let Self { at, revision, .. } = self;
-        format!(
-            "cluster {cluster} was deleted at {} (revision {revision}), and its storage is lost since; to use the name \
-             again, send create_cluster with ?anew={revision}; to remove what KV still has of it, delete it again",
-            at.0
+        (
+            format!("cluster {cluster} was deleted at {} (revision {revision})", at.0),
+            format!("to use the name again, send create_cluster with ?anew={revision}"),
         )
     }
 
