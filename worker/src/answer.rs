@@ -161,7 +161,7 @@ impl Problem {
             Self::Revoked(key) => (
                 401,
                 "revoked",
-                format!("the key {key} was revoked; whoever administers the cluster makes another one"),
+                format!("the key {key} was revoked; an administrator of the cluster makes another one"),
             ),
             Self::NoMaster => {
                 (503, "no_master", "the secret MASTER_SECRET is not set, or has less than 32 bytes".to_owned())

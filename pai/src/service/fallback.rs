@@ -25,7 +25,7 @@ pub(crate) fn new_default(workspace: &str) -> Change {
     Change::put(Kind::Setting, DEFAULT, &document)
 }
 
-/// There is no default any more.
+/// The default is removed.
 pub(crate) fn no_default() -> Change {
     Change::drop(Kind::Setting, DEFAULT)
 }

@@ -97,7 +97,7 @@ fn open(core: &Core, cluster: &ClusterName, shown: Credentials, now: Timestamp) 
     if is_revoked {
         return Err(Problem::Revoked(id));
     }
-    // Only now: whoever knows no more than a key's name does not use up what its owner has.
+    // Only now: knowing a key's name alone does not use up what its owner has.
     count(core, id.to_string(), now)?;
     core.sign_ins.borrow_mut().take(id.clone(), now).map_err(Problem::TooMany)?;
     note_use(core, &id, now)?;
