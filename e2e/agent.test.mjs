@@ -221,6 +221,44 @@ test("a cancelled job gets SIGTERM, and its GPUs are free when its process is go
   await agent.ended;
 });
 
+test("pods of a service come and go as processes while the others go on, and each tells its own lines", async () => {
+  const agent = started("worker");
+  const script = `echo "$RANK comes $CUDA_VISIBLE_DEVICES"; echo $RANK >> ${file("grows.pods")}
+    trap 'until [ -e ${file("grows.go")} ]; do sleep 0.1; done; echo $RANK >> ${file("grows.gone")}; exit 0' TERM
+    while :; do sleep 0.1; done`;
+  await submit("grows", script, { module: "EAS", min_pods: 1, pods: [{ count: 3, amount: { gpu: 1000 } }] });
+  const sorted = (name) => lines(name).toSorted().join(" ");
+  await until("all three are there", () => sorted("grows.pods") === "0 1 2");
+  const starts = lines("grows.starts").map(Number);
+  assert.equal(starts.length, 3);
+
+  // Two leave, and hold their GPUs until they have gone.
+  assert.equal((await cluster.send("fewer", { resize_job: { job: "grows", pods: 1 } })).status, 200);
+  await submit("heir", "sleep 600", { pods: [{ amount: { gpu: 3000 } }] });
+  await pause(2_000);
+  assert.equal(phase(await job("heir")), "queued");
+  assert.ok(starts.every(lives), "they have not ended yet");
+  writeFileSync(file("grows.go"), "");
+  await reaches("heir", "running");
+  assert.equal(sorted("grows.gone"), "1 2");
+  assert.deepEqual(starts.map(lives), [true, false, false]);
+  assert.equal(phase(await job("grows")), "running");
+
+  // One comes again when there is room.
+  assert.equal((await cluster.send("cancel-heir", { cancel_job: { job: "heir" } })).status, 200);
+  await reaches("heir", "ended");
+  assert.equal((await cluster.send("more", { resize_job: { job: "grows", pods: 2, min_pods: 1 } })).status, 200);
+  await until("a second one is there", () => lines("grows.pods").length === 4);
+  assert.ok(lives(starts[0]), "the first one has never been touched");
+  const printed = await until("it has printed", async () => ((log) => log.text?.includes("comes") && log)((await cluster.get("jobs/grows/log")).body));
+  assert.match(printed.text, /^0 comes 0$/m);
+  assert.match(printed.text, /^\[1\] 1 comes [1-3]$/m);
+  assert.equal((await cluster.send("cancel-grows", { cancel_job: { job: "grows" } })).status, 200);
+  await reaches("grows", "ended");
+  agent.kill("SIGKILL");
+  await agent.ended;
+});
+
 test("an agent that is killed and comes back finds its job as it left it", async () => {
   let agent = started("worker");
   await submit("goes-on", `until [ -e ${file("goes-on.go")} ]; do sleep 0.1; done`);

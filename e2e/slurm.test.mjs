@@ -158,6 +158,38 @@ describe("on a Slurm cluster", { skip: hindrance() }, () => {
     await killed(agent);
   });
 
+  test("pods of a service leave and join as jobs of Slurm, while the others go on", async () => {
+    const agent = started();
+    const script = `echo "$RANK comes"; echo "$RANK $TIDEGATE_NODE" >> ${file("grows.pods")}
+trap 'until [ -e ${file("grows.go")} ]; do sleep 0.1; done; echo $RANK >> ${file("grows.gone")}; exit 0' TERM
+while :; do sleep 0.1; done`;
+    // A whole node each, so that each is a job of its own.
+    await submit("grows", script, { gpus: GPUS, pods: 2, module: "EAS", min_pods: 1 });
+    await reaches("grows", "running");
+    await until("both are there", () => lines("grows.pods").length === 2);
+    const starts = lines("grows.starts");
+    await cluster.send("fewer", { resize_job: { job: "grows", pods: 1 } });
+    await submit("heir", "sleep 600");
+    await pause(3_000);
+    assert.equal(phase(await job("heir")), "queued", "what leaves has its GPUs until it has gone");
+    writeFileSync(file("grows.go"), "");
+    await reaches("heir", "running");
+    assert.deepEqual(lines("grows.gone"), ["1"]);
+    assert.equal(phase(await job("grows")), "running");
+    await cluster.send("cancel-heir", { cancel_job: { job: "heir" } });
+    await reaches("heir", "ended");
+    await cluster.send("more", { resize_job: { job: "grows", pods: 2, min_pods: 1 } });
+    await until("a second one is there again", () => lines("grows.pods").length === 3);
+    assert.deepEqual(lines("grows.starts").slice(0, 2), starts, "the first one has never been touched");
+    assert.equal(phase(await job("grows")), "running");
+    const queued = await slurm.must("squeue", "--noheader", "--format=%k %T");
+    assert.deepEqual(queued.trim().split("\n").map((line) => line.replace(/^tidegate \S+ \S+ /, "")).sort(), ["n1 RUNNING", "n2+1 RUNNING"]);
+    await cluster.send("cancel-grows", { cancel_job: { job: "grows" } });
+    await reaches("grows", "ended");
+    assert.equal(await slurm.must("squeue", "--noheader"), "");
+    await killed(agent);
+  });
+
   /** Counts up from its last checkpoint, and writes one when it is asked. */
   const training = (name) => `step=$(cat ${file(`${name}.saved`)} 2> /dev/null || echo 0); echo "from $step"
 save() { echo $step > ${file(`${name}.saved`)}; echo done > $TIDEGATE_CHECKPOINT; }

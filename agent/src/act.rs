@@ -1,5 +1,6 @@
 //! What an agent does next.
 
+use crate::pods::Pods;
 use crate::run::RunId;
 
 /// One thing to do, by one verb of the runner.
@@ -11,6 +12,8 @@ pub enum Act {
     Start(RunId),
     /// Stops it, or leaves a tombstone where nothing was claimed.
     Stop(RunId, Stop),
+    /// Tells it which pods it should have now.
+    Change(RunId, Pods),
     /// Drops what is kept of an ended run.
     Forget(RunId),
 }

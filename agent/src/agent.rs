@@ -15,6 +15,10 @@ use crate::message::Pod;
 use crate::message::SyncAnswer;
 use crate::message::SyncRequest;
 use crate::message::Want;
+use crate::pods::Change;
+use crate::pods::LeaveOrder;
+use crate::pods::Leaving;
+use crate::pods::Pods;
 use crate::run::RunId;
 use crate::run::Version;
 use crate::seen::Listing;
@@ -36,6 +40,8 @@ pub struct Agent {
     newest: Option<SyncAnswer>,
     /// Runs that were told to stop: whose, and when what is left of them is killed, which only comes nearer.
     told: BTreeMap<RunId, (String, u64)>,
+    /// Orders to pods to leave: when what is left of these is killed, which only comes nearer.
+    leaving: BTreeMap<RunId, u64>,
 }
 
 /// What became of an answer.
@@ -51,7 +57,7 @@ impl Agent {
     /// An agent that has just been welcomed. `heard` is what the runner kept of the time of the last answer.
     #[must_use]
     pub fn new(incarnation: u64, heard: Option<u64>) -> Self {
-        Self { incarnation, heard, newest: None, told: BTreeMap::new() }
+        Self { incarnation, heard, newest: None, told: BTreeMap::new(), leaving: BTreeMap::new() }
     }
 
     /// The number of this process.
@@ -88,6 +94,7 @@ impl Agent {
             nodes: listing.nodes.clone(),
             runs: listing.runs.iter().map(|(run, seen)| seen.report(*run, now)).collect(),
             keeps: true,
+            changes: listing.changes,
             offered: listing.offered.clone(),
         }
     }
@@ -106,6 +113,11 @@ impl Agent {
             let earlier = before.get(&order.run).map_or(kill_at, |(_, earlier)| kill_at.min(*earlier));
             self.told.insert(order.run, (order.job.clone(), earlier));
         }
+        let before = std::mem::take(&mut self.leaving);
+        for order in answer.change.iter().flat_map(|change| &change.leave) {
+            let kill_at = now.saturating_add(order.kill_in_ms);
+            self.leaving.insert(order.order, before.get(&order.order).map_or(kill_at, |earlier| kill_at.min(*earlier)));
+        }
         self.newest = Some(answer);
         Ok(Heard::Newest)
     }
@@ -116,6 +128,7 @@ impl Agent {
         let mut acts = self.silenced(listing, now);
         if let Some(answer) = &self.newest {
             acts.extend(self.ended(answer, listing, now));
+            acts.extend(self.changed(answer, listing));
             acts.extend(self.begun(answer, listing, now));
         }
         acts
@@ -163,6 +176,27 @@ impl Agent {
             }
         }
         acts
+    }
+
+    /// Runs that should have other pods than they were told last.
+    fn changed(&self, answer: &SyncAnswer, listing: &Listing) -> Vec<Act> {
+        let act = |change: &Change| {
+            let seen = listing.runs.get(&change.run)?;
+            let (Phase::Prepared | Phase::Running { kill_at: None }) = seen.phase else { return None };
+            let pods = self.pods(change);
+            pods.is_news(seen.told_pods.as_ref()).then_some(Act::Change(change.run, pods))
+        };
+        answer.change.iter().filter_map(act).collect()
+    }
+
+    /// What a runner is told of a run's pods.
+    fn pods(&self, change: &Change) -> Pods {
+        let leaving = |order: &LeaveOrder| Leaving {
+            order: order.order,
+            places: order.places.clone(),
+            kill_at: self.leaving.get(&order.order).copied().unwrap_or_default(),
+        };
+        Pods { pods: change.pods.clone(), leave: change.leave.iter().map(leaving).collect() }
     }
 
     /// What should be there and is not yet.

@@ -16,6 +16,8 @@ pub mod exit;
 pub mod script;
 
 pub mod adopt;
+pub mod pods;
+
 pub mod message;
 pub mod output;
 

@@ -13,6 +13,10 @@ use crate::adopt::OFFERS_MAX;
 use crate::adopt::Offered;
 use crate::adopt::Told;
 use crate::exit::Exit;
+pub use crate::pods::Pod;
+
+use crate::pods::Change;
+use crate::pods::Place;
 use crate::run::RunId;
 use crate::run::Version;
 
@@ -67,6 +71,9 @@ pub struct SyncRequest {
     /// Whether it takes runs that go on by their names alone; agents of before were told everything of them each time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps: bool,
+    /// Whether pods may join and leave its runs while these go on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changes: bool,
     /// Jobs that people have submitted to its machines' own scheduler; none of an agent that adopts none, or cannot tell now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<Offered>,
@@ -116,6 +123,15 @@ pub struct RunReport {
     /// How long ago it reported a checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_ms: Option<u64>,
+    /// How many pods it should have here, as far as it was told; most have one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub pods: usize,
+    /// Where its pods are or should be, if these are not only those with which it began: what has not left is among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
+    /// The orders to some of its pods to leave of which nothing is left here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<RunId>,
 }
 
 /// How far a run is.
@@ -173,6 +189,9 @@ pub struct SyncAnswer {
     /// Runs that should live and of which the request says that they do: nothing more has to be said of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<RunId>,
+    /// The pods of wanted runs whose pods are not those with which they began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub change: Vec<Change>,
     /// Runs that should end.
     pub stop: Vec<StopOrder>,
     /// Ended runs whose end is in the log.
@@ -203,18 +222,6 @@ pub struct Want {
     /// How long it may go on when the service is silent; for ever, if nothing is said. It belongs to the run because its
     /// group says so, and an agent may serve several groups.
     pub stop_after_ms: Option<u64>,
-}
-
-/// A pod of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pod {
-    /// Its number within the whole run.
-    pub rank: u32,
-    /// Where it runs.
-    pub node: String,
-    /// Which GPUs of that node are its own.
-    pub gpus: Vec<u16>,
 }
 
 /// A run that should end.
@@ -298,6 +305,9 @@ impl SyncAnswer {
         bounded(self.want.len() + self.keep.len() + self.stop.len(), RUNS_MAX, "runs")?;
         bounded(self.forget.len(), RUNS_MAX, "runs")?;
         self.want.iter().try_for_each(Want::check)?;
+        bounded(self.change.len(), RUNS_MAX, "runs")?;
+        self.change.iter().try_for_each(Change::check)?;
+        once(self.change.iter().map(|change| change.run))?;
         self.stop.iter().try_for_each(|order| name(&order.job, "job"))?;
         let wanted = self.want.iter().map(|want| want.run).chain(self.keep.iter().copied());
         once(wanted.chain(self.stop.iter().map(|order| order.run)).chain(self.forget.iter().copied()))
@@ -313,14 +323,39 @@ impl Want {
         if self.pods.is_empty() {
             return Err(BadMessage::NoPods(self.run));
         }
-        let mut held = BTreeSet::new();
-        for pod in &self.pods {
-            name(&pod.node, "node")?;
-            let bad = pod.gpus.iter().find(|gpu| **gpu >= GPUS_MAX || !held.insert((&pod.node, **gpu)));
-            bad.map_or(Ok(()), |gpu| Err(BadMessage::Gpu(*gpu)))?;
+        self.pods.iter().try_for_each(|pod| place(&pod.node, &pod.gpus))
+    }
+}
+
+impl Change {
+    fn check(&self) -> Result<(), BadMessage> {
+        bounded(self.pods.len(), PODS_MAX, "pods")?;
+        bounded(self.leave.len(), PODS_MAX, "orders to leave")?;
+        once(self.leave.iter().map(|order| order.order))?;
+        self.pods.iter().try_for_each(|pod| place(&pod.node, &pod.gpus))?;
+        for order in &self.leave {
+            bounded(order.places.len(), PODS_MAX, "pods")?;
+            order.places.iter().try_for_each(|at| place(&at.node, &at.gpus))?;
         }
         Ok(())
     }
+}
+
+/// Pods of one run may share a GPU; no pod has one twice.
+fn place(node: &str, gpus: &[u16]) -> Result<(), BadMessage> {
+    name(node, "node")?;
+    let mut held = BTreeSet::new();
+    let bad = gpus.iter().find(|gpu| **gpu >= GPUS_MAX || !held.insert(**gpu));
+    bad.map_or(Ok(()), |gpu| Err(BadMessage::Gpu(*gpu)))
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_one(count: &usize) -> bool {
+    *count == 1
 }
 
 fn format(format: u32) -> Result<(), BadMessage> {

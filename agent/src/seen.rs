@@ -8,6 +8,8 @@ use crate::message::NodeReport;
 use crate::message::Pod;
 use crate::message::RunReport;
 use crate::message::RunState;
+use crate::pods::Place;
+use crate::pods::Pods;
 use crate::run::RunId;
 
 /// All that a runner lists.
@@ -19,6 +21,8 @@ pub struct Listing {
     pub runs: BTreeMap<RunId, Seen>,
     /// Jobs that people have submitted to the machines' own scheduler.
     pub offered: Vec<Offered>,
+    /// Whether the runner lets pods join and leave runs that go on.
+    pub changes: bool,
 }
 
 /// A run as it is listed.
@@ -26,8 +30,12 @@ pub struct Listing {
 pub struct Seen {
     /// Whose run it is.
     pub job: String,
-    /// What it holds or would hold.
+    /// What it holds or will hold, pods included that should have left.
     pub pods: Vec<Pod>,
+    /// What it was told last of the pods that it should have; nothing if these are still those with which it began.
+    pub told_pods: Option<Pods>,
+    /// The orders to some of its pods to leave of which nothing is left.
+    pub gone: Vec<RunId>,
     /// How long it may go on when the service is silent.
     pub stop_after_ms: Option<u64>,
     /// Since when it has been in this phase, by the machine's clock.
@@ -87,6 +95,9 @@ impl Seen {
             since_ms: now.saturating_sub(self.since),
             log_bytes: self.log_bytes,
             checkpoint_ms: self.checkpoint.map(|at| now.saturating_sub(at)),
+            pods: self.told_pods.as_ref().map_or(self.pods.len(), |told| told.pods.len()),
+            places: self.told_pods.iter().flat_map(|_| self.pods.iter().map(Place::of)).collect(),
+            gone: self.gone.clone(),
         }
     }
 }

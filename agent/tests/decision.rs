@@ -18,6 +18,9 @@ use agent::message::RunState;
 use agent::message::StopOrder;
 use agent::message::SyncAnswer;
 use agent::message::Want;
+use agent::pods::Change;
+use agent::pods::LeaveOrder;
+use agent::pods::Place;
 use agent::run::RunId;
 use agent::run::Version;
 use agent::seen::Listing;
@@ -52,12 +55,24 @@ fn answer(revision: u64, want: &[Want]) -> SyncAnswer {
     let version = Version { epoch: 0, revision };
     let (want, keep, stop, forget) = (want.to_vec(), Vec::new(), Vec::new(), Vec::new());
     let (format, interval_ms, offered) = (FORMAT, 1_000, Vec::new());
-    SyncAnswer { format, incarnation: 1, version, interval_ms, want, keep, stop, forget, offered }
+    SyncAnswer { format, incarnation: 1, version, interval_ms, want, keep, change: Vec::new(), stop, forget, offered }
 }
 
 fn seen(job: &str, gpus: &[u16], phase: Phase) -> Seen {
     let (pods, job) = (pods(gpus), job.to_owned());
-    Seen { job, pods, stop_after_ms: None, since: 0, log_bytes: 0, checkpoint: None, phase, told: false }
+    let (told_pods, gone) = (None, Vec::new());
+    Seen {
+        job,
+        pods,
+        told_pods,
+        gone,
+        stop_after_ms: None,
+        since: 0,
+        log_bytes: 0,
+        checkpoint: None,
+        phase,
+        told: false,
+    }
 }
 
 const RUNNING: Phase = Phase::Running { kill_at: None };
@@ -65,7 +80,7 @@ const RUNNING: Phase = Phase::Running { kill_at: None };
 fn listing(runs: &[(&str, Seen)]) -> Listing {
     let node = NodeReport { node: "n1".to_owned(), gpus: 8, status: NodeStatus::Ready, reason: None };
     let runs: BTreeMap<RunId, Seen> = runs.iter().map(|(id, seen)| (run(id), seen.clone())).collect();
-    Listing { nodes: vec![node], runs, offered: Vec::new() }
+    Listing { nodes: vec![node], runs, offered: Vec::new(), changes: true }
 }
 
 /// An agent that has heard this at NOW.
@@ -167,6 +182,46 @@ fn what_goes_on_is_named_and_nothing_more() {
     assert_eq!(agent.decide(&running, NOW), []);
     let other = told(SyncAnswer { keep: vec![run("0-2")], ..answer(1, &[]) });
     assert_eq!(other.decide(&running, NOW).len(), 1, "it is not wanted, and the other one is asked for again");
+}
+
+#[test]
+fn pods_join_and_leave_a_run_that_goes_on() {
+    let change = |left: u64, gpus: &[&[u16]]| {
+        let place = Place { node: "n1".to_owned(), gpus: vec![1] };
+        let order = LeaveOrder { order: run("0-8"), places: vec![place], kill_in_ms: left };
+        let pods = gpus.iter().flat_map(|gpus| pods(gpus)).collect();
+        Change { run: run("0-1"), pods, leave: vec![order] }
+    };
+    let answered =
+        |revision, change| SyncAnswer { keep: vec![run("0-1")], change: vec![change], ..answer(revision, &[]) };
+    let mut agent = told(answered(9, change(500, &[&[0], &[2]])));
+    let acts = agent.decide(&listing(&[("0-1", seen("a", &[0], RUNNING))]), NOW);
+    let [Act::Change(id, told)] = &acts[..] else { panic!("{acts:?}") };
+    assert_eq!((*id, told.pods.len(), told.leave[0].kill_at), (run("0-1"), 2, NOW + 500));
+    assert_eq!(told.with(&pods(&[1])).len(), 3, "what has not left is held");
+    assert_eq!(told.with(&pods(&[2])).len(), 2);
+
+    // What it has been told already it is not told again, unless less time is left or other pods are wanted.
+    let knows = |phase| listing(&[("0-1", Seen { told_pods: Some(told.clone()), ..seen("a", &[0], phase) })]);
+    assert_eq!(agent.decide(&knows(RUNNING), NOW), []);
+    assert_eq!(agent.hear(answered(9, change(400, &[&[0], &[2]])), NOW + 200, NOW + 200), Ok(Heard::Newest));
+    assert_eq!(agent.decide(&knows(RUNNING), NOW + 200), [], "the deadline only comes nearer");
+    assert_eq!(agent.hear(answered(10, change(100, &[&[0], &[2]])), NOW + 200, NOW + 200), Ok(Heard::Newest));
+    assert_eq!(agent.decide(&knows(RUNNING), NOW + 200).len(), 1);
+    assert_eq!(agent.hear(answered(11, change(300, &[&[0]])), NOW + 200, NOW + 200), Ok(Heard::Newest));
+    assert_eq!(agent.decide(&knows(RUNNING), NOW + 200).len(), 1);
+    assert_eq!(agent.decide(&knows(Phase::Running { kill_at: Some(NOW) }), NOW + 200), [], "all of it ends");
+
+    // Nobody starts on a GPU that has not been left.
+    let other = SyncAnswer { keep: vec![run("0-1")], ..answer(12, &[want("0-9", "b", &[1])]) };
+    assert_eq!(agent.hear(other, NOW + 300, NOW + 300), Ok(Heard::Newest));
+    let both = |held: &[u16]| {
+        let pods = held.iter().flat_map(|gpu| pods(&[*gpu])).collect();
+        let first = Seen { told_pods: Some(told.clone()), pods, ..seen("a", &[0], RUNNING) };
+        listing(&[("0-1", first), ("0-9", seen("b", &[1], Phase::Prepared))])
+    };
+    assert_eq!(agent.decide(&both(&[0, 1, 2]), NOW + 300), []);
+    assert_eq!(agent.decide(&both(&[0, 2]), NOW + 300), [Act::Start(run("0-9"))]);
 }
 
 #[test]

@@ -49,7 +49,13 @@ fn an_answer_that_contradicts_itself_is_refused() {
     assert_eq!(answer(("\"stop\":", "\"keep\":[\"0-6\"],\"stop\":")), Ok(()));
     assert_eq!(answer(("[0,1]", "[1,1]")).unwrap_err(), "GPU 1 stands twice, or is not below 64");
     assert_eq!(answer(("[0,1]", "[64]")).unwrap_err(), "GPU 64 stands twice, or is not below 64");
+    let change = r#""change":[{"run":"0-9","pods":[],"leave":[{"order":"0-12","places":[{"node":"n1","gpus":[1]}],"kill_in_ms":5}]}],"stop":"#;
+    assert_eq!(answer(("\"stop\":", change)), Ok(()), "for a while a run may have no pods here");
+    let twice = change.replace("\"gpus\":[1]", "\"gpus\":[1,1]");
+    assert_eq!(answer(("\"stop\":", &twice)).unwrap_err(), "GPU 1 stands twice, or is not below 64");
     let pods = r#"[{"rank":0,"node":"n1","gpus":[0,1]}]"#;
+    let shared = pods.replace("}]", "},{\"rank\":1,\"node\":\"n1\",\"gpus\":[1]}]");
+    assert_eq!(answer((pods, &shared)), Ok(()), "pods of one run may share a GPU");
     assert_eq!(answer((pods, "[]")).unwrap_err(), "run 0-9 has no pods");
     assert!(answer(("\"job\":\"a\"", "\"job\":\"\"")).unwrap_err().starts_with("the job must have 1 to 128 bytes"));
 }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use agent::run::RunId;
 
-/// The group of a run.
+/// The group of a run, or of one of its pods.
+#[derive(Clone)]
 pub(crate) struct Cgroup {
     path: PathBuf,
 }
@@ -31,6 +32,15 @@ impl Cgroup {
     /// The group that a run would have, whether it is there or not.
     pub(crate) fn named(store: &str, run: RunId) -> Option<Self> {
         Some(Self { path: own()?.join(format!("tidegate-{store}-{run}")) })
+    }
+
+    /// The group of one of its pods, which is made if it is not there.
+    pub(crate) fn of_pod(&self, ordinal: usize) -> io::Result<Self> {
+        let path = self.path.join(format!("pod-{ordinal}"));
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            Ok(()) | Err(_) => Ok(Self { path }),
+        }
     }
 
     pub(crate) fn at(path: &str) -> Self {
@@ -60,8 +70,13 @@ impl Cgroup {
         !events.lines().any(|line| line == "populated 1")
     }
 
-    /// Removes the group, which must be empty.
+    /// Removes the group with those of its pods, which must be empty.
     pub(crate) fn remove(&self) {
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                drop(fs::remove_dir(entry.path()));
+            }
+        }
         drop(fs::remove_dir(&self.path));
     }
 }

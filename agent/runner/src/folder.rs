@@ -6,6 +6,8 @@
 //! | `alive` | its lock is held by the supervisor, as long as that lives | the supervisor |
 //! | `claim` | its maker has begun the run, or has ruled it out | the supervisor or the agent |
 //! | `stop` | when what is left is killed | the agent |
+//! | `pods.json` | which pods it should have now, if these are other ones than it began with | the agent |
+//! | `held.json` | which pods it has, and which orders to leave have been followed | the supervisor |
 //! | `wake` | a pipe: a byte in it makes the supervisor look | the supervisor |
 //! | `checkpoint` | written by the job when it has a checkpoint | the job |
 //! | `exit.json` | how it ended; then it has no process, and never will have one | who claimed it, or the agent |
@@ -17,7 +19,9 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use agent::exit::Exit;
+use agent::message::Pod;
 use agent::message::Want;
+use agent::pods::Pods;
 use agent::run::RunId;
 use agent::script::Script;
 use rustix::fs::FlockOperation;
@@ -64,6 +68,16 @@ pub(crate) struct Record {
     pub(crate) exit: Exit,
     /// Whether it was told to stop before.
     pub(crate) told: bool,
+}
+
+/// What `held.json` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Held {
+    /// Pods of which something may live, or that have come to their own end.
+    pub(crate) pods: Vec<Pod>,
+    /// The orders to leave of which nothing is left.
+    pub(crate) gone: Vec<RunId>,
 }
 
 /// How many bytes are kept free for the end of a run, so that a disk that fills up does not hide it.
@@ -180,6 +194,26 @@ impl Folder {
     /// When what is left is killed, if the run was told to stop.
     pub(crate) fn kill_at(&self) -> io::Result<Option<u64>> {
         Ok(stored::read(&self.file("stop"))?.and_then(|text| text.parse().ok()))
+    }
+
+    /// The pods that it should have, if these are other ones than it began with.
+    pub(crate) fn told_pods(&self) -> io::Result<Option<Pods>> {
+        Ok(stored::read(&self.file("pods.json"))?.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Says which pods it should have.
+    pub(crate) fn tell_pods(&self, pods: &Pods) -> io::Result<()> {
+        stored::replace(&self.file("pods.json"), &serde_json::to_string(pods)?)
+    }
+
+    /// What the supervisor says of the pods that it has, once these have changed.
+    pub(crate) fn held(&self) -> io::Result<Option<Held>> {
+        Ok(stored::read(&self.file("held.json"))?.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Says that.
+    pub(crate) fn note_held(&self, held: &Held) -> io::Result<()> {
+        stored::replace(&self.file("held.json"), &serde_json::to_string(held)?)
     }
 
     /// When the job last wrote its file, by the machine's clock.

@@ -42,7 +42,7 @@ impl Gpus {
         let mut taken: Vec<PathBuf> = Vec::new();
         let mut holder = None;
         for (pod, gpu) in pods.iter().flat_map(|pod| pod.gpus.iter().map(move |gpu| (pod, gpu))) {
-            let file = self.folder.join(format!("{}.{gpu}", file_name(&pod.node)));
+            let file = self.file(&pod.node, *gpu);
             match fs::hard_link(&mine, &file) {
                 Ok(()) => taken.push(file),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -61,6 +61,21 @@ impl Gpus {
             return Ok(Err(holder));
         }
         Ok(Ok(()))
+    }
+
+    /// Gives back what some of a run's pods hold. The caller holds the run's lock.
+    pub(crate) fn release_of(&self, run: RunId, node: &str, gpus: impl Iterator<Item = u16>) -> io::Result<()> {
+        for gpu in gpus {
+            let file = self.file(node, gpu);
+            if stored::read(&file)?.is_some_and(|by| by == run.to_string()) {
+                stored::remove(&file)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&self, node: &str, gpu: u16) -> PathBuf {
+        self.folder.join(format!("{}.{gpu}", file_name(node)))
     }
 
     /// Gives back what a run holds. The caller holds the run's lock, so nobody else does so at the same time.

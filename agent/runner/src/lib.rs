@@ -1,6 +1,6 @@
 //! Where runs become processes.
 //!
-//! - [`verbs`]: what every runner can do, the six verbs; [`local`] does it on this machine, [`slurm`] on a
+//! - [`verbs`]: what every runner can do; [`local`] does it on this machine, [`slurm`] on a
 //!   Slurm cluster.
 //! - [`supervise`]: one small process for each run, which outlives the agent.
 //! - [`serve`]: the agent's loop, between a runner and a [`serve::Link`] to the service; [`leave`]: its end, where what

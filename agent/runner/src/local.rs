@@ -1,4 +1,4 @@
-//! The six verbs on this machine: a folder and a supervising process for each run.
+//! The verbs on this machine: a folder and a supervising process for each run.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,6 +17,7 @@ use agent::exit::Exit;
 use agent::message::NodeReport;
 use agent::message::NodeStatus;
 use agent::message::Want;
+use agent::pods::Pods;
 use agent::run::RunId;
 use agent::script::Script;
 use agent::seen::Listing;
@@ -27,6 +28,7 @@ use crate::cgroup::Cgroup;
 use crate::clock;
 use crate::folder::Claim;
 use crate::folder::Folder;
+use crate::folder::Held;
 use crate::folder::Order;
 use crate::folder::Record;
 use crate::folder::Work;
@@ -146,10 +148,21 @@ impl Local {
         };
         let job = order.as_ref().map_or_else(|| UNKNOWN.to_owned(), |order| order.job.clone());
         let want = order.and_then(|order| order.work).map(|work| work.want);
+        let (told_pods, held) = (folder.told_pods()?, folder.held()?.unwrap_or_default());
+        let stop_after_ms = want.as_ref().and_then(|want| want.stop_after_ms);
+        let first = want.map(|want| want.pods).unwrap_or_default();
+        let pods = match &told_pods {
+            // Until its supervisor has looked, it has what it began with.
+            Some(told) if held == Held::default() => told.with(&first),
+            Some(told) => told.with(&held.pods),
+            None => first,
+        };
         Ok(Seen {
             job,
-            stop_after_ms: want.as_ref().and_then(|want| want.stop_after_ms),
-            pods: want.map(|want| want.pods).unwrap_or_default(),
+            stop_after_ms,
+            pods,
+            told_pods,
+            gone: held.gone,
             since,
             log_bytes: log::bytes(&folder.path)?,
             checkpoint: folder.checkpoint(),
@@ -179,7 +192,7 @@ impl Local {
     /// Ends what nobody watches over, and records that.
     fn clear(&mut self, folder: &Folder) -> io::Result<()> {
         let cgroup = folder.claimed().and_then(|claim| claim.cgroup).map(|path| Cgroup::at(&path));
-        let mark = Mark { run: folder.run.to_string(), store: &self.store.name, cgroup, supervisor: None };
+        let mark = Mark { run: folder.run.to_string(), store: &self.store.name, cgroup, ancestor: None, pod: None };
         if !mark.kill(KILLS_AT_ONCE, || {}) {
             return Ok(());
         }
@@ -207,7 +220,8 @@ impl Runner for Local {
         self.reap();
         let status = NodeStatus::Ready;
         let node = |(node, gpus): &(String, u16)| NodeReport { node: node.clone(), gpus: *gpus, status, reason: None };
-        let mut listing = Listing { nodes: self.settings.nodes.iter().map(node).collect(), ..Listing::default() };
+        let mut listing =
+            Listing { nodes: self.settings.nodes.iter().map(node).collect(), changes: true, ..Listing::default() };
         for run in self.store.runs()? {
             listing.runs.insert(run, self.seen(run)?);
         }
@@ -215,6 +229,8 @@ impl Runner for Local {
             let seen = Seen {
                 job: UNKNOWN.to_owned(),
                 pods: Vec::new(),
+                told_pods: None,
+                gone: Vec::new(),
                 stop_after_ms: None,
                 since: clock::now(),
                 log_bytes: 0,
@@ -278,6 +294,15 @@ impl Runner for Local {
             Some(_lock) if folder.ended()?.is_some() => Ok(()),
             Some(_lock) => self.clear(&folder),
         }
+    }
+
+    fn change(&mut self, run: RunId, pods: &Pods) -> io::Result<()> {
+        let folder = self.folder(run);
+        if folder.exists() {
+            folder.tell_pods(pods)?;
+            store::ring(&folder.file("wake"));
+        }
+        Ok(())
     }
 
     fn forget(&mut self, run: RunId) -> io::Result<()> {

@@ -16,6 +16,7 @@ use rustix::process::set_parent_process_death_signal;
 use crate::folder::Folder;
 use crate::folder::Order;
 use crate::folder::Work;
+use crate::processes::POD;
 use crate::processes::RUN;
 use crate::processes::STORE;
 
@@ -24,13 +25,29 @@ pub(crate) const SUBCOMMAND: &str = "become-pod";
 /// What a shell says as well when there is no such command.
 const NOT_EXECUTABLE: i32 = 127;
 
+/// Which pod of those that a supervisor has started.
+#[derive(Clone, Copy)]
+pub(crate) struct Numbers {
+    /// It is the nth, counted from 0.
+    pub(crate) ordinal: usize,
+    /// How many of them are on its node already.
+    pub(crate) local_rank: usize,
+}
+
 /// The command that becomes a pod.
-pub(crate) fn command(folder: &Folder, order: &Order, work: &Work, pod: &Pod, program: &Path) -> Command {
+pub(crate) fn command(
+    folder: &Folder,
+    order: &Order,
+    work: &Work,
+    pod: &Pod,
+    numbers: Numbers,
+    program: &Path,
+) -> Command {
     let Work { want, script } = work;
     let mut command = Command::new(program);
-    command.arg(SUBCOMMAND).arg(std::process::id().to_string()).arg(refusal(folder, pod)).args(&script.command);
+    command.arg(SUBCOMMAND).arg(std::process::id().to_string());
+    command.arg(refusal(folder, numbers.ordinal)).args(&script.command);
     command.current_dir(script.directory.as_ref().map_or_else(|| folder.file("work"), Into::into));
-    let same_node = want.pods.iter().take_while(|other| other.rank != pod.rank).filter(|other| other.node == pod.node);
     let gpus: Vec<String> = pod.gpus.iter().map(ToString::to_string).collect();
     // What the agent was told is not the jobs' business.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TIDEGATE_")) {
@@ -40,13 +57,14 @@ pub(crate) fn command(folder: &Folder, order: &Order, work: &Work, pod: &Pod, pr
         .envs(&script.environment)
         .env(RUN, folder.run.to_string())
         .env(STORE, &order.store)
+        .env(POD, numbers.ordinal.to_string())
         .env("TIDEGATE_JOB", &want.job)
         .env("TIDEGATE_NODE", &pod.node)
         .env("TIDEGATE_CHECKPOINT", folder.file("checkpoint"))
         .env("CUDA_VISIBLE_DEVICES", gpus.join(","))
         .env("RANK", pod.rank.to_string())
         .env("WORLD_SIZE", want.world.to_string())
-        .env("LOCAL_RANK", same_node.count().to_string())
+        .env("LOCAL_RANK", numbers.local_rank.to_string())
         .env("MASTER_ADDR", &want.leader)
         .env("MASTER_PORT", want.port.to_string())
         .stdin(Stdio::null())
@@ -55,8 +73,8 @@ pub(crate) fn command(folder: &Folder, order: &Order, work: &Work, pod: &Pod, pr
 }
 
 /// Where a pod says why its command could not be executed.
-pub(crate) fn refusal(folder: &Folder, pod: &Pod) -> std::path::PathBuf {
-    folder.file(&format!("refused-{}", pod.rank))
+pub(crate) fn refusal(folder: &Folder, ordinal: usize) -> std::path::PathBuf {
+    folder.file(&format!("refused-{ordinal}"))
 }
 
 /// Becomes the command: dies with its supervisor from now on. Returns only if that fails.

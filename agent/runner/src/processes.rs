@@ -20,26 +20,31 @@ pub(crate) const RUN: &str = "TIDEGATE_RUN";
 /// The variable that says whose run it is: two agents on a machine do not know each other's runs.
 pub(crate) const STORE: &str = "TIDEGATE_STORE";
 
-/// How to find the processes of a run.
+/// The variable that tells a run's pods apart: the first that its supervisor has started is 0.
+pub(crate) const POD: &str = "TIDEGATE_POD";
+
+/// How to find the processes of a run, or of one of its pods.
 pub(crate) struct Mark<'a> {
     pub(crate) run: String,
     pub(crate) store: &'a str,
     pub(crate) cgroup: Option<Cgroup>,
-    /// Whose descendants belong to it as well.
-    pub(crate) supervisor: Option<i32>,
+    /// Whose descendants belong to it as well: of a run its supervisor's, of a pod its first process's.
+    pub(crate) ancestor: Option<i32>,
+    /// Which pod, if not all of them.
+    pub(crate) pod: Option<usize>,
 }
 
 impl Mark<'_> {
-    /// The living processes of the run.
+    /// Those of them that live.
     pub(crate) fn living(&self) -> BTreeSet<i32> {
         let all = all();
         let mut found: BTreeSet<i32> = all.keys().copied().filter(|pid| self.is_named_in(*pid)).collect();
-        let Some(supervisor) = self.supervisor else { return found };
+        let Some(wanted) = self.ancestor else { return found };
         for pid in all.keys() {
             let mut ancestor = *pid;
             // The chain ends at the first process; a parent that ended meanwhile ends it as well.
             while let Some(parent) = all.get(&ancestor) {
-                if *parent == supervisor {
+                if *parent == wanted {
                     found.insert(*pid);
                     break;
                 }
@@ -55,7 +60,8 @@ impl Mark<'_> {
             let wanted = format!("{name}={value}");
             environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
         };
-        has(RUN, &self.run) && has(STORE, self.store)
+        let is_of_pod = || self.pod.is_none_or(|pod| has(POD, &pod.to_string()));
+        has(RUN, &self.run) && has(STORE, self.store) && is_of_pod()
     }
 
     /// Kills all of them again and again until there are none, or the time is over; whether there are none.

@@ -189,6 +189,7 @@ fn carry_out(agent: &Agent, link: &mut impl Link, runner: &mut impl Runner) -> R
                 Act::Prepare(run) => prepare(agent, link, runner, *run),
                 Act::Start(run) => runner.start(*run),
                 Act::Stop(run, stop) => runner.stop(*run, stop),
+                Act::Change(run, pods) => runner.change(*run, pods),
                 Act::Forget(run) => runner.forget(*run),
             };
             if let Err(error) = done {

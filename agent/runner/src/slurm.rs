@@ -1,4 +1,4 @@
-//! The six verbs on a Slurm cluster: a folder for each run, and for what of it is on one node a job of Slurm.
+//! The verbs on a Slurm cluster: a folder for each run, and for what of it is on one node a job of Slurm.
 //!
 //! Slurm pins, starts and ends what it is told to. What has begun and how it ended is in the run's folder, which the nodes
 //! share with the agent: Slurm forgets jobs, an `sbatch` without an answer may have made one, and of two jobs for one part
@@ -13,9 +13,11 @@ mod queue;
 pub mod adopt;
 mod batch;
 mod part;
+mod portion;
 mod view;
 
 mod runs;
+mod turnover;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,6 +29,7 @@ use agent::act::Stop;
 use agent::adopt::Told;
 use agent::exit::shorten;
 use agent::message::Want;
+use agent::pods::Pods;
 use agent::run::RunId;
 use agent::script::Script;
 use agent::seen::Listing;
@@ -85,7 +88,7 @@ impl Slurm {
     fn look(&mut self) -> io::Result<Listing> {
         // Slurm is asked before the files are read: what ends in between has said so in its files before it leaves the queue.
         self.runs.look_at_slurm();
-        let mut listing = Listing::default();
+        let mut listing = Listing { changes: true, ..Listing::default() };
         for run in self.runs.store.runs()? {
             let folder = self.runs.folder(run);
             self.runs.tend(&folder)?;
@@ -132,7 +135,7 @@ impl Runner for Slurm {
         folder.reserve()?;
         match &self.runs.adoption {
             Some(adoption) if is_adopted => adoption.make_room(want.run),
-            Some(_) | None => part::make_room_for_stop(&folder),
+            Some(_) | None => part::make_room(&folder, part::STOP),
         }
     }
 
@@ -167,6 +170,15 @@ impl Runner for Slurm {
             }
             Some(Order { work: None, .. }) | None => record_instead(&folder, &stop.instead),
         }
+    }
+
+    fn change(&mut self, run: RunId, pods: &Pods) -> io::Result<()> {
+        let folder = self.runs.folder(run);
+        if folder.exists() {
+            folder.tell_pods(pods)?;
+            self.runs.tend(&folder)?;
+        }
+        Ok(())
     }
 
     fn forget(&mut self, run: RunId) -> io::Result<()> {

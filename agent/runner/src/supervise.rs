@@ -21,6 +21,7 @@ use crate::gpus::Gpus;
 use crate::pod;
 use crate::processes::Mark;
 use crate::store;
+use crate::watch::Ground;
 use crate::watch::Watch;
 
 /// The first argument by which the program knows that it is to supervise.
@@ -67,8 +68,8 @@ fn supervise(state: &Path, run: RunId) -> io::Result<()> {
         return is_claimed.map(|_| ());
     }
     let result = watch(state, &folder, &order, work, cgroup.as_ref());
-    let supervisor = i32::try_from(std::process::id()).ok();
-    let mark = Mark { run: run.to_string(), store: &order.store, cgroup, supervisor };
+    let ancestor = i32::try_from(std::process::id()).ok();
+    let mark = Mark { run: run.to_string(), store: &order.store, cgroup, ancestor, pod: None };
     let mut end = match result {
         Ok((exit, mut left)) => {
             let is_clear = mark.kill(KILLS_MAX, || left.reap());
@@ -96,14 +97,12 @@ fn watch(
     cgroup: Option<&Cgroup>,
 ) -> io::Result<(Exit, Watch)> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let mut watch = Watch::new(folder, order)?;
-    let started = match cgroup {
-        Some(group) => group.within(|| watch.start(folder, order, work))?,
-        None => watch.start(folder, order, work),
-    };
+    let ground = Ground { state, folder, order, work, cgroup };
+    let mut watch = Watch::new(&ground)?;
+    let started = watch.start(&ground);
     store::ring(&state.join("changed"));
     let exit = match started {
-        Ok(()) => watch.wait(state, folder, work),
+        Ok(()) => watch.wait(&ground),
         Err(exit) => exit,
     };
     Ok((exit, watch))

@@ -6,13 +6,14 @@ use std::time::Duration;
 use agent::act::Stop;
 use agent::adopt::Told;
 use agent::message::Want;
+use agent::pods::Pods;
 use agent::run::RunId;
 use agent::script::Script;
 use agent::seen::Listing;
 
 use crate::log::Chunk;
 
-/// A runner. None of the six verbs waits for a run to begin or to end, and each may be repeated at any time.
+/// A runner. None of the verbs waits for a run to begin or to end, and each may be repeated at any time.
 pub trait Runner {
     /// What is there, from the runner's own store and its processes.
     fn list(&mut self) -> io::Result<Listing>;
@@ -22,6 +23,10 @@ pub trait Runner {
     fn start(&mut self, run: RunId) -> io::Result<()>;
     /// Tells a run to end; leaves a tombstone where nobody has claimed it; clears away what nobody watches over.
     fn stop(&mut self, run: RunId, stop: &Stop) -> io::Result<()>;
+    /// Tells a run which pods it should have now; only runners whose listings say that they can are told.
+    fn change(&mut self, _run: RunId, _pods: &Pods) -> io::Result<()> {
+        Err(io::Error::other("this runner's runs keep the pods with which they begin"))
+    }
     /// Drops what is kept of an ended run.
     fn forget(&mut self, run: RunId) -> io::Result<()>;
     /// Reads what a run has printed, from an offset on.

@@ -13,6 +13,9 @@ use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
 use agent::message::Want;
 use agent::message::Welcome;
+use agent::pods::Change;
+use agent::pods::LeaveOrder;
+use agent::pods::Place;
 use agent::run::RunId;
 use agent::run::Version;
 
@@ -37,10 +40,10 @@ const QUEUE_MAX: usize = 4;
 
 pub(crate) struct Authority {
     epoch: u64,
-    facts: Facts,
+    pub(crate) facts: Facts,
     kept: Facts,
-    contacts: Vec<Contact>,
-    flaw: Option<Flaw>,
+    pub(crate) contacts: Vec<Contact>,
+    pub(crate) flaw: Option<Flaw>,
     n_jobs: u64,
     highest: u64,
     /// Whose machine will not be asked any more how they ended.
@@ -54,7 +57,7 @@ impl Authority {
         Self { epoch: 0, facts, kept, contacts, flaw, n_jobs: 0, highest: 0, given_up: Vec::new() }
     }
 
-    fn next(&mut self) -> Version {
+    pub(crate) fn next(&mut self) -> Version {
         self.facts.revision += 1;
         self.highest = self.highest.max(self.facts.revision);
         Version { epoch: self.epoch, revision: self.facts.revision }
@@ -89,17 +92,20 @@ impl Authority {
         }
     }
 
-    /// A service gives up its last pod. Agents end whole runs, so it keeps its GPUs until its run has ended.
-    pub(crate) fn shrink(&mut self, at: u64, _now: u64) {
-        let Some(id) = self.nth(at) else { return };
-        let Some(run) = self.facts.runs.get_mut(&id).filter(|run| run.world - run.n_given_up > 1) else { return };
-        run.n_given_up += 1;
-        let rank = run.world - run.n_given_up;
-        let given_up = run.parts.values().flat_map(|part| &part.pods).find(|pod| pod.rank == rank);
-        if let (Some(Flaw::FreesOnShrink), Some(pod)) = (self.flaw, given_up) {
-            self.facts.booked.retain(|(node, gpu), _| *node != pod.node || !pod.gpus.contains(gpu));
-        }
-        self.next();
+    /// After a restore nothing is granted before every agent was heard.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.contacts.iter().all(|contact| contact.is_known && contact.strangers.is_empty())
+    }
+
+    pub(crate) fn free_on<'a>(
+        &'a self,
+        node: &'static str,
+        taken: &'a BTreeSet<(&'static str, u16)>,
+    ) -> impl Iterator<Item = u16> + 'a {
+        (0..GPUS).filter(move |gpu| {
+            let place = (node, *gpu);
+            !self.facts.booked.contains_key(&place) && !taken.contains(&place)
+        })
     }
 
     pub(crate) fn stop_everything(&mut self, now: u64) {
@@ -134,7 +140,7 @@ impl Authority {
         strangers.clear();
     }
 
-    fn nth(&self, at: u64) -> Option<RunId> {
+    pub(crate) fn nth(&self, at: u64) -> Option<RunId> {
         let at = usize::try_from(at % (self.facts.runs.len().max(1) as u64)).ok()?;
         self.facts.runs.keys().nth(at).copied()
     }
@@ -177,7 +183,7 @@ impl Authority {
     }
 
     fn grant(&mut self, now: u64) {
-        if !self.contacts.iter().all(|contact| contact.is_known && contact.strangers.is_empty()) {
+        if !self.is_clear() {
             return;
         }
         let waiting: Vec<(String, (u32, u16))> = self.facts.queue.clone().into_iter().collect();
@@ -187,17 +193,12 @@ impl Authority {
             for rank in 0..world {
                 // The pods of a gang go to different nodes where they can.
                 let found = NODES.iter().cycle().skip(rank as usize).take(NODES.len()).find_map(|(node, agent)| {
-                    let is_free = |gpu: &u16| {
-                        let place = (*node, *gpu);
-                        !self.facts.booked.contains_key(&place) && !taken.contains(&place)
-                    };
-                    let free: Vec<u16> = (0..GPUS).filter(is_free).take(gpus.into()).collect();
+                    let free: Vec<u16> = self.free_on(node, &taken).take(gpus.into()).collect();
                     (free.len() == usize::from(gpus)).then_some((*node, *agent, free))
                 });
                 let Some((node, agent, gpus)) = found else { break };
                 taken.extend(gpus.iter().map(|gpu| (node, *gpu)));
-                let part = parts.entry(agent).or_insert(Part { pods: Vec::new(), has_ended: false });
-                part.pods.push(Pod { rank, node: node.to_owned(), gpus });
+                parts.entry(agent).or_default().pods.push(Pod { rank, node: node.to_owned(), gpus });
             }
             if taken.len() < world as usize * usize::from(gpus) {
                 continue;
@@ -210,7 +211,7 @@ impl Authority {
             let run = Run {
                 job,
                 world,
-                n_given_up: 0,
+                n_pods: world,
                 parts,
                 stop_after_ms,
                 granted: now,
@@ -226,8 +227,10 @@ impl Authority {
         let Some(run) = self.facts.runs.get_mut(&id) else { return };
         let Some(part) = run.parts.get_mut(&agent).filter(|part| !part.has_ended) else { return };
         part.has_ended = true;
+        // Those that were told to leave do not speak for the run.
+        let is_done = is_done || part.pods.is_empty();
         run.is_done &= is_done;
-        for pod in &part.pods {
+        for pod in part.pods.iter().chain(part.leaving.iter().map(|(_, pod, _)| pod)) {
             self.facts
                 .booked
                 .retain(|place, holder| *holder != id || place.0 != pod.node || !pod.gpus.contains(&place.1));
@@ -255,8 +258,13 @@ impl Authority {
 
     fn shape(&self, id: RunId) -> (u32, u16) {
         let run = &self.facts.runs[&id];
-        let gpus = run.parts.values().flat_map(|part| &part.pods).map(|pod| pod.gpus.len()).next().unwrap_or_default();
-        (run.world - run.n_given_up, u16::try_from(gpus).unwrap_or_default())
+        (run.world, u16::try_from(self.gpus_of_a_pod(id)).unwrap_or_default())
+    }
+
+    pub(crate) fn gpus_of_a_pod(&self, id: RunId) -> usize {
+        let parts = self.facts.runs[&id].parts.values();
+        let pods = parts.flat_map(|part| part.pods.iter().chain(part.leaving.iter().map(|(_, pod, _)| pod)));
+        pods.map(|pod| pod.gpus.len()).next().unwrap_or_default()
     }
 
     // What agents say.
@@ -291,6 +299,11 @@ impl Authority {
                     if let Some(run) = self.facts.runs.get_mut(&id) {
                         run.is_confirmed = true;
                     }
+                    self.vacate(id, agent, &report.gone);
+                    if report.run.epoch() < self.epoch && report.places.iter().any(|place| !self.has(id, agent, place))
+                    {
+                        strangers.insert(report.run, report.job.clone());
+                    }
                 }
                 RunState::Ended(exit) => {
                     self.end(id, agent, *exit == Exit::Code(0), now);
@@ -309,7 +322,7 @@ impl Authority {
             (contact.is_known, contact.strangers) = (true, strangers);
         }
         let has_begun = |report: &&RunReport| matches!(report.state, RunState::Running | RunState::Stopping);
-        let begun = request.runs.iter().filter(has_begun).map(|report| report.run).collect();
+        let begun = request.runs.iter().filter(has_begun).map(|report| (report.run, report)).collect();
         Some(self.answer(agent, &begun, forget, now))
     }
 
@@ -322,17 +335,34 @@ impl Authority {
         }
     }
 
-    fn answer(&self, agent: usize, begun: &BTreeSet<RunId>, forget: Vec<RunId>, now: u64) -> SyncAnswer {
-        let (mut want, mut keep, mut stop) = (Vec::new(), Vec::new(), Vec::new());
+    fn answer(&self, agent: usize, begun: &BTreeMap<RunId, &RunReport>, forget: Vec<RunId>, now: u64) -> SyncAnswer {
+        let (mut want, mut keep, mut change, mut stop) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mine = |(id, run): (&RunId, &Run)| {
-            run.parts.get(&agent).filter(|part| !part.has_ended).map(|part| (*id, run.clone(), part.pods.clone()))
+            run.parts.get(&agent).filter(|part| !part.has_ended).map(|part| (*id, run.clone(), part.clone()))
         };
-        for (id, run, pods) in self.facts.runs.iter().filter_map(mine) {
+        for (id, run, Part { pods, leaving, .. }) in self.facts.runs.iter().filter_map(mine) {
+            let order = |at: u64| StopOrder { run: id, job: run.job.clone(), kill_in_ms: at.saturating_sub(now) };
             if let Some(kill_at) = run.kill_at {
-                stop.push(StopOrder { run: id, job: run.job, kill_in_ms: kill_at.saturating_sub(now) });
+                stop.push(order(kill_at));
                 continue;
             }
-            if begun.contains(&id) {
+            let told = begun.get(&id);
+            if let (None, true) = (told, pods.is_empty()) {
+                // What has not begun, and has nothing to begin with any more, is ruled out.
+                stop.extend(leaving.iter().map(|(.., at)| *at).min().map(order));
+                continue;
+            }
+            let is_other = |told: &&RunReport| {
+                told.pods != pods.len() || told.places.iter().any(|place| !self.has(id, agent, place))
+            };
+            if !leaving.is_empty() || told.is_some_and(is_other) {
+                let leave = leaving.iter().map(|(order, pod, at)| {
+                    let (places, kill_in_ms) = (vec![Place::of(pod)], at.saturating_sub(now));
+                    LeaveOrder { order: *order, places, kill_in_ms }
+                });
+                change.push(Change { run: id, pods: pods.clone(), leave: leave.collect() });
+            }
+            if told.is_some() {
                 keep.push(id);
                 continue;
             }
@@ -355,6 +385,7 @@ impl Authority {
             forget: forget.into_iter().filter(|run| want.iter().all(|want| want.run != *run)).collect(),
             want,
             keep,
+            change,
             stop,
             offered: Vec::new(),
         }

@@ -17,9 +17,11 @@ pub(crate) struct Contact {
 }
 
 /// The pods of a run on one agent's nodes.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Part {
     pub(crate) pods: Vec<Pod>,
+    /// Pods that were told to leave: by which order, and when they are killed.
+    pub(crate) leaving: Vec<(RunId, Pod, u64)>,
     pub(crate) has_ended: bool,
 }
 
@@ -27,8 +29,8 @@ pub(crate) struct Part {
 pub(crate) struct Run {
     pub(crate) job: String,
     pub(crate) world: u32,
-    /// How many of its pods its service has given up.
-    pub(crate) n_given_up: u32,
+    /// How many pods it has had so far.
+    pub(crate) n_pods: u32,
     pub(crate) parts: BTreeMap<usize, Part>,
     pub(crate) stop_after_ms: Option<u64>,
     pub(crate) granted: u64,

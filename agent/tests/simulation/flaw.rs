@@ -23,4 +23,8 @@ pub(crate) enum Flaw {
     LostBeforeGone,
     /// A run ends while processes that forked away live.
     LeavesChildren,
+    /// Pods are told to have gone while they live.
+    GoneBeforeGone,
+    /// Pods that a restore does not know go on.
+    UnwantedStay,
 }

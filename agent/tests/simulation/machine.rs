@@ -8,6 +8,8 @@ use agent::exit::Exit;
 use agent::message::NodeReport;
 use agent::message::NodeStatus;
 use agent::message::Want;
+use agent::pods::Place;
+use agent::pods::Pods;
 use agent::run::RunId;
 use agent::seen::Listing;
 use agent::seen::Phase;
@@ -18,16 +20,20 @@ use agent::silence::SILENCE_GRACE_MS;
 use crate::flaw::Flaw;
 use crate::oracle::Life;
 use crate::oracle::Oracle;
+use crate::pods::Leave;
 use crate::random::Random;
 
 pub(crate) const GPUS: u16 = 4;
 
 /// What is kept of a run.
-struct Folder {
+pub(crate) struct Folder {
     job: String,
     want: Option<Want>,
+    pub(crate) told_pods: Option<Pods>,
+    /// Orders to leave of which nothing is left.
+    pub(crate) gone: Vec<RunId>,
     is_claimed: bool,
-    kill_at: Option<u64>,
+    pub(crate) kill_at: Option<u64>,
     exit: Option<Exit>,
     since: u64,
 }
@@ -44,22 +50,24 @@ enum Stage {
     Released,
 }
 
-struct Supervisor {
-    run: RunId,
+pub(crate) struct Supervisor {
+    pub(crate) run: RunId,
     stage: Stage,
     exit: Option<Exit>,
+    /// The pods that it has started, by their ranks in processes, and why they leave.
+    pub(crate) pods: Vec<(Place, Leave)>,
 }
 
-struct Process {
+pub(crate) struct Process {
     pid: u64,
-    run: RunId,
-    life: Life,
+    pub(crate) run: RunId,
+    pub(crate) life: Life,
     /// When it ends by itself.
     ends_at: u64,
     code: i32,
-    ignores_term: bool,
-    dies_at: Option<u64>,
-    is_killed: bool,
+    pub(crate) ignores_term: bool,
+    pub(crate) dies_at: Option<u64>,
+    pub(crate) is_killed: bool,
 }
 
 pub(crate) struct Machine {
@@ -67,10 +75,10 @@ pub(crate) struct Machine {
     pub(crate) nodes: BTreeMap<String, u16>,
     pub(crate) heard: Option<u64>,
     pub(crate) flaw: Option<Flaw>,
-    folders: BTreeMap<RunId, Folder>,
-    files: BTreeMap<(String, u16), RunId>,
-    supervisors: Vec<Supervisor>,
-    processes: Vec<Process>,
+    pub(crate) folders: BTreeMap<RunId, Folder>,
+    pub(crate) files: BTreeMap<(String, u16), RunId>,
+    pub(crate) supervisors: Vec<Supervisor>,
+    pub(crate) processes: Vec<Process>,
     n_pids: u64,
 }
 
@@ -97,7 +105,7 @@ impl Machine {
         self.files.retain(|_, holder| *holder != run);
     }
 
-    // The six verbs, but for the log.
+    // The verbs, but for the log.
 
     pub(crate) fn list(&self) -> Listing {
         let node = |(node, gpus): (&String, &u16)| NodeReport {
@@ -116,7 +124,12 @@ impl Machine {
             let want = folder.want.as_ref();
             let seen = Seen {
                 job: folder.job.clone(),
-                pods: want.map(|want| want.pods.clone()).unwrap_or_default(),
+                pods: match (&folder.told_pods, want) {
+                    (Some(told), _) => told.with(&self.held(*run)),
+                    (None, want) => want.map(|want| want.pods.clone()).unwrap_or_default(),
+                },
+                told_pods: folder.told_pods.clone(),
+                gone: folder.gone.clone(),
                 stop_after_ms: want.and_then(|want| want.stop_after_ms),
                 since: folder.since,
                 log_bytes: 0,
@@ -127,13 +140,20 @@ impl Machine {
             };
             (*run, seen)
         });
-        Listing { nodes: self.nodes.iter().map(node).collect(), runs: runs.collect(), offered: Vec::new() }
+        Listing {
+            nodes: self.nodes.iter().map(node).collect(),
+            runs: runs.collect(),
+            offered: Vec::new(),
+            changes: true,
+        }
     }
 
     pub(crate) fn prepare(&mut self, want: &Want, now: u64) {
         let folder = Folder {
             job: want.job.clone(),
             want: Some(want.clone()),
+            told_pods: None,
+            gone: Vec::new(),
             is_claimed: false,
             kill_at: None,
             exit: None,
@@ -143,7 +163,14 @@ impl Machine {
     }
 
     pub(crate) fn start(&mut self, run: RunId) {
-        self.supervisors.push(Supervisor { run, stage: Stage::Spawned, exit: None });
+        self.supervisors.push(Supervisor { run, stage: Stage::Spawned, exit: None, pods: Vec::new() });
+    }
+
+    pub(crate) fn change(&mut self, run: RunId, pods: Pods) {
+        self.folders.entry(run).and_modify(|folder| {
+            folder.gone.retain(|order| pods.leave.iter().any(|leaving| leaving.order == *order));
+            folder.told_pods = Some(pods);
+        });
     }
 
     pub(crate) fn stop(&mut self, run: RunId, stop: &Stop, now: u64) {
@@ -151,6 +178,8 @@ impl Machine {
         let folder = self.folders.entry(run).or_insert_with(|| Folder {
             job: stop.job.clone(),
             want: None,
+            told_pods: None,
+            gone: Vec::new(),
             is_claimed: false,
             kill_at: None,
             exit: None,
@@ -199,6 +228,7 @@ impl Machine {
             let first = self.supervisors.iter_mut().find(|one| one.run == process.run && one.stage > Stage::Spawned);
             if let Some(supervisor) = first
                 && !process.life.is_child
+                && supervisor.pods.get(process.life.rank as usize).is_some_and(|(_, leave)| *leave == Leave::Stays)
             {
                 let exit = if process.ends_at <= now && !process.is_killed {
                     Exit::Code(process.code)
@@ -247,10 +277,18 @@ impl Machine {
             },
             Stage::Starting(pod) if pod == want.pods.len() => Stage::Watching,
             Stage::Starting(pod) => {
-                self.begin(&want, pod, now, random, oracle);
+                self.begin(at, &want, &Place::of(&want.pods[pod]), now, random, oracle);
                 Stage::Starting(pod + 1)
             }
-            Stage::Watching => self.watch(run, &want, self.supervisors[at].exit.is_some(), now, random),
+            Stage::Watching => {
+                self.reconcile(at, &want, now, random, oracle);
+                let is_stopping = self.folders.get(&run).is_some_and(|folder| folder.kill_at.is_some());
+                if is_stopping && !self.processes.iter().any(|process| process.run == run) {
+                    // All of its pods have left, and there is nobody whose end could be told.
+                    self.supervisors[at].exit.get_or_insert(Exit::Signal(15));
+                }
+                self.watch(run, &want, self.supervisors[at].exit.is_some(), now, random)
+            }
             Stage::Clearing => {
                 let mut left = self.processes.iter_mut().filter(|process| process.run == run).peekable();
                 let is_empty = left.peek().is_none();
@@ -298,8 +336,18 @@ impl Machine {
         Stage::Watching
     }
 
-    fn begin(&mut self, want: &Want, pod: usize, now: u64, random: &mut Random, oracle: &mut Oracle) {
-        let pod = &want.pods[pod];
+    /// Starts a pod, whose GPUs the run has.
+    pub(crate) fn begin(
+        &mut self,
+        at: usize,
+        want: &Want,
+        place: &Place,
+        now: u64,
+        random: &mut Random,
+        oracle: &mut Oracle,
+    ) {
+        let rank = u32::try_from(self.supervisors[at].pods.len()).expect("it is small");
+        self.supervisors[at].pods.push((place.clone(), Leave::Stays));
         // Who forks away under a lease can outlive both supervisor and agent; only a cgroup would help.
         let forks = want.stop_after_ms.is_none() && random.per_mille(150);
         for is_child in [false, true].into_iter().take(1 + usize::from(forks)) {
@@ -307,8 +355,8 @@ impl Machine {
             let life = Life {
                 run: want.run.to_string(),
                 job: want.job.clone(),
-                rank: pod.rank,
-                gpus: pod.gpus.iter().map(|gpu| (pod.node.clone(), *gpu)).collect(),
+                rank,
+                gpus: place.gpus.iter().map(|gpu| (place.node.clone(), *gpu)).collect(),
                 is_child,
             };
             oracle.start(self.n_pids, life.clone());
@@ -356,7 +404,7 @@ impl Machine {
 }
 
 impl Process {
-    fn kill(&mut self, now: u64) {
+    pub(crate) fn kill(&mut self, now: u64) {
         self.is_killed = true;
         self.dies_at = Some(self.dies_at.map_or(now + 300, |earlier| earlier.min(now + 300)));
     }

@@ -9,7 +9,9 @@ mod books;
 mod flaw;
 mod machine;
 mod oracle;
+mod pods;
 mod random;
+mod scale;
 mod world;
 
 use crate::flaw::Flaw;
@@ -106,6 +108,16 @@ fn a_run_that_is_lost_while_it_lives_is_seen() {
 #[test]
 fn children_that_are_left_are_seen() {
     seen(Flaw::LeavesChildren, "R");
+}
+
+#[test]
+fn pods_that_are_gone_too_early_are_seen() {
+    seen(Flaw::GoneBeforeGone, "R");
+}
+
+#[test]
+fn pods_that_a_restore_does_not_know_are_seen() {
+    seen(Flaw::UnwantedStay, "R");
 }
 
 #[test]

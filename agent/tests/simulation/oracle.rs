@@ -16,8 +16,8 @@ pub(crate) struct Life {
 #[derive(Default)]
 pub(crate) struct Oracle {
     living: BTreeMap<u64, Life>,
-    /// Every pod of every run that ever had a process.
-    started: BTreeSet<(String, u32)>,
+    /// Every pod of every run that ever had a process: its run, its node, and the number that its supervisor gave it.
+    started: BTreeSet<(String, Option<String>, u32)>,
     /// Jobs that came to their own end.
     finished: BTreeSet<String>,
     given_up: BTreeSet<String>,
@@ -45,9 +45,14 @@ impl Oracle {
                 faults.push(format!("R2: {job} lives as {} and as {run}", other.run));
             }
         }
+        let twins = self.living.values().filter(|other| other.run == *run && !other.is_child && !is_child);
+        if let Some(other) = twins.into_iter().find(|other| gpus.iter().any(|gpu| other.gpus.contains(gpu))) {
+            faults.push(format!("R2: pods {} and {rank} of {run} live on one GPU", other.rank));
+        }
         if !is_child {
             self.n_started += 1;
-            if !self.started.insert((run.clone(), *rank)) {
+            let node = gpus.first().map(|(node, _)| node.clone());
+            if !self.started.insert((run.clone(), node, *rank)) {
                 faults.push(format!("R2: pod {rank} of {run} has started twice"));
             }
             if self.finished.contains(job) {

@@ -151,6 +151,7 @@ impl World {
             397..=398 => self.cut_until[at] = self.now + self.random.below(150_000),
             399..=400 => self.lose_power(at),
             401..=420 => self.authority.shrink(nth, self.now),
+            421..=440 => self.authority.grow(nth),
             _ => {}
         }
     }
@@ -207,6 +208,7 @@ impl World {
                         Act::Prepare(run) => agent.want(run).into_iter().for_each(|want| machine.prepare(want, clock)),
                         Act::Start(run) => machine.start(run),
                         Act::Stop(run, stop) => machine.stop(run, &stop, clock),
+                        Act::Change(run, pods) => machine.change(run, pods),
                         Act::Forget(run) => machine.forget(run),
                     }
                 }

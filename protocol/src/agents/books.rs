@@ -1,10 +1,15 @@
 //! What the log says of runs, as agents need it.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use agent::message::Pod;
+use agent::message::RunReport;
+use agent::pods::LeaveOrder;
+use agent::pods::Place;
 use agent::run::RunId;
 use agent::run::Version;
+use engine::job::phase::Phase;
 use engine::job::phase::PodAt;
 use engine::job::run::Leaving;
 use engine::job::run::RunNo;
@@ -36,18 +41,29 @@ pub(super) fn places(job: &Job) -> &[PodAt] {
     job.placed().map_or(&[], |placed| &placed.pods)
 }
 
+/// Where the pods of a job are: its gang, and then those above its minimum.
+fn all_places(job: &Job) -> impl Iterator<Item = &PodAt> {
+    let extra = match &job.phase {
+        Phase::Running { extra, .. } => &**extra,
+        Phase::Stopping(stopping) => &*stopping.extra,
+        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => &[],
+    };
+    places(job).iter().chain(extra.iter().filter_map(|pod| pod.at.as_ref()))
+}
+
 /// The pods of a job that are on the nodes of an agent.
 pub(super) fn pods(state: &State, job: &Job, contact: &Contact) -> Vec<Pod> {
     let pod = |(rank, at): (usize, &PodAt)| {
-        let node = state.nodes[at.node.at()].id.as_str();
-        let gpus = (0..u16::BITS).filter(|gpu| at.gpus & (1 << gpu) != 0).filter_map(|gpu| u16::try_from(gpu).ok());
-        contact.nodes.contains(node).then(|| Pod {
-            rank: u32::try_from(rank).unwrap_or(u32::MAX),
-            node: node.to_owned(),
-            gpus: gpus.collect(),
-        })
+        let Place { node, gpus } = place(state, *at);
+        contact.nodes.contains(&node).then(|| Pod { rank: u32::try_from(rank).unwrap_or(u32::MAX), node, gpus })
     };
-    places(job).iter().enumerate().filter_map(pod).collect()
+    all_places(job).enumerate().filter_map(pod).collect()
+}
+
+/// A place as agents name it.
+fn place(state: &State, at: PodAt) -> Place {
+    let gpus = (0..u16::BITS).filter(|gpu| at.gpus & (1 << gpu) != 0).filter_map(|gpu| u16::try_from(gpu).ok());
+    Place { node: state.nodes[at.node.at()].id.to_string(), gpus: gpus.collect() }
 }
 
 /// Whether a job's first pod, which prints for all of them, is on the nodes of an agent.
@@ -60,7 +76,7 @@ pub(super) fn has_first_pod(state: &State, job: &Job, contact: &Contact) -> bool
 /// nothing was started, and what was on one that is lost is gone.
 pub(super) fn agents_of<'a>(state: &State, job: &Job, contacts: &'a Contacts) -> Vec<(&'a str, &'a Contact)> {
     let leaving = leaving(job).flat_map(|leaving| &leaving.pods);
-    let pods: Vec<&PodAt> = places(job).iter().chain(leaving).collect();
+    let pods: Vec<&PodAt> = all_places(job).chain(leaving).collect();
     contacts
         .iter()
         .filter(|(_, contact)| serves_any(state, contact, &pods))
@@ -68,12 +84,34 @@ pub(super) fn agents_of<'a>(state: &State, job: &Job, contacts: &'a Contacts) ->
         .collect()
 }
 
-/// When what an agent has of a job's run is killed, if all of it was told to leave. An agent ends whole runs, so what it has
-/// beside pods that stay goes on until its run has ended, and keeps its GPUs.
+/// The pods of a job that an agent has and that were told to leave, by their orders.
+pub(super) fn leave_orders(state: &State, job: &Job, contact: &Contact, now: Timestamp) -> Vec<LeaveOrder> {
+    let order = |leaving: &Leaving| {
+        let places = leaving.pods.iter().map(|at| place(state, *at)).filter(|at| contact.nodes.contains(&at.node));
+        let places: Vec<Place> = places.collect();
+        let kill_in_ms = u64::try_from((leaving.until - now).0).unwrap_or_default();
+        (!places.is_empty()).then(|| LeaveOrder { order: run_id(leaving.order), places, kill_in_ms })
+    };
+    leaving(job).filter_map(order).collect()
+}
+
+/// Whether a run has pods where the log knows none: those that joined it before a restore to an earlier time.
+pub(super) fn has_unknown_pods(state: &State, job: &Job, report: &RunReport) -> bool {
+    let leaving = leaving(job).flat_map(|leaving| &leaving.pods);
+    let known: Vec<Place> = all_places(job).chain(leaving).map(|at| place(state, *at)).collect();
+    report.places.iter().any(|place| !known.contains(place))
+}
+
+/// When what an agent has of a job's run is killed, if all of it was told to leave.
 pub(super) fn leaves_until(state: &State, job: &Job, contact: &Contact) -> Option<Timestamp> {
     let is_here = |leaving: &&Leaving| serves_any(state, contact, &leaving.pods.iter().collect::<Vec<_>>());
     let until = leaving(job).filter(is_here).map(|leaving| leaving.until).min();
-    until.filter(|_| !has_gang(state, job, contact))
+    until.filter(|_| !has_part(state, job, contact))
+}
+
+/// Whether an agent has some of the pods of a job that stay.
+pub(super) fn has_part(state: &State, job: &Job, contact: &Contact) -> bool {
+    serves_any(state, contact, &all_places(job).collect::<Vec<_>>())
 }
 
 /// Whether an agent has some of the pods of a job's gang.
@@ -81,14 +119,25 @@ pub(super) fn has_gang(state: &State, job: &Job, contact: &Contact) -> bool {
     serves_any(state, contact, &places(job).iter().collect::<Vec<_>>())
 }
 
-/// The orders to leave of which nothing lives any more: all agents that had such pods have ended the run.
+/// The orders to leave of which nothing lives any more: all agents that had such pods have ended these, or the run.
 pub(super) fn vacated(state: &State, job: &Job, run: RunId, contacts: &Contacts) -> Vec<RunNo> {
     let has_gone = |leaving: &&Leaving| {
         let pods: Vec<&PodAt> = leaving.pods.iter().collect();
         let mut there = contacts.values().filter(|contact| serves_any(state, contact, &pods));
-        there.all(|contact| contact.ended.contains_key(&run))
+        let order = run_id(leaving.order);
+        there.all(|contact| contact.ended.contains_key(&run) || contact.gone.contains(&order))
     };
     leaving(job).filter(has_gone).map(|leaving| leaving.order).collect()
+}
+
+/// The numbers of all orders to leave that nobody has reported yet.
+pub(super) fn open_orders(state: &State) -> BTreeSet<RunId> {
+    current(state).into_values().flat_map(|no| open_orders_of(&state.jobs[no])).collect()
+}
+
+/// The same of one job.
+pub(super) fn open_orders_of(job: &Job) -> BTreeSet<RunId> {
+    leaving(job).map(|leaving| run_id(leaving.order)).collect()
 }
 
 fn leaving(job: &Job) -> impl Iterator<Item = &Leaving> {

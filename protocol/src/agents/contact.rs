@@ -58,6 +58,9 @@ pub struct Contact {
     pub begun: BTreeSet<RunId>,
     /// Runs that have ended here and have pods elsewhere too.
     pub ended: BTreeMap<RunId, Ending>,
+    /// Orders to pods to leave of which nothing is left here, and something elsewhere.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub gone: BTreeSet<RunId>,
     /// Runs from before a restore that the log does not know, and that have not ended.
     pub strangers: BTreeSet<RunId>,
     /// Since when it is missed.

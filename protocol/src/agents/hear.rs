@@ -50,9 +50,15 @@ pub(super) fn hear(
         contact.missed = None;
         contact.begun.retain(|run| current.get(run).is_some_and(|no| state.jobs[*no].is_unconfirmed()));
         contact.ended.retain(|run, _| current.contains_key(run));
+        if !contact.gone.is_empty() {
+            let open = books::open_orders(state);
+            contact.gone.retain(|order| open.contains(order));
+        }
         let is_stranger = |report: &&RunReport| {
             let lives = !matches!(report.state, RunState::Ended(_));
-            lives && report.run.epoch() < state.cluster.epoch && !current.contains_key(&report.run)
+            let is_known =
+                current.get(&report.run).is_some_and(|no| !books::has_unknown_pods(state, &state.jobs[*no], report));
+            lives && report.run.epoch() < state.cluster.epoch && !is_known
         };
         // Only who acts on an answer of this epoch is sure not to begin what it was told in an earlier one.
         if request.answered.is_some_and(|answered| answered.epoch == state.cluster.epoch) {
@@ -101,13 +107,21 @@ fn of_run(
     if is_new_checkpoint(job, report, now) {
         say(Observation::Checkpointed);
     }
-    if let RunState::Ended(exit) = &report.state {
-        match end(state, contacts, who, job, report, exit) {
-            Some(ending) => say(observed(&ending)),
-            None => books::vacated(state, job, report.run, contacts)
-                .into_iter()
-                .for_each(|order| say(Observation::Vacated { order })),
+    let ending = match &report.state {
+        RunState::Ended(exit) => end(state, contacts, who, job, report, exit),
+        RunState::Prepared | RunState::Running | RunState::Stopping if report.gone.is_empty() => return,
+        RunState::Prepared | RunState::Running | RunState::Stopping => {
+            let open = books::open_orders_of(job);
+            let gone = report.gone.iter().filter(|order| open.contains(order));
+            contacts.get_mut(&who.name).into_iter().for_each(|contact| contact.gone.extend(gone.clone()));
+            None
         }
+    };
+    match ending {
+        Some(ending) => say(observed(&ending)),
+        None => books::vacated(state, job, report.run, contacts)
+            .into_iter()
+            .for_each(|order| say(Observation::Vacated { order })),
     }
 }
 
@@ -143,7 +157,7 @@ fn end(
     }
     // The first that failed by itself speaks for all: the others were told to stop because of it. So were those that had
     // been told to leave, because of something else.
-    let is_part = |contact: &Contact| books::has_gang(state, job, contact);
+    let is_part = |contact: &Contact| books::has_part(state, job, contact);
     let of_others = others().filter(|(_, contact)| is_part(contact));
     let endings = of_others.filter_map(|(_, contact)| contact.ended.get(&report.run));
     let mine = contacts.get(&who.name).is_none_or(is_part).then_some(&here);

@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 
 use agent::exit::Exit;
 use agent::message::FORMAT;
+use agent::message::Pod;
+use agent::message::RunReport;
 use agent::message::RunState;
 use agent::message::StopOrder;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
 use agent::message::Want;
+use agent::pods::Change;
 use agent::run::RunId;
 use agent::run::Version;
 use engine::job::phase::Phase;
@@ -22,7 +25,6 @@ use engine::unit::time::Timestamp;
 
 use crate::agents::books;
 use crate::agents::contact;
-use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Ending;
 use crate::agents::contact::Identity;
@@ -49,13 +51,17 @@ pub(super) fn tell(
 ) -> SyncAnswer {
     let current = books::current(state);
     let is_held = contact::is_held(state, contacts, serving);
-    let reported: BTreeMap<RunId, &RunState> = request.runs.iter().map(|report| (report.run, &report.state)).collect();
-    let has_begun = |run| matches!(reported.get(run), Some(RunState::Running | RunState::Stopping));
-    let (mut want, mut keep, mut stop) = (Vec::new(), Vec::new(), Vec::new());
+    let reported: BTreeMap<RunId, &RunReport> = request.runs.iter().map(|report| (report.run, report)).collect();
+    let has_begun = |report: &RunReport| matches!(report.state, RunState::Running | RunState::Stopping);
+    let (mut want, mut keep, mut change, mut stop) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (run, no) in &current {
         let (job, Some(contact)) = (&state.jobs[*no], contacts.get(&who.name)) else { continue };
-        let leaves = books::leaves_until(state, job, contact);
-        if contact.ended.contains_key(run) || (books::pods(state, job, contact).is_empty() && leaves.is_none()) {
+        let report = reported.get(run).copied();
+        // Pods come and go on an agent that lets them, and its part of the run stays meanwhile, though it may be empty.
+        let stays = request.changes && report.is_some_and(has_begun);
+        let leaves = books::leaves_until(state, job, contact).filter(|_| !stays);
+        let pods = books::pods(state, job, contact);
+        if contact.ended.contains_key(run) || (pods.is_empty() && leaves.is_none() && !stays) {
             continue;
         }
         let order = |kill_in_ms| StopOrder { run: *run, job: job.spec.id.to_string(), kill_in_ms };
@@ -66,12 +72,20 @@ pub(super) fn tell(
             stop.push(until(at));
         } else if has_failed(state, job, contacts, *run) {
             stop.push(order(REST_GRACE_MS));
-        } else if request.keeps && has_begun(run) {
-            // What it executes is not read for that: most runs of most exchanges only go on.
-            keep.push(*run);
-        } else if !(is_held && run.epoch() == state.cluster.epoch && !reported.contains_key(run)) {
-            let script = script(&job.spec.id).map(|text| sha256(text.as_bytes()));
-            want.extend(script.map(|script| wanted(state, job, *run, contact, script)));
+        } else {
+            let leave = books::leave_orders(state, job, contact, now);
+            let is_other =
+                |report: &RunReport| report.pods != pods.len() || books::has_unknown_pods(state, job, report);
+            if request.changes && (!leave.is_empty() || report.is_some_and(is_other)) {
+                change.push(Change { run: *run, pods: pods.clone(), leave });
+            }
+            if request.keeps && report.is_some_and(has_begun) {
+                // What it executes is not read for that: most runs of most exchanges only go on.
+                keep.push(*run);
+            } else if !(is_held && run.epoch() == state.cluster.epoch && report.is_none()) {
+                let script = script(&job.spec.id).map(|text| sha256(text.as_bytes()));
+                want.extend(script.map(|script| wanted(state, job, *run, pods, script)));
+            }
         }
     }
     let has_ended = |state: &RunState| matches!(state, RunState::Ended(_));
@@ -83,6 +97,7 @@ pub(super) fn tell(
         interval_ms: INTERVAL_MS,
         want,
         keep,
+        change,
         stop,
         forget: over.map(|report| report.run).collect(),
         offered: Vec::new(),
@@ -97,6 +112,7 @@ pub fn concerned<'a>(state: &State, contacts: &'a Contacts, events: &[Event]) ->
         if let Event::Started { job, .. }
         | Event::Evicted { job, .. }
         | Event::Resized { job, .. }
+        | Event::Grown { job, .. }
         | Event::Shrunk { job, .. } = event
         {
             return Some(*job);
@@ -113,7 +129,7 @@ pub fn concerned<'a>(state: &State, contacts: &'a Contacts, events: &[Event]) ->
 /// Whether a part of a run has ended otherwise than well: then the rest of it has to go. What was told to leave is no part.
 fn has_failed(state: &State, job: &Job, contacts: &Contacts, run: RunId) -> bool {
     let is_bad = |ending: &Ending| ending.told || ending.exit != Exit::Code(0);
-    let parts = contacts.values().filter(|contact| books::has_gang(state, job, contact));
+    let parts = contacts.values().filter(|contact| books::has_part(state, job, contact));
     parts.filter_map(|contact| contact.ended.get(&run)).any(is_bad)
 }
 
@@ -124,14 +140,14 @@ fn stop_after_ms(state: &State, job: &Job) -> Option<u64> {
     limits.filter_map(|after| u64::try_from(after.0).ok()).min()
 }
 
-fn wanted(state: &State, job: &Job, run: RunId, contact: &Contact, script: String) -> Want {
+fn wanted(state: &State, job: &Job, run: RunId, pods: Vec<Pod>, script: String) -> Want {
     let places = books::places(job);
     let leader = places.first().map(|at| state.nodes[at.node.at()].id.to_string());
     let revision = job.run_no().map_or(0, |no| no.revision);
     Want {
         run,
         job: job.spec.id.to_string(),
-        pods: books::pods(state, job, contact),
+        pods,
         world: u32::try_from(places.len()).unwrap_or(u32::MAX),
         leader: leader.unwrap_or_default(),
         port: PORT_FIRST + u16::try_from(revision % PORTS).unwrap_or_default(),

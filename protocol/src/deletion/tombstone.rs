@@ -125,6 +125,7 @@ impl Tombstone {
             version: Version { epoch: self.epoch, revision: self.revision },
             interval_ms: ASK_AGAIN.0.unsigned_abs(),
             want: Vec::new(),
+            change: Vec::new(),
             keep: Vec::new(),
             stop: stop.collect(),
             forget: ended.into_iter().map(|report| report.run).collect(),

@@ -6,6 +6,7 @@ use agent::message::Hello;
 use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
 use agent::message::Welcome;
+use engine::job::phase::Phase;
 use engine::job::phase::PodAt;
 use engine::message::envelope::Envelope;
 use engine::message::snapshot::Snapshot;
@@ -113,7 +114,13 @@ impl Authority {
         let (job, (pods, gpus)) = (format!("job-{}", self.n_jobs), shape);
         let pods = json!([{ "count": pods, "amount": { "gpu": gpus * 1_000 } }]);
         let module = if shape.0 > 1 { "EAS" } else { "DLC" };
-        let submit = json!({ "job": job, "quota": "q", "module": module, "pods": pods, "fault_tolerance": {} });
+        let mut submit = json!({ "job": job, "quota": "q", "module": module, "pods": pods, "fault_tolerance": {} });
+        if shape.0 > 1 {
+            // It is content with one, and takes more where there is room.
+            submit["min_pods"] = json!(1);
+            // One of them may come to its end, and another one fail: then it is queued again.
+            self.given_up.push(job.clone());
+        }
         self.send_noted(&json!({ "submit_job": submit }), &[NoteChange::Put(scripted(&job))]);
     }
 
@@ -137,13 +144,27 @@ impl Authority {
     /// A service gives up a pod.
     pub(crate) fn shrink(&mut self, at: u64, now: u64) {
         self.now = self.now.max(now);
+        self.resize(at, -1);
+    }
+
+    /// A service would have one more.
+    pub(crate) fn grow(&mut self, at: u64) {
+        self.resize(at, 1);
+    }
+
+    fn resize(&mut self, at: u64, difference: i64) {
         let Some(job) = self.nth(at) else { return };
-        let (pods, can_shrink) = self.read(|state| {
+        let (pods, can_resize) = self.read(|state| {
             let no = state.jobs.find(&job).expect("it runs");
-            (state.owed(no), check_resizable(state, no).is_ok())
+            (
+                (state.owed(no), state.owed(no) + state.jobs[no].spec.shape.extra_pods()),
+                check_resizable(state, no).is_ok(),
+            )
         });
-        if can_shrink && pods > 1 {
-            self.send(&json!({ "resize_job": { "job": job, "pods": pods - 1 } }));
+        let (owed, accepted) = (pods.0, i64::from(pods.1) + difference);
+        if can_resize && (1..=6).contains(&accepted) {
+            let owed = i64::from(owed).min(accepted);
+            self.send(&json!({ "resize_job": { "job": job, "pods": accepted, "min_pods": owed } }));
         }
     }
 
@@ -245,7 +266,13 @@ impl Authority {
                 let placed = job.placed().filter(|_| job.run_no().is_some());
                 let gang = placed.into_iter().flat_map(|placed| placed.pods.iter());
                 let leaving = job.run.iter().flat_map(|run| &run.leaving).flat_map(|leaving| &leaving.pods);
-                gang.chain(leaving).copied().collect()
+                let extra = match &job.phase {
+                    Phase::Running { extra, .. } => &**extra,
+                    Phase::Stopping(stopping) => &*stopping.extra,
+                    Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => &[],
+                };
+                let extra = extra.iter().filter_map(|pod| pod.at);
+                gang.chain(leaving).copied().chain(extra).collect()
             };
             let places = state.jobs.iter().flat_map(|(_, job)| of_job(job));
             let gpus =

@@ -14,6 +14,8 @@ mod flaw;
 mod machine;
 #[path = "../../../agent/tests/simulation/oracle.rs"]
 mod oracle;
+#[path = "../../../agent/tests/simulation/pods.rs"]
+mod pods;
 #[path = "../../../agent/tests/simulation/random.rs"]
 mod random;
 #[path = "../../../agent/tests/simulation/world.rs"]
@@ -25,7 +27,7 @@ use crate::flaw::Flaw;
 use crate::oracle::Oracle;
 use crate::world::World;
 
-const SEEDS: u64 = 150;
+const SEEDS: u64 = 400;
 const STEPS: u32 = 300;
 
 /// A whole history, and what the onlooker saw of it.
@@ -74,4 +76,9 @@ fn a_run_that_is_lost_while_it_lives_is_seen() {
 #[test]
 fn what_is_given_out_too_early_after_a_restore_is_seen() {
     seen(Flaw::GrantsAfterRestore, "R");
+}
+
+#[test]
+fn pods_that_are_gone_too_early_are_seen() {
+    seen(Flaw::GoneBeforeGone, "R");
 }

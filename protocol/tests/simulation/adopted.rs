@@ -81,8 +81,16 @@ fn told_beside(desk: &mut Desk, who: &Identity, offered: Vec<Offered>, runs: Vec
     let before = desk.cluster.mark().expect("it is read").seq;
     let node = NodeReport { node: "n1".to_owned(), gpus: 8, status: NodeStatus::Ready, reason: None };
     let incarnation = desk.contacts[AGENT].incarnation;
-    let request =
-        SyncRequest { format: FORMAT, incarnation, answered: None, nodes: vec![node], runs, keeps: true, offered };
+    let request = SyncRequest {
+        format: FORMAT,
+        incarnation,
+        answered: None,
+        nodes: vec![node],
+        runs,
+        keeps: true,
+        changes: false,
+        offered,
+    };
     let heard = desk.cluster.sync(&mut desk.contacts, who, &request, desk.now).expect("it is heard");
     let rows = desk.cluster.mark().expect("it is read").seq - before;
     assert_eq!(rows, heard.done.len() as u64, "each row is told of");

@@ -219,6 +219,7 @@ fn another_process_another_store_and_another_node_are_refused() {
             nodes: vec![node(name)],
             runs: Vec::new(),
             keeps: true,
+            changes: false,
             offered: Vec::new(),
         };
         let heard = desk.cluster.sync(&mut desk.contacts, who, &request, desk.now);

@@ -261,6 +261,9 @@ fn agents_are_told_to_stop_what_lives_and_to_forget_the_rest() {
         since_ms: 0,
         log_bytes: 0,
         checkpoint_ms: None,
+        pods: 1,
+        places: Vec::new(),
+        gone: Vec::new(),
     };
     let runs =
         vec![report(1, RunState::Running), report(2, RunState::Ended(Exit::Code(0))), report(3, RunState::Prepared)];
@@ -272,6 +275,7 @@ fn agents_are_told_to_stop_what_lives_and_to_forget_the_rest() {
         nodes: Vec::new(),
         runs,
         keeps: true,
+        changes: false,
         offered: Vec::new(),
     };
     let answer = tombstone.farewell(&request);

@@ -145,8 +145,16 @@ impl Desk {
         let nodes = vec![NodeReport { node, gpus: 8, status: NodeStatus::Ready, reason: None }];
         let epoch = self.cluster.with_state(|state| state.cluster.epoch).expect("it is read");
         let answered = Some(Version { epoch, revision: before.revision });
-        let request =
-            SyncRequest { format: FORMAT, incarnation, answered, nodes, runs, keeps: true, offered: Vec::new() };
+        let request = SyncRequest {
+            format: FORMAT,
+            incarnation,
+            answered,
+            nodes,
+            runs,
+            keeps: true,
+            changes: false,
+            offered: Vec::new(),
+        };
         let heard = self.cluster.sync(&mut self.contacts, &who(agent), &request, self.now);
         let heard = heard.map_err(|unheard| words(&unheard))?;
         let after = self.cluster.mark().expect("it is read");
@@ -204,7 +212,18 @@ pub(crate) fn words(unheard: &Unheard) -> String {
 
 pub(crate) fn run(run: RunId, job: &str, state: RunState) -> RunReport {
     let job = job.to_owned();
-    RunReport { run, job, state, told: false, since_ms: 0, log_bytes: 0, checkpoint_ms: None }
+    RunReport {
+        run,
+        job,
+        state,
+        told: false,
+        since_ms: 0,
+        log_bytes: 0,
+        checkpoint_ms: None,
+        pods: 1,
+        places: Vec::new(),
+        gone: Vec::new(),
+    }
 }
 
 pub(crate) fn exited(of: RunId, job: &str, code: i32, told: bool) -> RunReport {

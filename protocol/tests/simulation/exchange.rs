@@ -60,6 +60,7 @@ fn what_goes_on_is_not_read_and_told_again() {
         nodes: Vec::new(),
         runs,
         keeps: false,
+        changes: false,
         offered: Vec::new(),
     };
     let heard = desk.cluster.sync(&mut desk.contacts, &who("of-n1"), &request, desk.now).expect("it is heard");

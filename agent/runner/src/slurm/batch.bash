@@ -1,7 +1,7 @@
 # It watches over the pods of a run that are on this node, and records their end. Whatever becomes of the agent and of
 # Slurm's controller meanwhile, an order that stands in stop-in is carried out.
 set -m
-told=0 order='' kill_at='' term_at='' heard='' next_look=0 next_sign=0 bad=''
+told=0 order='' leave='' kill_at='' term_at='' heard='' next_look=0 next_sign=0 bad=''
 trap 'next_look=0' USR2
 # Slurm sends it to everything in the job. The pods end by it, and how is to be recorded.
 trap : TERM
@@ -11,7 +11,7 @@ exec {nap}<> <(:)
 moment() { local up; read -r up _ < /proc/uptime; now=$((10#${up/./} * 10)); }
 # A file that is there whole or not at all.
 put() { printf '%s\n' "$2" > ".$1.$SLURM_JOB_ID" && mv -f ".$1.$SLURM_JOB_ID" "$1"; }
-finish() { put "exit-$node" "$1"; exit "$2"; }
+finish() { put "exit-$part" "$1"; exit "$2"; }
 to_groups() { local pid; for pid in "${pids[@]}"; do kill -s "$1" -- "-$pid" 2> /dev/null; done; }
 
 # Begins to stop, or stops sooner.
@@ -19,7 +19,7 @@ stop_within() {
   local due=$((now + $1)) pid
   if [ -z "$kill_at" ]; then
     told=1 kill_at=$due term_at=$now
-    : > "asked-$node"
+    : > "asked-$part"
     if [ -n "$checkpoint_signal" ] && [ "$1" -gt 0 ]; then
       for pid in "${pids[@]}"; do kill -s "$checkpoint_signal" "$pid" 2> /dev/null; done
       term_at=$((now + $1 / 2))
@@ -34,6 +34,8 @@ look() {
   next_look=$((now + 2000))
   read -r said < stop-in
   if [ -n "$said" ] && [ "$said" != "$order" ]; then order=$said; stop_within "$said"; fi
+  said='' ; read -r said < "leave-$part"
+  if [ -n "$said" ] && [ "$said" != "$leave" ]; then leave=$said; stop_within "$said"; fi
   if [ -n "$stop_after" ]; then
     said='' ; read -r said < ../../heard
     if [ "$said" != "$heard" ]; then heard=$said heard_at=$now; fi
@@ -42,7 +44,7 @@ look() {
 } 2> /dev/null
 
 carry_out_stop() {
-  if [ -n "$term_at" ] && { [ "$now" -ge "$term_at" ] || [ "$now" -ge "$kill_at" ] || [ checkpoint -nt "asked-$node" ]; }; then
+  if [ -n "$term_at" ] && { [ "$now" -ge "$term_at" ] || [ "$now" -ge "$kill_at" ] || [ checkpoint -nt "asked-$part" ]; }; then
     term_at=''
     to_groups TERM
   fi
@@ -75,15 +77,22 @@ pids=() codes=()
 for at in "${!gpus[@]}"; do
   mine=("${devices[@]:0:gpus[at]}") devices=("${devices[@]:gpus[at]}")
   visible=$(IFS=,; echo "${mine[*]}")
-  CUDA_VISIBLE_DEVICES=$visible "pod_$at" < /dev/null &
+  if [ -n "${tags[at]}" ]; then
+    # One file is what all of them print: each line says whose it is.
+    CUDA_VISIBLE_DEVICES=$visible "pod_$at" < /dev/null > >(exec sed -u "s/^/${tags[at]}/") 2>&1 &
+  else
+    CUDA_VISIBLE_DEVICES=$visible "pod_$at" < /dev/null &
+  fi
   pids+=($!)
 done
 while collect; [ "$living" -gt 0 ] && [ -z "$bad" ]; do
   moment
-  if [ "$now" -ge "$next_sign" ]; then put "alive-$node" "$now"; next_sign=$((now + 10000)); fi
+  if [ "$now" -ge "$next_sign" ]; then put "alive-$part" "$now"; next_sign=$((now + 10000)); fi
   if [ "$now" -ge "$next_look" ]; then look; fi
   if [ -n "$kill_at" ]; then carry_out_stop; fi
   read -rt 0.1 -u "$nap"
 done
 to_groups KILL
+# What they have printed last is on its way.
+if [ -n "${tags[0]}" ]; then read -rt 0.2 -u "$nap"; fi
 finish "code $told ${bad:-0}" "${bad:-0}"

@@ -8,6 +8,7 @@ use crate::folder::Folder;
 use crate::folder::Work;
 use crate::processes::RUN;
 use crate::processes::STORE;
+use crate::slurm::portion::Portion;
 
 /// What every batch script does, after what is its own.
 const REST: &str = include_str!("batch.bash");
@@ -15,13 +16,13 @@ const REST: &str = include_str!("batch.bash");
 /// What people have submitted themselves stands below its first lines in the very script that runs.
 const OWN: &str = r#"$tidegate_with <(tail -n "+$tidegate_from" "$0") "${arguments[@]}""#;
 
-/// The batch script of the pods on a node. Its first line is the claim: who comes later, be it a second job that was
+/// The batch script of a part. Its first line is the claim: who comes later, be it a second job that was
 /// submitted for the same part, ends there.
-pub(super) fn text(folder: &Folder, work: &Work, store: &str, node: &str) -> String {
+pub(super) fn text(folder: &Folder, work: &Work, store: &str, portion: &Portion) -> String {
     let Work { want, script } = work;
-    let pods: Vec<&Pod> = want.pods.iter().filter(|pod| pod.node == node).collect();
+    let Portion { name: part, node, pods, .. } = portion;
     let path = folder.path.display().to_string();
-    let claim = quoted(&format!("claim-{node}"));
+    let claim = quoted(&format!("claim-{part}"));
     let is_adopted = script.adopted.is_some();
     let mut lines = vec!["#!/bin/bash".to_owned()];
     if is_adopted {
@@ -36,10 +37,14 @@ pub(super) fn text(folder: &Folder, work: &Work, store: &str, node: &str) -> Str
     lines.extend([
         set("folder", &path),
         set("node", node),
+        set("part", part),
         set("checkpoint_signal", script.checkpoint.map_or("", name)),
         set("stop_after", &want.stop_after_ms.map_or_else(String::new, |after| after.to_string())),
         format!("gpus=({})", pods.iter().map(|pod| pod.gpus.len().to_string()).collect::<Vec<_>>().join(" ")),
     ]);
+    let is_alone = |pod: &Pod| want.world == 1 && pod.rank == 0;
+    let tag = |pod: &Pod| if is_alone(pod) { "''".to_owned() } else { quoted(&format!("[{}] ", pod.rank)) };
+    lines.push(format!("tags=({})", pods.iter().map(tag).collect::<Vec<_>>().join(" ")));
     if !is_adopted {
         let program = script.command.first().map_or("", String::as_str);
         lines.extend([set("directory", directory), set("program", program)]);
@@ -55,7 +60,7 @@ pub(super) fn text(folder: &Folder, work: &Work, store: &str, node: &str) -> Str
             (RUN, folder.run.to_string()),
             (STORE, store.to_owned()),
             ("TIDEGATE_JOB", want.job.clone()),
-            ("TIDEGATE_NODE", node.to_owned()),
+            ("TIDEGATE_NODE", node.clone()),
             ("TIDEGATE_CHECKPOINT", folder.file("checkpoint").display().to_string()),
             ("RANK", pod.rank.to_string()),
             ("WORLD_SIZE", want.world.to_string()),

@@ -1,12 +1,13 @@
-//! The parts of a run: what of it is on one node. Each is a job of Slurm, with files of its own in the run's folder.
+//! The parts of a run: what of it is one job of Slurm, with files of its own in the run's folder. NAME is that of its node, and
+//! for pods that have joined later one of their own.
 //!
 //! | file | what it says | made by |
 //! |---|---|---|
-//! | `claim-NODE` | its maker has begun the part, or has ruled it out | the batch script's first line, or the agent |
-//! | `alive-NODE` | changes while the batch script lives | the batch script |
-//! | `exit-NODE` | how the part ended | the batch script, or the agent where Slurm has killed that |
-//! | `stop-in` | within how many milliseconds it has to end; empty before | the agent |
-//! | `log-0...`, `out-NODE` | what the first pod's node prints, and what others do | Slurm |
+//! | `claim-NAME` | its maker has begun the part, or has ruled it out | the batch script's first line, or the agent |
+//! | `alive-NAME` | changes while the batch script lives | the batch script |
+//! | `exit-NAME` | how the part ended | the batch script, or the agent where Slurm has killed that |
+//! | `stop-in`, `leave-NAME` | within how many milliseconds the run, or the part, has to end; empty before | the agent |
+//! | `log-0...`, `out-NAME` | what the first pod's node prints, and what others do | Slurm |
 
 use std::fs;
 use std::fs::File;
@@ -21,6 +22,8 @@ use crate::stored;
 
 /// What a claim says that stands for "never".
 const NEVER: &str = "never";
+/// The file by which all parts of a run are ordered to end.
+pub(super) const STOP: &str = "stop-in";
 /// How shells tell of a signal: this and its number.
 const SIGNALS: std::ops::RangeInclusive<i32> = 129..=192;
 
@@ -129,9 +132,9 @@ pub(super) fn note_end(folder: &Folder, node: &str, signal: i32, told: bool) -> 
 }
 
 /// Says that a part is lost.
-pub(super) fn note_lost(folder: &Folder, node: &str) -> io::Result<()> {
+pub(super) fn note_lost(folder: &Folder, name: &str, node: &str) -> io::Result<()> {
     let reason = format!("Slurm lost its job on {node}, and nothing of it has been seen since");
-    stored::replace(&folder.file(&format!("exit-{node}")), &format!("lost 0 {reason}"))
+    stored::replace(&folder.file(&format!("exit-{name}")), &format!("lost 0 {reason}"))
 }
 
 /// The words `code`, `command` and `command` and `lost` begin what is said, then whether it was told to stop.
@@ -155,17 +158,17 @@ pub(super) fn sign_of_life(folder: &Folder, node: &str) -> io::Result<Option<Str
     stored::read(&folder.file(&format!("alive-{node}")))
 }
 
-/// Orders the parts to end within so long. The file is written in place: shared file systems show who opens it what it
+/// Orders all parts to end within so long, or one of them by its own file. The file is written in place: shared file systems show who opens it what it
 /// says now, but may hide for a while that a file is new.
-pub(super) fn order_stop(folder: &Folder, within_ms: u64) -> io::Result<()> {
-    let mut file = File::options().write(true).create(true).truncate(true).open(folder.file("stop-in"))?;
+pub(super) fn order_stop(folder: &Folder, file: &str, within_ms: u64) -> io::Result<()> {
+    let mut file = File::options().write(true).create(true).truncate(true).open(folder.file(file))?;
     file.write_all(format!("{within_ms}\n").as_bytes())?;
     file.sync_all()
 }
 
-/// Makes the file of that order, which says nothing yet.
-pub(super) fn make_room_for_stop(folder: &Folder) -> io::Result<()> {
-    File::options().append(true).create(true).open(folder.file("stop-in")).map(drop)
+/// Makes the file of such an order, which says nothing yet.
+pub(super) fn make_room(folder: &Folder, file: &str) -> io::Result<()> {
+    File::options().append(true).create(true).open(folder.file(file)).map(drop)
 }
 
 /// For how long a file has been as it is, in milliseconds.

@@ -12,14 +12,15 @@ const WORD: &str = "tidegate";
 /// Number, state, reason, comment: the comment last, since it may have any letters.
 const FORMAT: &str = "%i|%T|%r|%k";
 
-/// A job of Slurm that an agent submitted: a part of a run, on one node.
+/// A job of Slurm that an agent submitted: a part of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SlurmJob {
     pub(super) id: String,
     pub(super) state: String,
     pub(super) reason: String,
     pub(super) run: RunId,
-    pub(super) node: String,
+    /// The name of the part.
+    pub(super) part: String,
     /// Whether people have submitted it themselves.
     pub(super) is_adopted: bool,
 }
@@ -49,8 +50,8 @@ impl SlurmJob {
 }
 
 /// What names a part to Slurm, and to people who look at the queue.
-pub(super) fn comment(store: &str, run: RunId, node: &str) -> String {
-    format!("{WORD} {store} {run} {node}")
+pub(super) fn comment(store: &str, run: RunId, part: &str) -> String {
+    format!("{WORD} {store} {run} {part}")
 }
 
 /// The jobs of a store that Slurm knows, ended ones included as long as it remembers them.
@@ -63,10 +64,10 @@ fn job(store: &str, line: &str) -> Option<SlurmJob> {
     let mut fields = line.splitn(4, '|');
     let (id, state, reason, comment) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
     let mut words = comment.split_whitespace();
-    let (word, of, run, node) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let (word, of, run, part) = (words.next()?, words.next()?, words.next()?, words.next()?);
     (word == WORD && of == store && words.next().is_none()).then_some(())?;
     let (id, state, reason) = (id.to_owned(), state.to_owned(), reason.to_owned());
-    Some(SlurmJob { id, state, reason, run: RunId::parse(run)?, node: node.to_owned(), is_adopted: false })
+    Some(SlurmJob { id, state, reason, run: RunId::parse(run)?, part: part.to_owned(), is_adopted: false })
 }
 
 #[cfg(test)]
@@ -80,7 +81,7 @@ mod tests {
         let run = RunId::parse("0-12").expect("it is one");
         let line = |comment: &str| format!("7|RUNNING|None|{comment}");
         let seen = job("abc", &line(&comment("abc", run, "n1"))).expect("it is one of ours");
-        assert_eq!((seen.id.as_str(), seen.run, seen.node.as_str(), seen.is_live()), ("7", run, "n1", true));
+        assert_eq!((seen.id.as_str(), seen.run, seen.part.as_str(), seen.is_live()), ("7", run, "n1", true));
         for other in
             ["", "(null)", "tidegate", "tidegate xyz 0-12 n1", "tidegate abc 012 n1", "tidegate abc 0-12 n1 more"]
         {

@@ -14,6 +14,7 @@ use agent::seen::Seen;
 
 use crate::clock;
 use crate::folder::Folder;
+use crate::folder::Held;
 use crate::folder::Order;
 use crate::folder::Work;
 use crate::log;
@@ -24,6 +25,8 @@ use crate::slurm::batch;
 use crate::slurm::part;
 use crate::slurm::part::Part;
 use crate::slurm::part::PartEnd;
+use crate::slurm::portion;
+use crate::slurm::portion::Portion;
 use crate::slurm::queue;
 use crate::slurm::view::View;
 use crate::store::Store;
@@ -32,7 +35,7 @@ use crate::stored;
 /// How long the rest of a run may take to stop when one of its parts has failed.
 const REST_GRACE_MS: u64 = 30_000;
 /// How long after its deadline a run is killed by Slurm, if its batch script has not done so.
-const KILL_LATE_MS: u64 = 5_000;
+pub(super) const KILL_LATE_MS: u64 = 5_000;
 /// How long we wait for the last word of a batch script: shared file systems may show it late.
 const LAST_WORD_MS: u64 = 5_000;
 /// How long nothing of a batch script is seen that Slurm does not know any more, until it is gone.
@@ -90,16 +93,20 @@ impl Runs {
         self.view.refresh(&self.store.name);
     }
 
-    /// The parts of a run as they are, by their nodes.
-    fn parts(&self, folder: &Folder, work: &Work) -> io::Result<Vec<(String, Part)>> {
-        let (open, want) = (self.open(folder, work), &work.want);
-        let mut parts: Vec<(String, Part)> = Vec::new();
-        for pod in &want.pods {
-            if parts.iter().all(|(node, _)| *node != pod.node) {
-                let part = Part::of(&open, &pod.node, &self.view.of_part(want.run, &pod.node))?;
-                parts.push((pod.node.clone(), part));
-            }
-        }
+    /// The parts of a run as they are.
+    pub(super) fn parts(&self, folder: &Folder, work: &Work) -> io::Result<Vec<(Portion, Part)>> {
+        let (open, run) = (self.open(folder, work), work.want.run);
+        let part = |portion: Portion| {
+            let part = Part::of(&open, &portion.name, &self.view.of_part(run, &portion.name))?;
+            Ok((portion, part))
+        };
+        portion::all(folder, &work.want)?.into_iter().map(part).collect()
+    }
+
+    /// Those that have not been told to leave: they speak for the run.
+    fn staying(&self, folder: &Folder, work: &Work) -> io::Result<Vec<(Portion, Part)>> {
+        let mut parts = self.parts(folder, work)?;
+        parts.retain(|(portion, _)| portion.leaves.is_none());
         Ok(parts)
     }
 
@@ -111,14 +118,15 @@ impl Runs {
             return Ok(());
         }
         let open = self.open(folder, &work);
-        for (node, part) in self.parts(folder, &work)? {
+        self.turn_over(folder, &work)?;
+        for (portion, part) in self.parts(folder, &work)? {
             if let Part::Gone(job) = part {
                 // One that Slurm has queued again by itself is over too, and what it had may live on a node that is lost.
                 let is_killed = job.is_some_and(|job| !job.is_given_up() && !job.is_adopted);
-                self.tend_gone(folder, &open, &node, is_killed)?;
+                self.tend_gone(folder, &open, &portion, is_killed)?;
             }
         }
-        let parts = self.parts(folder, &work)?;
+        let parts = self.staying(folder, &work)?;
         let refusal = parts.iter().find_map(|(_, part)| match part {
             Part::Refused(reason) => Some(reason.clone()),
             Part::Absent | Part::Queued | Part::Buried | Part::Live | Part::Gone(_) | Part::Ended(_) => None,
@@ -145,9 +153,10 @@ impl Runs {
 
     /// A part whose job is over and whose batch script has not told its end: Slurm has killed it, or has lost it. What it
     /// has lost may still live, and is ended by its batch script, which finds the order.
-    fn tend_gone(&mut self, folder: &Folder, open: &Folder, node: &str, is_killed: bool) -> io::Result<()> {
-        let sign = part::sign_of_life(open, node)?;
-        let key = (folder.run, node.to_owned());
+    fn tend_gone(&mut self, folder: &Folder, open: &Folder, portion: &Portion, is_killed: bool) -> io::Result<()> {
+        let Portion { name, node, leaves, .. } = portion;
+        let sign = part::sign_of_life(open, name)?;
+        let key = (folder.run, name.clone());
         let (last, since) = self.signs.entry(key).or_insert_with(|| (sign.clone(), self.view.at));
         if *last != sign {
             (*last, *since) = (sign, self.view.at);
@@ -155,9 +164,9 @@ impl Runs {
         // What Slurm said before is from long ago if it is silent now.
         let unseen_for = self.view.at.saturating_sub(*since);
         if is_killed && unseen_for >= LAST_WORD_MS {
-            part::note_end(open, node, SIGKILL, folder.kill_at()?.is_some())?;
+            part::note_end(open, name, SIGKILL, leaves.is_some() || folder.kill_at()?.is_some())?;
         } else if !is_killed && unseen_for >= LOST_AFTER_MS && self.view.hears(node) {
-            part::note_lost(open, node)?;
+            part::note_lost(open, name, node)?;
         }
         Ok(())
     }
@@ -171,9 +180,9 @@ impl Runs {
         within_ms: u64,
     ) -> io::Result<()> {
         let open = self.open(folder, work);
-        for (node, part) in self.parts(folder, work)? {
+        for (portion, part) in self.parts(folder, work)? {
             if part.is_unclaimed() {
-                part::bury(&open, &node)?;
+                part::bury(&open, &portion.name)?;
             }
         }
         let parts = self.parts(folder, work)?;
@@ -185,7 +194,7 @@ impl Runs {
         let kill_at = clock::now().saturating_add(within_ms);
         if folder.kill_at()?.is_none_or(|earlier| kill_at < earlier) {
             stored::replace(&folder.file("stop"), &kill_at.to_string())?;
-            part::order_stop(&open, within_ms)?;
+            part::order_stop(&open, part::STOP, within_ms)?;
             self.signal(folder, work, &["--batch", "--signal=USR2"]);
         }
         Ok(())
@@ -204,25 +213,30 @@ impl Runs {
     /// Has Slurm signal the jobs of a run, or cancel them if nothing is said of how. Their name is said as well: a number may
     /// be another's by now.
     fn signal(&self, folder: &Folder, work: &Work, how: &[&str]) {
-        let name = match work.script.adopted {
-            Some(_) => "--state=RUNNING".to_owned(),
-            None => format!("--name={}", name(&work.want)),
-        };
+        let name = Self::named(work);
         for job in self.view.of_run(folder.run).iter().filter(|job| job.is_live()) {
             // The batch script finds the order by itself, what is late is signalled again, and what has ended needs nothing.
             drop(ask("scancel", how.iter().copied().chain(["--quiet", &name, &job.id])));
         }
     }
 
+    /// What tells a run's jobs from others' which have their numbers by now.
+    pub(super) fn named(work: &Work) -> String {
+        match work.script.adopted {
+            Some(_) => "--state=RUNNING".to_owned(),
+            None => format!("--name={}", name(&work.want)),
+        }
+    }
+
     /// Submits the parts of a run for which Slurm has no job.
     pub(super) fn submit_absent(&mut self, folder: &Folder, work: &Work) -> io::Result<()> {
-        for (node, part) in self.parts(folder, work)? {
-            let submitted = self.submitted.get(&(work.want.run, node.clone()));
+        for (portion, part) in self.staying(folder, work)? {
+            let submitted = self.submitted.get(&(work.want.run, portion.name.clone()));
             // Whether it is there now, only a later look at the queue tells.
             if part == Part::Absent && submitted.is_none_or(|at| *at < self.view.at) {
                 match &work.script.adopted {
-                    Some(mark) => self.start_held(folder, work, mark, &node)?,
-                    None => self.submit(folder, work, &node)?,
+                    Some(mark) => self.start_held(folder, work, mark, &portion)?,
+                    None => self.submit(folder, work, &portion)?,
                 }
             }
         }
@@ -230,7 +244,7 @@ impl Runs {
     }
 
     /// Has Slurm start a job that somebody has submitted there. The agent's name stands before its mark.
-    fn start_held(&mut self, folder: &Folder, work: &Work, mark: &str, node: &str) -> io::Result<()> {
+    fn start_held(&mut self, folder: &Folder, work: &Work, mark: &str, portion: &Portion) -> io::Result<()> {
         let Some(adoption) = &self.adoption else {
             return Err(io::Error::other("this agent adopts no jobs; start it with --adopt"));
         };
@@ -238,9 +252,9 @@ impl Runs {
         let held = self.view.held.iter().find(|held| held.mark == mark);
         let held = held.ok_or_else(|| io::Error::other("Slurm has no such job any more"))?;
         adoption.make_room(folder.run)?;
-        let batch = batch::text(&self.open(folder, work), work, &self.store.name, node);
-        adoption.start(held, &self.store.name, folder.run, node, &batch)?;
-        self.submitted.insert((work.want.run, node.to_owned()), clock::now());
+        let batch = batch::text(&self.open(folder, work), work, &self.store.name, portion);
+        adoption.start(held, &self.store.name, folder.run, &portion.node, &batch)?;
+        self.submitted.insert((work.want.run, portion.name.clone()), clock::now());
         Ok(())
     }
 
@@ -256,13 +270,14 @@ impl Runs {
         Ok(busy)
     }
 
-    fn submit(&mut self, folder: &Folder, work: &Work, node: &str) -> io::Result<()> {
-        let want = &work.want;
-        let batch = folder.file(&format!("batch-{node}"));
-        fs::write(&batch, batch::text(folder, work, &self.store.name, node))?;
-        let is_first = want.pods.iter().min_by_key(|pod| pod.rank).is_some_and(|pod| pod.node == node);
-        let output = folder.file(&if is_first { log::first_name() } else { format!("out-{node}") });
-        let gpus: usize = want.pods.iter().filter(|pod| pod.node == node).map(|pod| pod.gpus.len()).sum();
+    fn submit(&mut self, folder: &Folder, work: &Work, portion: &Portion) -> io::Result<()> {
+        let (want, Portion { name: part, node, pods, .. }) = (&work.want, portion);
+        let batch = folder.file(&format!("batch-{part}"));
+        fs::write(&batch, batch::text(folder, work, &self.store.name, portion))?;
+        part::make_room(folder, &portion.order_file())?;
+        let is_first = want.pods.iter().min_by_key(|pod| pod.rank).is_some_and(|first| pods.contains(first));
+        let output = folder.file(&if is_first { log::first_name() } else { format!("out-{part}") });
+        let gpus: usize = pods.iter().map(|pod| pod.gpus.len()).sum();
         let mut arguments = vec!["--parsable".to_owned(), "--no-requeue".to_owned(), "--nodes=1".to_owned()];
         // A second job for the same part writes nothing, and must not drop what the first one has written.
         arguments.push("--open-mode=append".to_owned());
@@ -270,13 +285,13 @@ impl Runs {
         arguments.extend((gpus > 0).then(|| format!("--gres=gpu:{gpus}")));
         arguments.push(format!("--nodelist={node}"));
         arguments.push(format!("--job-name={}", name(want)));
-        arguments.push(format!("--comment={}", queue::comment(&self.store.name, want.run, node)));
+        arguments.push(format!("--comment={}", queue::comment(&self.store.name, want.run, part)));
         arguments.push(format!("--chdir={}", folder.path.display()));
         arguments.push(format!("--output={}", output.display()));
         arguments.push(batch.display().to_string());
         let answer = ask("sbatch", arguments.iter().map(String::as_str));
         // It may have come to be all the same: whether it has, the next look at the queue tells.
-        self.submitted.insert((want.run, node.to_owned()), clock::now());
+        self.submitted.insert((want.run, part.clone()), clock::now());
         answer.map(drop)
     }
 
@@ -293,13 +308,17 @@ impl Runs {
         let (phase, since) = if let Some(record) = ended {
             (Phase::Ended(record.exit), record.at)
         } else {
-            let begun = parts.iter().filter_map(|(node, _)| part::age(&open, &format!("claim-{node}"))).max();
+            let begun = parts.iter().filter_map(|(of, _)| part::age(&open, &format!("claim-{}", of.name))).max();
             (phase(&parts, kill_at), clock::now().saturating_sub(begun.unwrap_or_default()))
         };
+        let told_pods = folder.told_pods()?;
+        let Held { pods, gone } = portion::held(&parts, told_pods.as_ref());
         Ok(Seen {
             job,
             stop_after_ms: want.as_ref().and_then(|want| want.stop_after_ms),
-            pods: want.map(|want| want.pods).unwrap_or_default(),
+            pods: told_pods.as_ref().map_or_else(|| pods.clone(), |told| told.with(&pods)),
+            told_pods,
+            gone,
             since,
             log_bytes: log::bytes(&folder.path)?,
             checkpoint: open.checkpoint(),
@@ -310,13 +329,14 @@ impl Runs {
 }
 
 /// How far a run is that has not ended as a whole.
-fn phase(parts: &[(String, Part)], kill_at: Option<u64>) -> Phase {
+fn phase(parts: &[(Portion, Part)], kill_at: Option<u64>) -> Phase {
     let any = |is_so: fn(&Part) -> bool| parts.iter().any(|(_, part)| is_so(part));
     if any(Part::is_lost) {
         return Phase::Orphaned;
     }
     // What Slurm has not begun, or has forgotten before that, is still to be started.
-    let is_to_start = kill_at.is_none() && any(Part::is_unclaimed);
+    let first = |(of, part): &(Portion, Part)| of.is_first && of.leaves.is_none() && part.is_unclaimed();
+    let is_to_start = kill_at.is_none() && parts.iter().any(first);
     let has_begun = any(Part::is_live) || any(|part| ended(part).is_some());
     if has_begun && !is_to_start { Phase::Running { kill_at } } else { Phase::Prepared }
 }

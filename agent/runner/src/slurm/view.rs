@@ -63,8 +63,8 @@ impl View {
     }
 
     /// Slurm's jobs for a part, the newest first: of two that were submitted for one, the first one ran.
-    pub(super) fn of_part(&self, run: RunId, node: &str) -> Vec<&SlurmJob> {
-        self.jobs.iter().filter(|job| job.run == run && job.node == node).collect()
+    pub(super) fn of_part(&self, run: RunId, name: &str) -> Vec<&SlurmJob> {
+        self.jobs.iter().filter(|job| job.run == run && job.part == name).collect()
     }
 
     /// Slurm's jobs for a run.
@@ -95,7 +95,7 @@ fn jobs(store: &str, partition: Option<&str>) -> io::Result<(Vec<SlurmJob>, Vec<
     jobs.extend(with_run.filter_map(|held| {
         let (run, node) = held.run.clone()?;
         let HeldJob { id, state, reason, .. } = held.clone();
-        Some(SlurmJob { id, state, reason, run, node, is_adopted: true })
+        Some(SlurmJob { id, state, reason, run, part: node, is_adopted: true })
     }));
     Ok((jobs, held))
 }

@@ -17,6 +17,8 @@ mod flaw;
 mod link;
 #[path = "../../../tests/simulation/random.rs"]
 mod random;
+#[path = "../../../tests/simulation/scale.rs"]
+mod scale;
 mod service;
 mod work;
 
@@ -227,5 +229,12 @@ fn check(folder: &Path, service: &Service) -> String {
     let unreported: Vec<_> = runs.iter().filter(|run| !reported.contains(**run)).collect();
     assert!(unreported.is_empty(), "never reported: {unreported:?}");
     assert!(runs.len() as u64 > service.n_ended() / 3, "hardly anything was started");
-    format!("{} runs ended, {} of them had started {} pods", reported.len(), runs.len(), starts.len())
+    let (joined, left) = service.turnover();
+    assert!(joined > 0 && left > 0, "{joined} pods joined runs that went on, and {left} left them");
+    let n_started = starts.len();
+    let n_runs = runs.len();
+    format!(
+        "{} runs ended, {n_runs} of them had started {n_started} pods; {joined} pods joined, {left} left",
+        reported.len()
+    )
 }

@@ -11,6 +11,7 @@ use std::sync::MutexGuard;
 
 use agent::message::RunState;
 use agent::message::SyncRequest;
+use agent::pods::Change;
 use runner::clock;
 
 use crate::authority::Authority;
@@ -24,6 +25,9 @@ struct Inside {
     random: Random,
     /// Every run of which an agent said that it has ended.
     reported: BTreeSet<String>,
+    /// How many pods were asked to join, and the orders to leave that were followed.
+    left: BTreeSet<String>,
+    joined: usize,
 }
 
 pub(crate) struct Service(Arc<Mutex<Inside>>);
@@ -32,7 +36,13 @@ impl Service {
     /// Listens until the test is over.
     pub(crate) fn begin(path: &Path, seed: u64) -> Self {
         let listener = UnixListener::bind(path).unwrap();
-        let inside = Inside { authority: Authority::new(None), random: Random::new(seed), reported: BTreeSet::new() };
+        let inside = Inside {
+            authority: Authority::new(None),
+            random: Random::new(seed),
+            reported: BTreeSet::new(),
+            left: BTreeSet::new(),
+            joined: 0,
+        };
         let inside = Arc::new(Mutex::new(inside));
         let shared = Arc::clone(&inside);
         std::thread::spawn(move || {
@@ -58,6 +68,8 @@ impl Service {
             0..=3 => authority.cancel(nth, now, grace),
             4..=9 => authority.evict(nth, now, grace),
             10..=11 => authority.evict(nth, now, 0),
+            12..=41 => authority.grow(nth),
+            42..=61 => authority.shrink(nth, now),
             _ => {}
         }
         authority.pass(now);
@@ -75,6 +87,12 @@ impl Service {
         self.inside().reported.len() as u64
     }
 
+    /// How many pods joined runs that go on, and how many left them.
+    pub(crate) fn turnover(&self) -> (usize, usize) {
+        let inside = self.inside();
+        (inside.joined, inside.left.len())
+    }
+
     pub(crate) fn reported(&self) -> BTreeSet<String> {
         self.inside().reported.clone()
     }
@@ -89,6 +107,10 @@ fn answer(mut stream: UnixStream, shared: &Mutex<Inside>) -> io::Result<()> {
         Question::Sync(agent, request) => {
             inside.note(&request);
             let answer = inside.authority.sync(agent, &request, now);
+            let more = |change: &Change| {
+                request.runs.iter().any(|report| report.run == change.run && report.pods < change.pods.len())
+            };
+            inside.joined += answer.iter().flat_map(|answer| &answer.change).filter(|change| more(change)).count();
             Answer::Sync(answer)
         }
     };
@@ -100,6 +122,7 @@ fn answer(mut stream: UnixStream, shared: &Mutex<Inside>) -> io::Result<()> {
 impl Inside {
     fn note(&mut self, request: &SyncRequest) {
         let ended = request.runs.iter().filter(|report| matches!(report.state, RunState::Ended(_)));
+        self.left.extend(request.runs.iter().flat_map(|report| &report.gone).map(ToString::to_string));
         self.reported.extend(ended.map(|report| report.run.to_string()));
     }
 }

@@ -26,7 +26,9 @@ pub(crate) fn run(folder: &Path) -> u8 {
         let child = Command::new("setsid").args(["sleep", "600"]).spawn();
         drop(child);
     }
-    std::thread::sleep(Duration::from_millis(5 + number * 37 % 150));
+    // Some live for long enough to see others come and go.
+    let more = if number.is_multiple_of(2) { 800 } else { 0 };
+    std::thread::sleep(Duration::from_millis(5 + number * 37 % 150 + more));
     note(folder, &format!("end {run} {rank}"));
     drop(held);
     u8::from(number.is_multiple_of(7))

@@ -1,5 +1,6 @@
 //! Runs on this computer: real processes, each test in a state directory of its own.
 mod machine;
+mod pods;
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -51,7 +52,7 @@ fn each_pod_has_its_rank_and_the_first_that_fails_ends_all() {
     assert_eq!(machine.exit(run), Exit::Code(4));
     let mut lines: Vec<String> = machine.log(run).lines().map(str::to_owned).collect();
     lines.sort();
-    assert_eq!(lines, ["0 0 0", "1 1 1"]);
+    assert_eq!(lines, ["[0] 0 0 0", "[1] 1 1 1"], "each line says which pod has printed it");
     assert!(machine.living(run).is_empty());
 }
 
