@@ -37,6 +37,25 @@ fn refusal(office: &mut Office, job: &str, pod: &str, query: &str) -> String {
     format!("{status} {}: {}", id(&told, "Code"), id(&told, "Message"))
 }
 
+#[test]
+fn each_pod_tells_its_own_lines() {
+    let mut office = Office::new();
+    office.command(json!({ "update_cluster": { "execution": "reported" } }));
+    let (team, quota) = (workspace(&mut office, "team"), quota(&mut office, 4));
+    attach(&mut office, &team, &quota);
+    let mut body = job(&json!({ "WorkspaceId": team, "ResourceId": quota }));
+    body["JobSpecs"][0]["PodCount"] = json!(2);
+    let job = id(&office.get("CreateJob", "/api/v1/jobs", &body), "JobId");
+    office.report(&job, &json!("confirmed"));
+    office.print(&job, "[0] one\n[1] eins\n[0] [1] two\n[1] zwei\nloose\n", false, false);
+    let listed = office.get("GetJob", &format!("/api/v1/jobs/{job}"), &NOTHING);
+    let pods: Vec<String> = (0..2).map(|at| id(&listed["Pods"][at], "PodId")).collect();
+    let mut lines = |pod: &str, query: &str| asked(&mut office, &job, pod, query).1["Logs"].clone();
+    assert_eq!(lines(&pods[0], ""), json!(["one", "[1] two", "loose"]));
+    assert_eq!(lines(&pods[1], ""), json!(["eins", "zwei"]));
+    assert_eq!(lines(&pods[1], "MaxLines=1"), json!(["zwei"]));
+}
+
 /// What a job prints, asked for once.
 pub(crate) fn told(office: &mut Office) -> Value {
     let (job, pod) = submitted(office);

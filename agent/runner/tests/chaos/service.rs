@@ -68,9 +68,13 @@ impl Service {
             0..=3 => authority.cancel(nth, now, grace),
             4..=9 => authority.evict(nth, now, grace),
             10..=11 => authority.evict(nth, now, 0),
-            12..=41 => authority.grow(nth),
-            42..=61 => authority.shrink(nth, now),
             _ => {}
+        }
+        if random.per_mille(600) {
+            authority.grow(random.below(100));
+        }
+        if random.per_mille(400) {
+            authority.shrink(random.below(100), now);
         }
         authority.pass(now);
     }

@@ -135,9 +135,9 @@ pub(crate) fn told(visit: &Visit, id: &JobId, span: Span, count: i64) -> Result<
 /// The last lines of what a pod prints, of the life that is asked for if one is named.
 fn logs(visit: &Visit, name: &str, pod: &str, life: Option<&str>, lines: i64) -> Result<Value, Problem> {
     let (_, job) = visit.job(name)?;
-    if !pods::names(job, &visit.document(Kind::Job, name)?).any(|known| known == pod) {
-        return Err(not_found("Pod", "pod", pod));
-    }
+    let document = visit.document(Kind::Job, name)?;
+    let known: Vec<String> = pods::names(job, &document).collect();
+    let rank = known.iter().position(|known| known == pod).ok_or_else(|| not_found("Pod", "pod", pod))?;
     let state = visit.state()?;
     if !state.is_reported(job) {
         let message = "GetPodLogs is not served for this job: it is simulated, so nothing runs that could print";
@@ -164,16 +164,30 @@ fn logs(visit: &Visit, name: &str, pod: &str, life: Option<&str>, lines: i64) ->
         return Err(Problem::new(404, "LogNotFound", message));
     }
     let lines = usize::try_from(lines).unwrap_or(usize::MAX);
-    let logs = printed.map(|printed| last_lines(&printed, lines)).unwrap_or_default();
+    let mut logs = printed.map(|printed| whole_lines(&printed)).unwrap_or_default();
+    if known.len() > 1 {
+        logs = logs.into_iter().filter_map(|line| of_pod(line, rank)).collect();
+    }
+    logs.drain(..logs.len().saturating_sub(lines));
     Ok(json!({ "JobId": name, "PodId": pod, "PodUid": uid, "Logs": logs }))
 }
 
 /// The last lines of a text, whole ones.
-fn last_lines(printed: &Printed, count: usize) -> Vec<String> {
+fn whole_lines(printed: &Printed) -> Vec<String> {
     let mut lines: Vec<String> = printed.text.lines().map(str::to_owned).collect();
     if printed.is_cut && lines.len() > 1 {
         lines.remove(0);
     }
-    lines.drain(..lines.len().saturating_sub(count));
     lines
+}
+
+/// What a pod has printed of a line of its run's log. Where there are several, agents write `[RANK] ` before each line; a pod
+/// that began alone is the first, and prints without.
+fn of_pod(line: String, rank: usize) -> Option<String> {
+    let tagged = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    let said = tagged.and_then(|(whose, said)| Some((whose.parse::<usize>().ok()?, said)));
+    match said {
+        Some((whose, said)) => (whose == rank).then(|| said.to_owned()),
+        None => (rank == 0).then_some(line),
+    }
 }
