@@ -2,17 +2,17 @@
 //
 //   node e2e/execution.mjs [JOBS [RUNS]]      `cargo xtask bench execution`; needs what `cargo xtask build` makes
 //
-// TIDEGATE_PROGRAM names another build of `tidegate`. The times of day are one computer's, so that they can be compared.
+// TIDEGATE_PROGRAM names another build of `tidegate-agent`. The times of day are one computer's, so that they can be compared.
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
-import { PROGRAM as DEBUG, until } from "./processes.mjs";
+import { PROGRAM as DEBUG, jobs, phase, until } from "./processes.mjs";
 import { Server } from "./server.mjs";
 
-const PROGRAM = process.env.TIDEGATE_PROGRAM ?? DEBUG;
+const PROGRAM = process.env.TIDEGATE_PROGRAM ?? join(dirname(DEBUG), "tidegate-agent");
 const JOBS = Number(process.argv[2] ?? 100);
 const RUNS = Number(process.argv[3] ?? 10_000);
 const GPUS = 8;
@@ -107,13 +107,31 @@ async function latencies(cluster) {
   figure(`entries of the log in a job's life, the most of ${lives.length}`, Math.max(...lives), "entries", 5);
 }
 
-/** What is written while nothing happens, and what the agent takes. */
+const residentMib = (pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
+
+/** The processes that watch over the runs of this agent. */
+const supervisors = () => readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && isSupervisor(pid));
+
+function isSupervisor(pid) {
+  try {
+    const [, task, state] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return task === "supervise" && state.startsWith(folder);
+  } catch {
+    return false;
+  }
+}
+
+/** What is written while jobs only go on, and what the agent and its supervisors take then. */
 async function idle(cluster, agent) {
+  // They end with the folder.
+  for (let at = 0; at < GPUS; at += 1) await submit(cluster, `stays-${at}`, `while [ -e ${folder} ]; do sleep 1; done`);
+  await until("all have begun", PATIENCE_MS, async () => (await jobs(cluster)).filter((job) => phase(job) === "running").length === GPUS);
   const before = (await cluster.hash()).seq;
   await pause(IDLE_MS);
-  figure(`entries written in ${IDLE_MS / 1_000} s in which nothing happens`, (await cluster.hash()).seq - before, "entries", 0);
-  const kib = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${agent.pid}/status`, "utf8"))[1]);
-  figure("resident memory of the agent", kib / 1024, "MiB", 20);
+  figure(`entries written in ${IDLE_MS / 1_000} s in which ${GPUS} jobs only go on`, (await cluster.hash()).seq - before, "entries", 0);
+  const watching = supervisors().map(residentMib);
+  figure(`resident memory of the agent with ${watching.length} runs`, residentMib(agent.pid), "MiB", 20);
+  figure("resident memory of what watches over a run, the most of them", Math.max(...watching), "MiB", 20);
   figure(`the program${PROGRAM.includes("/debug/") ? " (a debug build)" : ""}`, statSync(PROGRAM).size / 2 ** 20, "MiB", 6);
 }
 
@@ -179,9 +197,9 @@ let agent;
 try {
   const cluster = await founded("execution", ["n1"]);
   const state = join(folder, "agent");
-  const joining = ["agent", "join", server.url, "--cluster", "execution", "--name", "n1", "--groups", "machines", "--state", state];
+  const joining = ["join", server.url, "--cluster", "execution", "--name", "n1", "--groups", "machines", "--state", state];
   execFileSync(PROGRAM, joining, { env: { ...process.env, TIDEGATE_TOKEN: server.key } });
-  const words = ["agent", "run", "--state", state, "--node", `n1=${GPUS}`, "--allow-root"];
+  const words = ["run", "--state", state, "--node", `n1=${GPUS}`, "--allow-root"];
   agent = spawn(PROGRAM, words, { stdio: ["ignore", "ignore", "ignore"] });
   await pause(2_000);
   await latencies(cluster);

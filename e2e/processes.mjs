@@ -26,12 +26,14 @@ export const freePort = () =>
     });
   });
 
-/** A job as the cluster's object has it now. */
-export async function job(cluster, name) {
+/** All jobs as the cluster's object has them now. */
+export async function jobs(cluster) {
   const { body } = await cluster.get("hash");
-  const snapshot = await cluster.get(`snapshot?min_revision=${body.revision}`);
-  return snapshot.body.jobs.map(([, job]) => job).find(({ spec }) => spec.id === name);
+  return (await cluster.get(`snapshot?min_revision=${body.revision}`)).body.jobs.map(([, job]) => job);
 }
+
+/** The one of this name. */
+export const job = async (cluster, name) => (await jobs(cluster)).find(({ spec }) => spec.id === name);
 
 /** Queued, starting, running, stopping or ended. */
 export function phase({ phase, run }) {

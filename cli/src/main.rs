@@ -206,7 +206,7 @@ fn run(task: Task) -> Result<ExitCode, String> {
             Ok(shell::run(&task).map_or_else(|failure| end(&failure), |()| ExitCode::SUCCESS))
         }
         Task::Completion { shell } => say(completion::script(Arguments::command(), shell).trim_end(), &mut out),
-        Task::Agent(task) => say(&agents::task::agent(task)?, &mut out),
+        Task::Agent(task) => say(&agents::task::agent(task, "tidegate agent")?, &mut out),
         Task::Slurm(task) => say(&agents::task::slurm(task)?, &mut out),
         Task::Up(asked) => say(&up::up(&asked)?, &mut out),
         Task::Check { file, preemption } => {

@@ -30,11 +30,13 @@ pub struct Join<'a> {
     pub adopts: &'a [String],
     /// Whether it stands for the nodes of a Slurm cluster; of a partition, if one is named.
     pub slurm: Option<Option<&'a str>>,
+    /// By which words an agent is called here, for who starts it then.
+    pub called: &'a str,
 }
 
 /// Makes the key and keeps it; what to say of that.
 pub fn join(asked: Join, token: &str, state: &Path) -> Result<String, String> {
-    let Join { service, cluster, name, groups, slurm, .. } = asked;
+    let Join { service, cluster, name, groups, slurm, called, .. } = asked;
     let client = Client::new(Address::new(service)?);
     let place = Place::take(state)?;
     let mirrored = slurm.map(|partition| mirror(&client, token, cluster, partition, groups, state)).transpose();
@@ -58,7 +60,7 @@ pub fn join(asked: Join, token: &str, state: &Path) -> Result<String, String> {
     let (state, groups) = (state.display(), groups.join(", "));
     let (said, how) = mirrored.map_or_else(Default::default, |said| (format!(", with {said}"), " --slurm"));
     Ok(format!(
-        "{name} is an agent of cluster {cluster} for {groups}{said}; start it with: tidegate agent run{how} --state {state}"
+        "{name} is an agent of cluster {cluster} for {groups}{said}; start it with: {called} run{how} --state {state}"
     ))
 }
 

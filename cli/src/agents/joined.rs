@@ -45,7 +45,7 @@ impl Joined {
         let about = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
         let text = fs::read_to_string(&path).map_err(|error| {
             if error.kind() == ErrorKind::NotFound {
-                about(&"no agent has joined with this state directory; see: tidegate agent join --help")
+                about(&"no agent has joined with this state directory; see the help of join")
             } else {
                 about(&error)
             }

@@ -52,7 +52,7 @@ impl Mirrored {
         let about = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
         let text = fs::read_to_string(&path).map_err(|error| {
             if error.kind() == ErrorKind::NotFound {
-                about(&"no nodes of Slurm have been put into the cluster; see: tidegate slurm mirror --help")
+                about(&"no nodes of Slurm have been put into the cluster; see the help of slurm mirror")
             } else {
                 about(&error)
             }

@@ -86,7 +86,7 @@ impl Adopted<'_> {
             return Err(format!("--adopt-folder {}: write its whole path, which all nodes have", folder.display()));
         }
         let partition =
-            partition.ok_or("jobs are adopted of one partition: name it with tidegate slurm mirror --partition")?;
+            partition.ok_or("jobs are adopted of one partition: name it with --partition of slurm mirror")?;
         let mut accounts = BTreeMap::new();
         for text in self.accounts {
             let parts = text.split_once('=').and_then(|(account, rest)| Some((account, rest.split_once('/')?)));

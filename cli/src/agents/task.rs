@@ -131,15 +131,16 @@ fn token(place: Option<(&str, &str)>) -> Result<String, String> {
     }
 }
 
-/// Makes an agent, or is one.
-pub fn agent(task: AgentTask) -> Result<String, String> {
+/// Makes an agent, or is one; it is called by these words, such as `tidegate agent`.
+pub fn agent(task: AgentTask, called: &str) -> Result<String, String> {
     let place = |state: Option<PathBuf>| state.map_or_else(run::default_state, Ok);
     match task {
         AgentTask::Join { service, cluster, name, groups, slurm, partition, adopts, state } => {
             let slurm = slurm.then_some(partition.as_deref());
-            let asked =
-                Join { service: &service, cluster: &cluster, name: &name, groups: &groups, adopts: &adopts, slurm };
-            join::join(asked, &token(Some((&service, &cluster)))?, &place(state)?)
+            let token = token(Some((&service, &cluster)))?;
+            let (service, cluster, name) = (&*service, &*cluster, &*name);
+            let asked = Join { service, cluster, name, groups: &groups, adopts: &adopts, slurm, called };
+            join::join(asked, &token, &place(state)?)
         }
         AgentTask::Run { state, nodes, slurm, sbatch, adopt, adopt_folder, allow_root, attached, stop_jobs } => {
             let state = place(state)?;
