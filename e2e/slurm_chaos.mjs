@@ -7,7 +7,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { PROGRAM, buildProgram, phase } from "./processes.mjs";
+import { PROGRAM, buildProgram, jobs as jobsOf, phase } from "./processes.mjs";
 import { Server } from "./server.mjs";
 import { GPUS, NODES, Slurm, hindrance } from "./slurmd.mjs";
 
@@ -20,6 +20,8 @@ const REST_MS = 240_000;
 const STANDSTILL_MS = 600_000;
 /** How long it may take until a job that Slurm has acknowledged is known, or forgotten by Slurm. */
 const TAKEN_MS = 120_000;
+/** How long it may take until Slurm is rid of a job that is over: the agent asks at least every 15 s. */
+const HEARD_MS = 60_000;
 /** How long people wait until they say scancel again. */
 const AGAIN_MS = 20_000;
 const NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
@@ -71,7 +73,7 @@ for gpu in \${CUDA_VISIBLE_DEVICES//,/ }; do
   flock -n $descriptor || echo "$TIDEGATE_NODE GPU $gpu has two: $TIDEGATE_RUN" >> ${file("double")}
   descriptor=$((descriptor + 1))
 done
-own() { echo "$TIDEGATE_RUN $RANK" >> ${file("ends", name)}; }
+own() { echo "$TIDEGATE_RUN $RANK $(date +%s%3N)" >> ${file("ends", name)}; }
 echo "$TIDEGATE_RUN $RANK" >> ${file("starts", name)}
 ${LIVES[life]()}`;
 
@@ -153,10 +155,7 @@ async function begin() {
 /** What it is called here: people's own have a name of Slurm's making. */
 const nameOf = ({ spec }) => (spec.id.startsWith("job-") ? spec.id : spec.name.replace(/\.sh$/, ""));
 
-async function jobs() {
-  const { body } = await cluster.get("hash");
-  return (await cluster.get(`snapshot?min_revision=${body.revision}`)).body.jobs.map(([, job]) => job);
-}
+const jobs = () => jobsOf(cluster);
 
 /** What each job was meant to do, the jobs that sbatch acknowledged and when, and what became of sbatch's others. */
 const lives = new Map(), acknowledged = new Map();
@@ -252,13 +251,20 @@ function look() {
   }
   for (const [name, outcome] of outcomes) {
     const by = cancelled.get(name)?.by;
-    if (by === "tidegate" && outcome !== "cancelled" && lines("ends", name).length === 0) {
-      findings.push(`${name} was cancelled and has not come to its own end, and is said to have ended so: ${outcome}`);
+    if (by && outcome !== "cancelled" && lines("ends", name).length === 0) {
+      findings.push(`${name} was cancelled (${by}) and has not come to its own end, and is said to have ended so: ${outcome}`);
     }
     if (by === "scancel" && outcome.startsWith("failed (signal")) findings.push(`${name} was cancelled by scancel, and is said to have ${outcome}`);
     if (!by && outcome === "cancelled" && name.startsWith("job-")) findings.push(`${name} is said to be cancelled, and nobody has done that`);
     if (lives.get(name) !== "stays" && outcome === "succeeded" && lines("ends", name).length === 0) findings.push(`${name} is said to have succeeded, and has not come to its end`);
   }
+}
+
+/** A cancel that has changed nothing, with how long before or after it the job's pods came to their own ends. */
+function withoutEffect(name) {
+  const { by, at } = cancelled.get(name);
+  const ends = lines("ends", name).map((line) => `run and rank ${line.replace(/ \d+$/, (ms) => `: ${Number(ms) - at} ms`)}`);
+  return `the cancel of ${name} (${lives.get(name)}, by ${by}) has changed nothing, it has ${outcomes.get(name)}; its own ends: ${ends.join(", ")}`;
 }
 
 /** Jobs that Slurm has said to have, and that are not known yet. */
@@ -310,6 +316,15 @@ async function play() {
   await killing;
 }
 
+/** What Slurm still has when its agent has had the time to hear what is over: of a job that waits it hears when it asks next. */
+async function leftInSlurm() {
+  for (const begin = Date.now(); ; await pause(1_000)) {
+    const { said } = await slurm.ask("squeue", "--noheader", "--states=PENDING,RUNNING,COMPLETING", "--format=%i %T %r %j %k");
+    const left = said.trim().split("\n").filter(Boolean);
+    if (left.length === 0 || Date.now() - begin > HEARD_MS) return left;
+  }
+}
+
 /** Every job that has not ended is shown, with what holds it up; Slurm has none any more. */
 async function tell(all, seconds) {
   const counts = {};
@@ -325,12 +340,12 @@ async function tell(all, seconds) {
   console.log(`ended: ${JSON.stringify(counts)}`);
   console.log(`sbatch without an answer: ${n_unanswered}; acknowledged by Slurm and forgotten by it: ${forgotten.length} before anybody has seen them, ${count(isForgotten)} later, which are cancelled`);
   console.log(`cancelled: ${by("tidegate")} in Tidegate, ${by("scancel")} by scancel, of which ${count(isOwn)} had come to their own end before they heard of it; until the end: median ${took[took.length >> 1]} ms, longest ${took.at(-1)} ms`);
+  for (const name of [...outcomes.keys()].filter(isOwn)) console.log(withoutEffect(name));
   for (const job of all.filter((job) => phase(job) !== "ended")) {
     const why = await cluster.get(`jobs/${job.spec.id}/why`);
     findings.push(`${nameOf(job)} (${lives.get(nameOf(job))}) has not ended, it is ${phase(job)}: ${JSON.stringify(why.body).slice(0, 400)}`);
   }
-  const { said } = await slurm.ask("squeue", "--noheader", "--states=PENDING,RUNNING,COMPLETING", "--format=%i %T %r %j %k");
-  findings.push(...said.trim().split("\n").filter(Boolean).map((line) => `Slurm still has ${line}`));
+  findings.push(...(await leftInSlurm()).map((line) => `Slurm still has ${line}`));
 }
 
 const started = Date.now();
