@@ -3,7 +3,11 @@
 use std::fmt;
 
 use serde::Deserialize;
+use serde::Deserializer;
 use serde::Serialize;
+use serde::Serializer;
+use serde::de::Error;
+use serde::de::Visitor;
 
 /// A state of the service's log. A restore raises the epoch, so that versions only rise whatever was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -16,8 +20,7 @@ pub struct Version {
 }
 
 /// A run of a job: the version whose event granted it. As text, `0-1204`, it is a valid name of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId(Version);
 
 impl RunId {
@@ -42,10 +45,15 @@ impl RunId {
     /// The run with this text. There is one text for each run, so that names of files compare as runs do.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let number = |text: &str| text.parse::<u64>().ok().filter(|number| number.to_string() == text);
         let (epoch, revision) = text.split_once('-')?;
         Some(Self(Version { epoch: number(epoch)?, revision: number(revision)? }))
     }
+}
+
+/// The number with this text, if it is the one that is written for it: without a sign, and with no zero before it.
+fn number(text: &str) -> Option<u64> {
+    let is_written = text == "0" || text.starts_with(|letter: char| matches!(letter, '1'..='9'));
+    text.parse().ok().filter(|_| is_written)
 }
 
 impl fmt::Display for RunId {
@@ -66,16 +74,30 @@ impl fmt::Display for BadRun {
     }
 }
 
-impl TryFrom<String> for RunId {
-    type Error = BadRun;
-    fn try_from(text: String) -> Result<Self, BadRun> {
-        Self::parse(&text).ok_or(BadRun(text))
+// Messages name thousands of runs, so that their texts are read and written in place.
+impl Serialize for RunId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
-impl From<RunId> for String {
-    fn from(run: RunId) -> Self {
-        run.to_string()
+impl<'de> Deserialize<'de> for RunId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(RunText)
+    }
+}
+
+struct RunText;
+
+impl Visitor<'_> for RunText {
+    type Value = RunId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a run, such as 0-1204")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<RunId, E> {
+        RunId::parse(text).ok_or_else(|| E::custom(BadRun(text.to_owned())))
     }
 }
 

@@ -66,6 +66,11 @@ fn place(state: &State, at: PodAt) -> Place {
     Place { node: state.nodes[at.node.at()].id.to_string(), gpus: gpus.collect() }
 }
 
+/// How many there are. Who asks that of thousands of runs needs no list.
+pub(super) fn n_pods(state: &State, job: &Job, contact: &Contact) -> usize {
+    all_places(job).filter(|at| contact.nodes.contains(state.nodes[at.node.at()].id.as_str())).count()
+}
+
 /// Whether a job's first pod, which prints for all of them, is on the nodes of an agent.
 pub(super) fn has_first_pod(state: &State, job: &Job, contact: &Contact) -> bool {
     let first = places(job).first().map(|at| state.nodes[at.node.at()].id.as_str());
@@ -98,6 +103,9 @@ pub(super) fn leave_orders(state: &State, job: &Job, contact: &Contact, now: Tim
 /// Whether a run has pods where the log knows none: those that joined it before a restore to an earlier time.
 pub(super) fn has_unknown_pods(state: &State, job: &Job, report: &RunReport) -> bool {
     let leaving = leaving(job).flat_map(|leaving| &leaving.pods);
+    if report.places.is_empty() {
+        return false;
+    }
     let known: Vec<Place> = all_places(job).chain(leaving).map(|at| place(state, *at)).collect();
     report.places.iter().any(|place| !known.contains(place))
 }
@@ -155,6 +163,6 @@ fn serves_any(state: &State, contact: &Contact, pods: &[&PodAt]) -> bool {
 pub(super) fn jobs_on<'a>(state: &'a State, contact: Option<&'a Contact>) -> impl Iterator<Item = JobId> + 'a {
     let mut jobs: Vec<&Job> = current(state).into_values().map(|no| &state.jobs[no]).collect();
     sort::by_key(&mut jobs, |job| !job.is_unconfirmed());
-    let is_there = move |job: &&Job| contact.is_some_and(|contact| !pods(state, job, contact).is_empty());
+    let is_there = move |job: &&Job| contact.is_some_and(|contact| n_pods(state, job, contact) > 0);
     jobs.into_iter().filter(is_there).map(|job| job.spec.id.clone())
 }

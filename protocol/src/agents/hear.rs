@@ -74,7 +74,7 @@ pub(super) fn hear(
     }
     if let Some(contact) = contacts.get(&who.name) {
         let unconfirmed = current.values().filter(|no| state.jobs[**no].is_unconfirmed());
-        let here = unconfirmed.filter(|no| !books::pods(state, &state.jobs[**no], contact).is_empty());
+        let here = unconfirmed.filter(|no| books::n_pods(state, &state.jobs[**no], contact) > 0);
         reports.extend(here.filter_map(|no| without_script(&state.jobs[*no], has_script)));
     }
     let again = contacts.get(&who.name).map(|contact| silence::heard_again(state, contact, request));

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use agent::exit::Exit;
 use agent::message::FORMAT;
-use agent::message::Pod;
 use agent::message::RunReport;
 use agent::message::RunState;
 use agent::message::StopOrder;
@@ -25,6 +24,7 @@ use engine::unit::time::Timestamp;
 
 use crate::agents::books;
 use crate::agents::contact;
+use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Ending;
 use crate::agents::contact::Identity;
@@ -60,8 +60,8 @@ pub(super) fn tell(
         // Pods come and go on an agent that lets them, and its part of the run stays meanwhile, though it may be empty.
         let stays = request.changes && report.is_some_and(has_begun);
         let leaves = books::leaves_until(state, job, contact).filter(|_| !stays);
-        let pods = books::pods(state, job, contact);
-        if contact.ended.contains_key(run) || (pods.is_empty() && leaves.is_none() && !stays) {
+        let n_pods = books::n_pods(state, job, contact);
+        if contact.ended.contains_key(run) || (n_pods == 0 && leaves.is_none() && !stays) {
             continue;
         }
         let order = |kill_in_ms| StopOrder { run: *run, job: job.spec.id.to_string(), kill_in_ms };
@@ -74,17 +74,16 @@ pub(super) fn tell(
             stop.push(order(REST_GRACE_MS));
         } else {
             let leave = books::leave_orders(state, job, contact, now);
-            let is_other =
-                |report: &RunReport| report.pods != pods.len() || books::has_unknown_pods(state, job, report);
+            let is_other = |report: &RunReport| report.pods != n_pods || books::has_unknown_pods(state, job, report);
             if request.changes && (!leave.is_empty() || report.is_some_and(is_other)) {
-                change.push(Change { run: *run, pods: pods.clone(), leave });
+                change.push(Change { run: *run, pods: books::pods(state, job, contact), leave });
             }
             if request.keeps && report.is_some_and(has_begun) {
                 // What it executes is not read for that: most runs of most exchanges only go on.
                 keep.push(*run);
             } else if !(is_held && run.epoch() == state.cluster.epoch && report.is_none()) {
                 let script = script(&job.spec.id).map(|text| sha256(text.as_bytes()));
-                want.extend(script.map(|script| wanted(state, job, *run, pods, script)));
+                want.extend(script.map(|script| wanted(state, job, *run, contact, script)));
             }
         }
     }
@@ -129,8 +128,9 @@ pub fn concerned<'a>(state: &State, contacts: &'a Contacts, events: &[Event]) ->
 /// Whether a part of a run has ended otherwise than well: then the rest of it has to go. What was told to leave is no part.
 fn has_failed(state: &State, job: &Job, contacts: &Contacts, run: RunId) -> bool {
     let is_bad = |ending: &Ending| ending.told || ending.exit != Exit::Code(0);
-    let parts = contacts.values().filter(|contact| books::has_part(state, job, contact));
-    parts.filter_map(|contact| contact.ended.get(&run)).any(is_bad)
+    // Of most runs nobody has said that they have ended, and then it does not matter where they are.
+    let mut ended = contacts.values().filter(|contact| contact.ended.get(&run).is_some_and(is_bad));
+    ended.any(|contact| books::has_part(state, job, contact))
 }
 
 /// How long a run goes on of which nobody hears: as long as the first of its groups says.
@@ -140,14 +140,14 @@ fn stop_after_ms(state: &State, job: &Job) -> Option<u64> {
     limits.filter_map(|after| u64::try_from(after.0).ok()).min()
 }
 
-fn wanted(state: &State, job: &Job, run: RunId, pods: Vec<Pod>, script: String) -> Want {
+fn wanted(state: &State, job: &Job, run: RunId, contact: &Contact, script: String) -> Want {
     let places = books::places(job);
     let leader = places.first().map(|at| state.nodes[at.node.at()].id.to_string());
     let revision = job.run_no().map_or(0, |no| no.revision);
     Want {
         run,
         job: job.spec.id.to_string(),
-        pods,
+        pods: books::pods(state, job, contact),
         world: u32::try_from(places.len()).unwrap_or(u32::MAX),
         leader: leader.unwrap_or_default(),
         port: PORT_FIRST + u16::try_from(revision % PORTS).unwrap_or_default(),
