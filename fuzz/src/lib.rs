@@ -6,7 +6,6 @@
 //! of: they exchange words and numbers, and put parts of one text into another.
 
 mod corpus;
-pub mod memory;
 mod mutate;
 mod random;
 pub mod run;

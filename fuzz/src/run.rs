@@ -6,7 +6,6 @@ use std::time::Duration;
 use std::time::Instant;
 
 use crate::corpus;
-use crate::memory;
 use crate::mutate::Stock;
 use crate::targets::TARGETS;
 use crate::told::Told;
@@ -45,7 +44,7 @@ pub fn run(name: &str, from: u64, count: u64) -> Result<Counts, String> {
     for number in from..from.saturating_add(count) {
         let input = stock.input(number);
         let begun = Instant::now();
-        let (done, bytes) = memory::peak(|| catch_unwind(AssertUnwindSafe(|| check(&input))));
+        let (done, bytes) = heap::peak(|| catch_unwind(AssertUnwindSafe(|| check(&input))));
         let took = begun.elapsed();
         let found = |what: &str| {
             let shown = String::from_utf8_lossy(&input);

@@ -1,7 +1,7 @@
 //! A short run of each target; `cargo xtask soak fuzz-TARGET` makes long ones.
 
-use fuzz::memory::Counting;
 use fuzz::run::run;
+use heap::Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -7,7 +7,7 @@ use crate::source::root;
 
 /// All crates, lowest layer first.
 const LAYERS: [&[&str]; 5] = [
-    &["engine", "agent", "fuel"],
+    &["engine", "agent", "fuel", "heap"],
     &["fields", "script", "trace", "protocol", "pai", "runner", "console-model", "bytes-of-runs"],
     &["planner", "tidegate", "edge", "charts", "openapi", "requests"],
     &["planner-module", "workbench", "figures-in-wasm"],

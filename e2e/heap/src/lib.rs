@@ -1,4 +1,6 @@
 //! How much memory a piece of work takes at most.
+//!
+//! [`Counting`] has to be the allocator: `#[global_allocator] static ALLOCATOR: Counting = Counting;`.
 
 use std::alloc::GlobalAlloc;
 use std::alloc::Layout;
@@ -54,4 +56,43 @@ pub fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     PEAK.set(before);
     let done = work();
     (done, usize::try_from(PEAK.get() - before).unwrap_or_default())
+}
+
+/// Does something whose memory is not to be counted, such as what a stand-in for a disk keeps. What it answers is not
+/// counted either.
+pub fn uncounted<T>(work: impl FnOnce() -> T) -> T {
+    let (live, peak) = (LIVE.get(), PEAK.get());
+    let done = work();
+    LIVE.set(live);
+    PEAK.set(peak);
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counting;
+    use super::peak;
+    use super::uncounted;
+
+    #[global_allocator]
+    static ALLOCATOR: Counting = Counting;
+
+    const MANY: usize = 1_000_000;
+
+    #[test]
+    fn what_is_there_at_once_is_counted() {
+        let one_by_one = || (0..3).for_each(|_| drop(vec![0_u8; MANY]));
+        assert_eq!(peak(one_by_one).1, MANY);
+        let together = || vec![vec![0_u8; MANY], vec![0_u8; MANY]].len();
+        let (n_lists, bytes) = peak(together);
+        assert!(n_lists == 2 && (2 * MANY..2 * MANY + 1_000).contains(&bytes), "{bytes}");
+    }
+
+    #[test]
+    fn what_is_kept_elsewhere_is_not() {
+        let (kept, bytes) = peak(|| uncounted(|| vec![0_u8; MANY]));
+        assert_eq!((kept.len(), bytes), (MANY, 0));
+        let ((), bytes) = peak(|| uncounted(|| drop(kept)));
+        assert_eq!(bytes, 0);
+    }
 }
