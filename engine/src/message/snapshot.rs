@@ -26,6 +26,8 @@ use crate::workspace::key::AccessKey;
 use crate::workspace::key::KeyId;
 use crate::workspace::space::Workspace;
 
+mod sharing;
+
 /// Of so many things one is written to learn how long they are.
 const SAMPLED: usize = 64;
 /// Room for everything else.
@@ -58,6 +60,7 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgotten_generation: Option<u32>,
     /// Jobs with their numbers.
+    #[serde(deserialize_with = "sharing::jobs")]
     pub jobs: Vec<(JobNo, Job)>,
     /// Free job numbers, the next one last.
     pub free_jobs: Vec<JobNo>,
