@@ -49,14 +49,6 @@ class Random {
   }
 }
 
-class Ticking extends Server {
-  call(options) {
-    const [program, words] = super.call(options);
-    words[words.indexOf("--every") + 1] = "2";
-    return [program, words];
-  }
-}
-
 /** A cluster with its writers, and what they have been told. */
 class Load {
   constructor(server, seed) {
@@ -118,19 +110,26 @@ class Load {
     }
   }
 
+  /** The log after a revision, up to another one, portion by portion. */
+  async entries(after, revision) {
+    const entries = [];
+    for (let last = after; last < revision; last = entries.at(-1).revision) {
+      const { status, body } = await this.cluster.get(`entries?after=${last}&count=1000&min_revision=${revision}`);
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.ok(body.length > 0, `nothing follows revision ${last}, and ${revision} is there`);
+      entries.push(...body);
+    }
+    return entries;
+  }
+
   /** Reads what is new in the log: each entry follows the one before it, and no command is there twice. */
   async follow() {
-    for (;;) {
-      const { revision } = await this.cluster.hash();
-      const { status, body } = await this.cluster.get(`entries?after=${this.read}&count=1000&min_revision=${revision}`);
-      assert.equal(status, 200, JSON.stringify(body));
-      for (const entry of body) {
-        assert.equal(entry.revision - entry.events.length, this.read, `${entry.envelope.id} does not follow`);
-        assert.ok(!this.log.has(entry.envelope.id), `${entry.envelope.id} is in the log twice`);
-        this.log.set(entry.envelope.id, entry);
-        this.read = entry.revision;
-      }
-      if (this.read >= revision) return;
+    const { revision } = await this.cluster.hash();
+    for (const entry of await this.entries(this.read, revision)) {
+      assert.equal(entry.revision - entry.events.length, this.read, `${entry.envelope.id} does not follow`);
+      assert.ok(!this.log.has(entry.envelope.id), `${entry.envelope.id} is in the log twice`);
+      this.log.set(entry.envelope.id, entry);
+      this.read = entry.revision;
     }
   }
 
@@ -210,9 +209,7 @@ async function losses(load, count) {
     await restored(cluster, "restore");
     // Whoever was told of something that had not come to KV: it is gone, and so is what was read of it.
     gone += load.forget(shown.revision);
-    const { status, body } = await cluster.get(`entries?after=0&min_revision=${shown.revision}`);
-    assert.equal(status, 200, JSON.stringify(body));
-    const found = new Map(body.map((entry) => [entry.envelope.id, entry]));
+    const found = new Map((await load.entries(0, shown.revision)).map((entry) => [entry.envelope.id, entry]));
     for (const [id, entry] of load.log) assert.deepEqual(found.get(id), entry, `${id} is missing after the restore`);
     await load.follow();
   }
@@ -221,7 +218,7 @@ async function losses(load, count) {
 
 /** A storage that lives through some kills or losses while writers write. */
 async function block(kind, number, count) {
-  const server = await new Ticking().start();
+  const server = await new Server({ every: 2 }).start();
   try {
     const load = new Load(server, 2 * number + (kind === "kill" ? 0 : 1));
     await load.cluster.found(GPUS);

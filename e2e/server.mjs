@@ -14,11 +14,13 @@ const START_MS = 60_000;
 export class Server {
   /**
    * With `lab`, the cluster for the SDKs is there as well, and `sdkKey` opens it. With `agent`, the path of the command
-   * `tidegate`, so is the cluster of processes of this computer. `variables` are those of wrangler.toml.
+   * `tidegate`, so is the cluster of processes of this computer. The clock comes `every` so many seconds, or only when
+   * it is told to. `variables` are those of wrangler.toml.
    */
-  constructor({ lab = false, agent, variables = {} } = {}) {
+  constructor({ lab = false, agent, every = 0, variables = {} } = {}) {
     this.lab = lab;
     this.agent = agent;
+    this.every = every;
     this.variables = Object.entries(variables).flatMap(([name, value]) => ["--variable", `${name}=${value}`]);
     this.state = mkdtempSync(join(tmpdir(), "tidegate-e2e-"));
   }
@@ -53,7 +55,7 @@ export class Server {
 
   /** How its program is called. */
   call({ fresh }) {
-    const options = ["--port", "0", "--every", "0", "--state", this.state, "--stdin", ...this.variables];
+    const options = ["--port", "0", "--every", String(this.every), "--state", this.state, "--stdin", ...this.variables];
     if (this.lab) options.push("--lab");
     if (fresh) options.push("--fresh");
     if (this.agent) options.push("--agent", this.agent);
