@@ -8,12 +8,14 @@ mod dev;
 mod docs;
 mod execution;
 mod gate;
+mod load;
 mod mutants;
 mod openapi;
 mod parts;
 mod prepare;
 mod process;
 mod requests;
+mod restore;
 mod sdks;
 mod silence;
 mod soak;
@@ -43,6 +45,12 @@ cargo xtask bench [requests]   the engine's figures, native and in Wasm, how a r
 cargo xtask bench execution [JOBS [RUNS]]
                                how long it takes until what is decided runs and what has ended is free, and what that
                                costs, with the service that `build` has made
+cargo xtask bench load [MINUTES]
+                               how long commands take under load, and how much memory the runtime has, over ten minutes,
+                               with the service that `build` has made
+cargo xtask bench restore [ENTRIES]
+                               what the restore of a cluster of 100,000 jobs and a million entries reads, how much of it
+                               is in memory at once, and how long it takes
 cargo xtask bench instructions [NAMES]
                                what each native figure costs in instructions, or those of these names
 cargo xtask clients [--minutes N]
@@ -94,6 +102,8 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["bench"] => bench::run(),
         ["bench", "requests"] => requests::run(),
         ["bench", "execution", sizes @ ..] => execution::run(sizes),
+        ["bench", "load", minutes @ ..] => load::run(minutes),
+        ["bench", "restore", entries @ ..] => restore::run(entries),
         ["bench", "instructions", names @ ..] => bench::count_instructions(names),
         ["pages", options @ ..] => docs::figures(options),
         ["help" | "--help" | "-h"] | [] => {

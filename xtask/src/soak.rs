@@ -12,7 +12,7 @@ struct Soak {
     count: u64,
 }
 
-const SOAKS: [Soak; 23] = [
+const SOAKS: [Soak; 24] = [
     Soak::of_engine("tips", "tips::every_tip_that_is_followed_starts_the_job", 7_000),
     Soak::of_engine("untold", "tips::no_single_change_that_works_goes_untold", 3_000),
     Soak::of_engine("estimates", "estimates::a_job_starts_when_it_was_told_that_it_would", 3_000),
@@ -22,6 +22,7 @@ const SOAKS: [Soak; 23] = [
     Soak::of_engine("evicted-at-once", "rounds::nobody_starts_to_be_evicted", 10_000),
     Soak::of_engine("stuck", "stuck::", 20_000),
     Soak::of_engine("kept", "kept::", 10_000),
+    Soak { name: "simulation", package: "protocol", binary: "simulation", test: "whatever_fails_the_", count: 2_000 },
     Soak { name: "idle-days", package: "protocol", binary: "simulation", test: "year::idle_", count: 365 },
     Soak { name: "busy-days", package: "protocol", binary: "simulation", test: "busy::busy_", count: 30 },
     Soak { name: "hostile", package: "protocol", binary: "simulation", test: "hostile_users_are_not", count: 200 },

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use protocol::cluster::Cluster;
 use protocol::cluster::Position;
@@ -24,6 +25,7 @@ use crate::profile;
 use crate::restored::begin;
 use crate::restored::copy;
 use crate::restored::go_on;
+use crate::restored::lived;
 use crate::restored::restore;
 use crate::world::World;
 use crate::world::founding;
@@ -35,6 +37,9 @@ const SEEDS: u64 = 4;
 const STEPS: u32 = 160;
 /// A crash at every boundary is a restore for each of them.
 const FEW_STEPS: u32 = 45;
+/// How many histories are restored, and how long they are.
+const HISTORIES: u64 = 100;
+const HISTORY_STEPS: u32 = 20;
 
 /// One object an invocation: every boundary is one between invocations.
 const ONE: Budget = Budget { operations: 1, bytes: 1 };
@@ -203,6 +208,23 @@ fn only_what_answers_need_is_read_of_the_past() {
     let (few, all) = (n_read(short), n_read(known.world.profile));
     let state = known.head.keys().filter(|key| !key.contains("/page/")).count();
     assert!(few <= state + 4 && all > few + 4, "{few} and {all} reads, {state} objects of the state");
+}
+
+#[test]
+fn a_hundred_random_histories_come_back_with_equal_hashes() {
+    let mut hashes = BTreeSet::new();
+    for seed in 0..HISTORIES {
+        let (mut world, head) = lived(seed, HISTORY_STEPS);
+        let here = world.cluster.position().unwrap();
+        let mut copy = copy(&world.air, &head, world.profile).unwrap();
+        assert_eq!(
+            (copy.cluster.position().unwrap().hash, &*copy.missing),
+            (here.hash.clone(), &[][..]),
+            "seed {seed}"
+        );
+        hashes.insert(here.hash);
+    }
+    assert_eq!(hashes.len() as u64, HISTORIES, "each history is another one");
 }
 
 /// The negative control: an object that forgets that it is being restored opens half a cluster.
