@@ -19,7 +19,7 @@ test("attributes, parts and properties of the style are those of the module", ()
 
 test("events and members are those of the module", () => {
   const kinds = found(/kind === "(\w+)"/g);
-  const told = readFileSync(new URL("../planner/src/message.rs", import.meta.url), "utf8");
+  const told = readFileSync(new URL("../planner/src/embed/message.rs", import.meta.url), "utf8");
   const all = [...told.matchAll(/=> \("(\w+)", &\[|\("(progress)", &\[/g)].map(([, one, other]) => one ?? other);
   assert.ok(kinds.every((kind) => all.includes(kind)), `${kinds} are not all of ${all}`);
   // What the element never asks for is never told.

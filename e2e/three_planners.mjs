@@ -1,12 +1,12 @@
 // What a page with three planners asks of their engine.
 import { readFileSync } from "node:fs";
-import { Desk, initSync } from "../dist/embed/engine.js";
+import { Session, initSync } from "../dist/embed/engine.js";
 
 const file = (name) => readFileSync(new URL(`../dist/embed/${name}`, import.meta.url));
 initSync({ module: file("engine_bg.wasm") });
-const desk = new Desk();
+const session = new Session();
 for (const [at, name] of ["scale-siblings", "child-level", "reclaim"].entries()) {
-  desk.open(at, file(`scenarios/${name}.txt`).toString(), false);
-  desk.run(at, []);
-  while (desk.is_busy()) desk.work(200);
+  session.open(at, file(`scenarios/${name}.txt`).toString(), false);
+  session.run(at, []);
+  while (session.is_busy()) session.work(200);
 }

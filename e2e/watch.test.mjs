@@ -10,7 +10,7 @@ const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
 
 test("a save in any crate of the console or the Worker is one", () => {
   const watched = sources(ROOT).map((path) => relative(ROOT, path));
-  for (const crate of ["engine", "protocol", "pai", "worker", "frontend", "console-model", "planner", "workbench"]) {
+  for (const crate of ["engine", "protocol", "pai", "worker", "frontend", "console-model", "planner"]) {
     assert.ok(watched.includes(`${crate}/src`), `${crate} is not watched`);
   }
   for (const path of watched) assert.ok(existsSync(resolve(ROOT, path)), `${path} is not there`);

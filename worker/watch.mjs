@@ -4,7 +4,7 @@ import { watch } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** What the build compiles to Wasm. */
-const BUILT = ["frontend", "charts", "planner-module", "workbench-module", "edge"];
+const BUILT = ["frontend", "charts", "planner-embed", "planner-page", "edge"];
 /** What it takes besides. */
 const OTHERS = ["worker/shim.js", "public", "scenarios"];
 // An editor's save, or a change of branch, is several events.

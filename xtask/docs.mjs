@@ -3,9 +3,9 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 
 const [from, to, embed] = process.argv.slice(2);
-const { Desk, initSync } = await import(new URL(`../${embed}/engine.js`, import.meta.url));
+const { Session, initSync } = await import(new URL(`../${embed}/engine.js`, import.meta.url));
 initSync({ module: readFileSync(`${embed}/engine_bg.wasm`) });
-const desk = new Desk();
+const session = new Session();
 const scenarios = readdirSync("scenarios").map((file) => file.replace(/\.md$/, ""));
 const shown = new Set();
 
@@ -49,7 +49,7 @@ ${lines.join("\n")}
 
 // Room for all that the planner shows of it, so that nobody has to scroll inside.
 function height(text, picture) {
-  const opened = told(desk.open(1, text, false));
+  const opened = told(session.open(1, text, false));
   const lines = Object.values(played()).reduce((html, news) => html + (news.events ?? news.result ?? ""), opened.controls);
   const count = (tag) => lines.split(tag).length - 1;
   return Math.round(picture * 1.1 + count('class="range"') * 52 + count('class="switch"') * 26 + count("<li") * 22 + count("<tr") * 30 + 145);
@@ -57,10 +57,10 @@ function height(text, picture) {
 
 // What it comes to as it is written.
 function played() {
-  told(desk.run(1, new Float64Array()) ?? "{}");
+  told(session.run(1, new Float64Array()) ?? "{}");
   const news = {};
-  while (desk.is_busy()) {
-    const one = told(desk.work(10_000));
+  while (session.is_busy()) {
+    const one = told(session.work(10_000));
     news[one.kind] = one;
   }
   return news;

@@ -3,16 +3,16 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 
 const [dist] = process.argv.slice(2);
-const { Desk, initSync } = await import(new URL(`../${dist}/engine.js`, import.meta.url));
+const { Session, initSync } = await import(new URL(`../${dist}/engine.js`, import.meta.url));
 initSync({ module: readFileSync(`${dist}/engine_bg.wasm`) });
-const desk = new Desk();
+const session = new Session();
 mkdirSync(`${dist}/scenarios`, { recursive: true });
 for (const file of readdirSync("scenarios").filter((name) => name.endsWith(".md"))) {
   const text = readFileSync(`scenarios/${file}`, "utf8");
   const place = (end) => `${dist}/scenarios/${file.replace(/\.md$/, end)}`;
   writeFileSync(place(".txt"), text);
   for (const [isChinese, end] of [[false, ".svg"], [true, ".zh.svg"]]) {
-    const told = JSON.parse(desk.open(1, text, isChinese));
+    const told = JSON.parse(session.open(1, text, isChinese));
     if (told.kind !== "opened") throw new Error(`${file}: ${told.message}`);
     writeFileSync(place(end), `${told.picture}\n`);
   }

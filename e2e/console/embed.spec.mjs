@@ -141,7 +141,7 @@ test("a scenario that could not be fetched can be tried again", async ({ page })
 
 test("when the engine breaks in the middle, every planner says so and keeps its picture", async ({ page }) => {
   const engine = readFileSync(new URL("../../dist/embed/engine.js", import.meta.url), "utf8");
-  const broken = `${engine}\nDesk.prototype.work = () => { throw new WebAssembly.RuntimeError("unreachable"); };`;
+  const broken = `${engine}\nSession.prototype.work = () => { throw new WebAssembly.RuntimeError("unreachable"); };`;
   const { server, url } = await serveFiles({ ...page1, "/embed/engine.js": broken });
   await page.setViewportSize({ width: 1280, height: 2000 });
   await page.goto(url);

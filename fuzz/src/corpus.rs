@@ -13,12 +13,12 @@ use pai::operation::product::Product;
 use pai::operation::sent::Sent;
 use pai::operation::table::ROWS;
 use planner::address;
-use planner::scenario::Scenario;
+use planner::embed::scenario::Scenario;
+use planner::page::sheet::Sheet;
 use protocol::note::bucket;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
-use workbench::sheet::Sheet;
 
 /// What agents say, each kind of message once.
 const EXCHANGES: [&str; 8] = [

@@ -1,17 +1,12 @@
-//! The planner without a page: what it is asked and what it tells are messages, and it works in portions.
+//! What-if without a page: what is asked and what is told are messages, and runs go on in portions.
 //!
-//! Nothing here decides: every plan is run by `engine::host::plan`.
+//! Nothing here decides: every plan is run by `engine::host::plan`. The embed has a module of its own, which has nothing
+//! of `page` in it: the linker drops what is not called, and a test holds the module's size.
 
 pub mod address;
 pub mod base64;
-
-pub mod control;
-pub mod scenario;
-
-pub mod desk;
-pub mod message;
-
 pub mod picture;
-pub mod reason;
-pub mod result;
 pub mod words;
+
+pub mod embed;
+pub mod page;

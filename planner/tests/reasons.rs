@@ -6,8 +6,8 @@ use std::path::Path;
 
 use engine::host::plan::run::Horizon;
 use engine::host::plan::run::Run;
-use planner::reason;
-use planner::scenario::Scenario;
+use planner::embed::reason;
+use planner::embed::scenario::Scenario;
 use planner::words::Language;
 
 /// The scenario, played to its end with its controls at these values.

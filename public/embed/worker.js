@@ -1,15 +1,15 @@
 // The engine of all planners of a page: answers at once what it can, and works in short portions on the rest.
-import load, { Desk } from "./engine.js";
+import load, { Session } from "./engine.js";
 
 const PORTION_MS = 12;
-const desk = load().then(() => new Desk());
+const session = load().then(() => new Session());
 const planners = new Set();
 let isWorking = false;
 
 onmessage = async ({ data: [method, planner, ...rest] }) => {
   planners.add(planner);
   try {
-    const ready = await desk;
+    const ready = await session;
     const answer = ready[method](planner, ...rest);
     if (answer) postMessage([JSON.parse(answer)]);
     if (!isWorking && ready.is_busy()) {

@@ -1,10 +1,10 @@
 // The engine of the planner page: answers at once what it can, and works in short portions on the rest.
-import load, { Bench } from "./engine.js";
+import load, { Session } from "./engine.js";
 
 const PORTION_MS = 12;
 // How far it has come is told as often as somebody can read it.
 const TELL_MS = 100;
-const bench = load().then(() => new Bench());
+const session = load().then(() => new Session());
 let isWorking = false;
 let isGathering = false;
 let told = 0;
@@ -13,7 +13,7 @@ let newest = 0;
 onmessage = async ({ data: { plan, ask, files = [], key } }) => {
   newest = Math.max(newest, plan);
   try {
-    const ready = await bench;
+    const ready = await session;
     const known = await Promise.all(files.map((file) => read(file, key)));
     // What was fetched for a plan may come after the next one has been opened.
     if (known.length > 0 && plan < newest) return;

@@ -74,9 +74,9 @@ pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
     let parts = parts::cut(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
     bind_page(&parts.first, "frontend", "dist/app")?;
     bind_page(&cargo_output(profile.of_console(), "charts.wasm")?, "charts", "dist/app")?;
-    let planner = silence::silence(&cargo_output(profile.of_console(), "planner_module.wasm")?)?;
+    let planner = silence::silence(&cargo_output(profile.of_console(), "planner_embed.wasm")?)?;
     bind_page(&planner, "engine", "dist/embed")?;
-    bind_page(&cargo_output(profile.of_console(), "workbench_module.wasm")?, "engine", "dist/workbench")?;
+    bind_page(&cargo_output(profile.of_console(), "planner_page.wasm")?, "engine", "dist/workbench")?;
     bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
     copy_dir(&root().join("public"), &root().join("dist"))?;
     if profile == Profile::Release {
@@ -94,9 +94,9 @@ fn compile(profile: Profile) -> Result<(), Failure> {
     let (console, worker) = (profile.of_console(), profile.of_worker());
     if console == worker {
         // In one go: two would resolve other feature sets and compile the shared bindings twice.
-        return cargo_build(console, &["frontend", "charts", "planner-module", "workbench-module", "edge"]);
+        return cargo_build(console, &["frontend", "charts", "planner-embed", "planner-page", "edge"]);
     }
-    cargo_build(console, &["frontend", "charts", "planner-module", "workbench-module"])?;
+    cargo_build(console, &["frontend", "charts", "planner-embed", "planner-page"])?;
     cargo_build(worker, &["edge"])
 }
 

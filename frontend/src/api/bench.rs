@@ -3,11 +3,11 @@
 use js_sys::Array;
 use js_sys::Object;
 use js_sys::Reflect;
+use planner::page::message::Ask;
+use planner::page::message::Tell;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::closure::Closure;
-use workbench::message::Ask;
-use workbench::message::Tell;
 
 use crate::api::browser;
 use crate::api::key;

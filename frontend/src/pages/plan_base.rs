@@ -4,8 +4,8 @@ use engine::unit::limit;
 use engine::unit::time::Millis;
 use js_sys::Array;
 use leptos::prelude::*;
-use workbench::message::LookAhead;
-use workbench::message::Source;
+use planner::page::message::LookAhead;
+use planner::page::message::Source;
 
 use crate::api::bench::remote;
 use crate::api::browser;

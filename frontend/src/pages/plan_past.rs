@@ -2,7 +2,7 @@
 
 use engine::unit::time::Millis;
 use leptos::prelude::*;
-use workbench::message::Since;
+use planner::page::message::Since;
 
 use crate::api::browser;
 use crate::session::plan::Plan;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use console_model::section::Section;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
-use workbench::message::Ended;
-use workbench::table;
-use workbench::timeline::Frame;
-use workbench::whose::Whose;
+use planner::page::message::Ended;
+use planner::page::table;
+use planner::page::timeline::Frame;
+use planner::page::whose::Whose;
 
 use crate::session::plan::Plan;
 use crate::session::url;

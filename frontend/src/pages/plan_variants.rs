@@ -5,7 +5,7 @@ use engine::message::plan::Change;
 use fields::change;
 use fields::change::ChangeKind;
 use leptos::prelude::*;
-use workbench::sheet::VARIANTS_MAX;
+use planner::page::sheet::VARIANTS_MAX;
 
 use crate::api::browser;
 use crate::session::draft::Draft;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use engine::message::plan::Change;
 use engine::message::plan::Variant;
 use leptos::prelude::*;
-use workbench::message::Ended;
-use workbench::message::Line;
+use planner::page::message::Ended;
+use planner::page::message::Line;
 
 /// A change in the list.
 #[derive(Clone, Copy)]

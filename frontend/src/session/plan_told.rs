@@ -6,7 +6,7 @@ use console_model::turns::Turns;
 use engine::message::plan::Variant;
 use fields::facts::Facts;
 use leptos::prelude::*;
-use workbench::message::Tell;
+use planner::page::message::Tell;
 
 use crate::api::browser;
 use crate::session::draft::Draft;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use workbench::message::Ended;
-use workbench::table::Change;
-use workbench::table::Figure;
+use planner::page::message::Ended;
+use planner::page::table::Change;
+use planner::page::table::Figure;
 
 /// A column.
 #[derive(Clone, PartialEq)]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use console_model::chart::Chart as Drawing;
 use leptos::prelude::*;
-use workbench::course;
-use workbench::course::Courses;
-use workbench::whose::Whose;
+use planner::page::course;
+use planner::page::course::Courses;
+use planner::page::whose::Whose;
 
 use crate::widgets::chart::Chart;
 use crate::widgets::choice::Choice;

@@ -9,7 +9,7 @@ use engine::unit::id::QuotaId;
 use fields::facts::Facts;
 use fields::list::List;
 use leptos::prelude::*;
-use workbench::wish::Wish;
+use planner::page::wish::Wish;
 
 use crate::widgets::choice::Choice;
 use crate::widgets::field::TextField;

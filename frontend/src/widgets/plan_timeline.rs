@@ -6,8 +6,8 @@ use console_model::section::Section;
 use engine::unit::time::Millis;
 use leptos::html::Div;
 use leptos::prelude::*;
-use workbench::timeline;
-use workbench::timeline::View;
+use planner::page::timeline;
+use planner::page::timeline::View;
 
 use crate::widgets::fold::Fold;
 use crate::widgets::gesture::Gesture;

@@ -1,9 +1,9 @@
 //! What people write and share: scenarios, tables of traces, links.
 
 use planner::address;
-use planner::scenario::Scenario;
-use workbench::import;
-use workbench::sheet::Sheet;
+use planner::embed::scenario::Scenario;
+use planner::page::import;
+use planner::page::sheet::Sheet;
 
 use crate::told::Told;
 use crate::told::refused;
