@@ -49,7 +49,7 @@ ${lines.join("\n")}
 
 // Room for all that the planner shows of it, so that nobody has to scroll inside.
 function height(text, picture) {
-  const opened = told(session.open(1, text, false));
+  const [opened] = told(session.open(1, text, false));
   const lines = Object.values(played()).reduce((html, news) => html + (news.events ?? news.result ?? ""), opened.controls);
   const count = (tag) => lines.split(tag).length - 1;
   return Math.round(picture * 1.1 + count('class="range"') * 52 + count('class="switch"') * 26 + count("<li") * 22 + count("<tr") * 30 + 145);
@@ -57,19 +57,18 @@ function height(text, picture) {
 
 // What it comes to as it is written.
 function played() {
-  told(session.run(1, new Float64Array()) ?? "{}");
+  told(session.run(1, new Float64Array()));
   const news = {};
   while (session.is_busy()) {
-    const one = told(session.work(10_000));
-    news[one.kind] = one;
+    for (const one of told(session.work(10_000))) news[one.kind] = one;
   }
   return news;
 }
 
 function told(text) {
-  const news = JSON.parse(text);
-  if (news.kind === "failed") throw new Error(news.message);
-  return news;
+  const list = JSON.parse(text);
+  for (const news of list) if (news.kind === "failed") throw new Error(news.message);
+  return list;
 }
 
 function element() {

@@ -12,7 +12,7 @@ for (const file of readdirSync("scenarios").filter((name) => name.endsWith(".md"
   const place = (end) => `${dist}/scenarios/${file.replace(/\.md$/, end)}`;
   writeFileSync(place(".txt"), text);
   for (const [isChinese, end] of [[false, ".svg"], [true, ".zh.svg"]]) {
-    const told = JSON.parse(session.open(1, text, isChinese));
+    const [told] = JSON.parse(session.open(1, text, isChinese));
     if (told.kind !== "opened") throw new Error(`${file}: ${told.message}`);
     writeFileSync(place(end), `${told.picture}\n`);
   }

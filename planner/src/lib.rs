@@ -5,6 +5,7 @@
 
 pub mod address;
 pub mod base64;
+pub(crate) mod comparison;
 pub mod picture;
 pub mod words;
 

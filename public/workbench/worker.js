@@ -1,29 +1,28 @@
 // The engine of the planner page: answers at once what it can, and works in short portions on the rest.
 import load, { Session } from "./engine.js";
+import { portions } from "../embed/portions.js";
 
-const PORTION_MS = 12;
-// How far it has come is told as often as somebody can read it.
-const TELL_MS = 100;
-const session = load().then(() => new Session());
-let isWorking = false;
+const engine = load().then(() => {
+  const session = new Session();
+  return { session, start: portions(session, tell, fail) };
+});
 let isGathering = false;
-let told = 0;
 let newest = 0;
 
 onmessage = async ({ data: { plan, ask, files = [], key } }) => {
   newest = Math.max(newest, plan);
   try {
-    const ready = await session;
+    const { session, start } = await engine;
     const known = await Promise.all(files.map((file) => read(file, key)));
     // What was fetched for a plan may come after the next one has been opened.
     if (known.length > 0 && plan < newest) return;
-    for (const [name, bytes] of known) ready.attach(name, bytes);
-    tell(ready.ask(ask));
-    const file = ready.file();
+    for (const [name, bytes] of known) session.attach(name, bytes);
+    tell(session.ask(ask));
+    const file = session.file();
     // The page is handed a file without holding its text.
     if (file !== undefined) postMessage(new Blob([file], { type: "application/json" }));
-    start(ready);
-    if (!isGathering) gather(ready, key);
+    start();
+    if (!isGathering) gather(session, start, key);
   } catch (error) {
     const message = error instanceof WebAssembly.CompileError || error instanceof WebAssembly.RuntimeError
       ? `The planner's engine does not run here: ${error.message}`
@@ -46,14 +45,14 @@ async function fetched(address, key) {
 }
 
 // What a plan needs of the service goes in portion by portion; in between it may be given up.
-async function gather(ready, key) {
+async function gather(session, start, key) {
   isGathering = true;
   try {
-    for (let address; (address = ready.wanted()); ) {
+    for (let address; (address = session.wanted()); ) {
       const text = await fetched(address, key).then((answer) => answer.text()).catch((error) => error);
-      tell(text instanceof Error ? ready.miss(address, text.message) : ready.take(address, text));
+      tell(text instanceof Error ? session.miss(address, text.message) : session.take(address, text));
     }
-    start(ready);
+    start();
   } catch (error) {
     fail(error);
   } finally {
@@ -67,33 +66,4 @@ function fail(error) {
 
 function tell(list) {
   if (list !== "[]") postMessage(list);
-}
-
-function start(ready) {
-  if (isWorking || !ready.is_busy()) return;
-  isWorking = true;
-  told = 0;
-  work(ready);
-}
-
-function work(ready) {
-  const end = performance.now() + PORTION_MS;
-  isWorking = false;
-  try {
-    do {
-      const list = ready.work(200);
-      // Whoever reads how fast it was reads all that was done.
-      if (told > 0 && list.startsWith('[{"ran"')) tell(ready.progress());
-      tell(list);
-    } while (ready.is_busy() && performance.now() < end);
-    isWorking = ready.is_busy();
-    if (isWorking && end - told >= TELL_MS) {
-      told = end;
-      tell(ready.progress());
-    }
-  } catch (error) {
-    fail(error);
-  }
-  // A page that has asked for something else in the meantime is heard first.
-  if (isWorking) setTimeout(work, 0, ready);
 }

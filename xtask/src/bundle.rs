@@ -180,7 +180,8 @@ fn optimise(wasm: &str, how: &[&'static str]) -> Result<(), Failure> {
 
 fn print_sizes(pages: &str) -> Result<(), Failure> {
     let console = [CONSOLE_WASM, "dist/app/frontend.js", "dist/app/split.js", pages, CHARTS_WASM, "dist/app/charts.js"];
-    let planner = [PLANNER_WASM, "dist/embed/engine.js", "dist/embed/worker.js", "dist/embed/planner.js"];
+    let scripts = ["dist/embed/engine.js", "dist/embed/worker.js", "dist/embed/portions.js", "dist/embed/planner.js"];
+    let planner = [PLANNER_WASM].into_iter().chain(scripts);
     let workbench = [WORKBENCH_WASM, "dist/workbench/engine.js", "dist/workbench/worker.js"];
     let files = console.into_iter().chain(planner).chain(workbench).chain([WORKER_WASM, "build/worker/edge.js"]);
     let mut arguments = vec!["xtask/sizes.mjs"];

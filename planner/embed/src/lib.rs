@@ -1,4 +1,4 @@
-//! The planner in a Web Worker: the worker's script asks, and decides when to work; what it is told is JSON.
+//! The planner in a Web Worker: the worker's script asks, and decides when to work; what is told is a JSON list.
 
 use planner::embed::message::Ask;
 use planner::embed::message::Source;
@@ -26,38 +26,44 @@ impl Session {
     }
 
     /// Opens a scenario.
-    pub fn open(&mut self, planner: u32, text: String, is_chinese: bool) -> Option<String> {
+    pub fn open(&mut self, planner: u32, text: String, is_chinese: bool) -> String {
         self.ask(planner, Ask::Open { source: Source::Scenario(text), language: language(is_chinese) })
     }
 
     /// Opens what stands in an address.
-    pub fn open_link(&mut self, planner: u32, address: String, is_chinese: bool) -> Option<String> {
+    pub fn open_link(&mut self, planner: u32, address: String, is_chinese: bool) -> String {
         self.ask(planner, Ask::Open { source: Source::Address(address), language: language(is_chinese) })
     }
 
     /// Runs the plan with its controls at these values.
-    pub fn run(&mut self, planner: u32, values: &[f64]) -> Option<String> {
+    pub fn run(&mut self, planner: u32, values: &[f64]) -> String {
         self.ask(planner, Ask::Run { values: whole(values) })
     }
 
     /// Makes a link.
-    pub fn link(&mut self, planner: u32, values: &[f64]) -> Option<String> {
+    pub fn link(&mut self, planner: u32, values: &[f64]) -> String {
         self.ask(planner, Ask::Link { values: whole(values) })
     }
 
     /// Gives up what the planner does.
-    pub fn cancel(&mut self, planner: u32) -> Option<String> {
+    pub fn cancel(&mut self, planner: u32) -> String {
         self.ask(planner, Ask::Cancel)
     }
 
     /// Forgets the planner.
-    pub fn close(&mut self, planner: u32) -> Option<String> {
+    pub fn close(&mut self, planner: u32) -> String {
         self.ask(planner, Ask::Close)
     }
 
-    /// Works for about so many events.
-    pub fn work(&mut self, events: u32) -> Option<String> {
-        self.0.work(events.into()).as_ref().map(Tell::json)
+    /// Works for about so many events, and tells what is over.
+    pub fn work(&mut self, events: u32) -> String {
+        Tell::list(self.0.work(events.into()).as_slice())
+    }
+
+    /// Tells how far each planner has come.
+    #[must_use]
+    pub fn progress(&self) -> String {
+        Tell::list(&self.0.progress())
     }
 
     /// Whether there is work left.
@@ -66,8 +72,8 @@ impl Session {
         self.0.is_busy()
     }
 
-    fn ask(&mut self, planner: u32, ask: Ask) -> Option<String> {
-        self.0.ask(planner, ask).as_ref().map(Tell::json)
+    fn ask(&mut self, planner: u32, ask: Ask) -> String {
+        Tell::list(self.0.ask(planner, ask).as_slice())
     }
 }
 

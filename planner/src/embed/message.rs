@@ -90,9 +90,16 @@ pub enum News {
 }
 
 impl Tell {
-    /// The message as JSON: `kind`, `planner`, and a text for each field.
+    /// Messages as a JSON list; each has its `kind`, `planner`, and a text for each field.
     #[must_use]
-    pub fn json(&self) -> String {
+    pub fn list(told: &[Self]) -> String {
+        let told: Vec<String> = told.iter().map(Self::json).collect();
+        format!("[{}]", told.join(","))
+    }
+
+    /// The message as JSON.
+    #[must_use]
+    fn json(&self) -> String {
         let Self { planner, news } = self;
         let done;
         let (kind, fields): (&str, &[(&str, &str)]) = match news {
@@ -139,12 +146,14 @@ mod tests {
     #[test]
     fn what_is_told_is_json() {
         let message = "a \"b\" \\ c\nd \u{1} 等".to_owned();
-        let told = Tell { planner: 7, news: News::Failed { message: message.clone() } }.json();
+        let failed = Tell { planner: 7, news: News::Failed { message: message.clone() } };
+        let cancelled = Tell { planner: 0, news: News::Cancelled };
+        let told = Tell::list(&[failed, cancelled.clone()]);
         let read: serde_json::Value = serde_json::from_str(&told).unwrap();
-        assert_eq!(read["kind"], "failed");
-        assert_eq!(read["planner"], 7);
-        assert_eq!(read["message"], message.as_str());
-        let told = Tell { planner: 0, news: News::Cancelled }.json();
-        assert_eq!(told, r#"{"kind":"cancelled","planner":0}"#);
+        assert_eq!(read[0]["kind"], "failed");
+        assert_eq!(read[0]["planner"], 7);
+        assert_eq!(read[0]["message"], message.as_str());
+        assert_eq!(Tell::list(&[cancelled]), r#"[{"kind":"cancelled","planner":0}]"#);
+        assert_eq!(Tell::list(&[]), "[]");
     }
 }

@@ -6,6 +6,9 @@ use engine::host::plan::run::Run;
 use engine::message::plan::Variant;
 
 use crate::address;
+use crate::comparison::Comparison;
+use crate::comparison::Over;
+use crate::comparison::UnderWay;
 use crate::embed::message::Ask;
 use crate::embed::message::News;
 use crate::embed::message::Source;
@@ -30,20 +33,14 @@ pub struct Session {
 struct Sheet {
     scenario: Scenario,
     language: Language,
-    /// The scenario as it is written, once it has been run.
-    baseline: Option<Box<Run>>,
-    work: Option<Work>,
+    /// Plays the scenario to its end, with what is compared afterwards.
+    playing: Option<(Box<Run>, Story, Variant)>,
+    /// The scenario as it is written, and with its controls moved.
+    comparison: Comparison,
 }
 
-/// What a planner is doing. One follows the other.
-enum Work {
-    /// Plays the scenario to its end.
-    Story(Box<Run>, Story, Variant),
-    /// Runs the scenario as it is written.
-    Base(Box<Run>, Variant),
-    /// Runs the variant.
-    Variant(Box<Run>),
-}
+/// The only variant.
+const MOVED: u32 = 0;
 
 impl Session {
     /// Answers what can be answered at once, and notes what takes time.
@@ -58,7 +55,7 @@ impl Session {
                 sheet.run(&values);
                 None
             }),
-            Ask::Cancel => self.sheet(planner).map(|sheet| sheet.work.take().map(|_| News::Cancelled)),
+            Ask::Cancel => self.sheet(planner).map(Sheet::cancel),
             Ask::Link { values } => self
                 .sheet(planner)
                 .map(|sheet| Some(News::Linked { link: address::write(&sheet.scenario.lines, &values) })),
@@ -84,7 +81,8 @@ impl Session {
             picture: picture::svg(&scenario.base.state, language),
         };
         self.close(planner);
-        self.sheets.push((planner, Sheet { scenario, language, baseline: None, work: None }));
+        let comparison = Comparison::new(&scenario.base, &scenario.variant(&[]), Horizon::Until(scenario.until()));
+        self.sheets.push((planner, Sheet { scenario, language, playing: None, comparison }));
         Ok(news)
     }
 
@@ -101,62 +99,64 @@ impl Session {
     /// Whether there is work left.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.sheets.iter().any(|(_, sheet)| sheet.work.is_some())
+        self.sheets.iter().any(|(_, sheet)| sheet.is_busy())
     }
 
     /// Works for about so many events on one of the plans, each in its turn.
     pub fn work(&mut self, events: u64) -> Option<Tell> {
-        let at = self.sheets.iter().position(|(_, sheet)| sheet.work.is_some())?;
+        let at = self.sheets.iter().position(|(_, sheet)| sheet.is_busy())?;
         let (planner, mut sheet) = self.sheets.remove(at);
         let news = sheet.work(events);
         self.sheets.push((planner, sheet));
         news.map(|news| Tell { planner, news })
     }
+
+    /// How far each planner has come that does something.
+    #[must_use]
+    pub fn progress(&self) -> Vec<Tell> {
+        let busy = self.sheets.iter().filter(|(_, sheet)| sheet.is_busy());
+        busy.map(|(planner, sheet)| Tell { planner: *planner, news: News::Progress { done: sheet.done() } }).collect()
+    }
 }
 
 impl Sheet {
     fn run(&mut self, values: &[i64]) {
+        self.comparison.cancel();
         let variant = self.scenario.variant(values);
         let run = Run::new(&self.scenario.base, &variant, Horizon::Until(self.scenario.end));
-        self.work = Some(Work::Story(Box::new(run), Story::new(&self.scenario, self.language), variant));
+        self.playing = Some((Box::new(run), Story::new(&self.scenario, self.language), variant));
     }
 
-    fn start(&self, variant: &Variant) -> Box<Run> {
-        Box::new(Run::new(&self.scenario.base, variant, Horizon::Until(self.scenario.until())))
+    fn cancel(&mut self) -> Option<News> {
+        let was_busy = self.is_busy();
+        self.playing = None;
+        self.comparison.cancel();
+        was_busy.then_some(News::Cancelled)
+    }
+
+    fn is_busy(&self) -> bool {
+        self.playing.is_some() || self.comparison.is_busy()
+    }
+
+    /// How far the comparison has come.
+    fn done(&self) -> i64 {
+        if self.playing.is_some() { 0 } else { self.comparison.done() }
     }
 
     fn work(&mut self, events: u64) -> Option<News> {
-        match self.work.take()? {
-            Work::Story(mut run, mut story, variant) => {
-                if !story.play(&mut run, events) {
-                    self.work = Some(Work::Story(run, story, variant));
-                    return Some(News::Progress { done: 0 });
-                }
-                self.work = Some(match self.baseline {
-                    Some(_) => Work::Variant(self.start(&variant)),
-                    None => Work::Base(self.start(&self.scenario.variant(&[])), variant),
-                });
-                Some(News::Played { picture: picture::svg(run.state(), self.language), events: story.told(&run) })
+        if let Some((mut run, mut story, variant)) = self.playing.take() {
+            if !story.play(&mut run, events) {
+                self.playing = Some((run, story, variant));
+                return None;
             }
-            Work::Base(mut run, variant) => {
-                run.advance(events);
-                let done = run.done() / 2;
-                if run.is_over() {
-                    self.baseline = Some(run);
-                    self.work = Some(Work::Variant(self.start(&variant)));
-                } else {
-                    self.work = Some(Work::Base(run, variant));
-                }
-                Some(News::Progress { done })
-            }
-            Work::Variant(mut run) => {
-                run.advance(events);
-                let done = run.done() / 2 + 500;
-                let (Some(before), true) = (&self.baseline, run.is_over()) else {
-                    self.work = Some(Work::Variant(run));
-                    return Some(News::Progress { done });
-                };
-                Some(News::Ran { result: result::result(before, &run, self.language) })
+            let moved = Box::new(Run::new(&self.scenario.base, &variant, self.comparison.horizon()));
+            self.comparison.add(UnderWay { variant: MOVED, ticket: 0, run: moved });
+            return Some(News::Played { picture: picture::svg(run.state(), self.language), events: story.told(&run) });
+        }
+        match self.comparison.work(events)? {
+            Over::Base => None,
+            Over::Variant(UnderWay { run, .. }) => {
+                Some(News::Ran { result: result::result(&self.comparison.baseline, &run, self.language) })
             }
         }
     }

@@ -20,6 +20,9 @@ use engine::message::plan::Change;
 use engine::message::plan::Variant;
 use engine::unit::time::Millis;
 
+use crate::comparison::Comparison;
+use crate::comparison::Over;
+use crate::comparison::UnderWay;
 use crate::page::course::Courses;
 use crate::page::finished::Finished;
 use crate::page::found;
@@ -57,17 +60,11 @@ struct Plan {
     facts: Facts,
     base: Base,
     length: Option<Millis>,
-    /// The base without changes.
-    baseline: Box<Run>,
-    /// Whether anybody waits for the base.
-    is_wanted: bool,
-    /// What is under way, by variant, each with its ticket.
-    runs: BTreeMap<u32, (u32, Box<Run>)>,
+    /// The base without changes, and the variants.
+    comparison: Comparison,
     /// What is over, by variant; the base has none.
     finished: BTreeMap<Option<u32>, Finished>,
     search: Option<Box<Search>>,
-    /// Events of runs that are over.
-    events: u64,
 }
 
 impl Session {
@@ -96,7 +93,7 @@ impl Session {
                 self.with(plan, |open| vec![open.run(variant, ticket, changes)])
             }
             Ask::Forget { plan, variant } => self.with(plan, |open| {
-                open.runs.remove(&variant);
+                open.comparison.forget(variant);
                 open.finished.remove(&Some(variant));
                 Vec::new()
             }),
@@ -106,9 +103,8 @@ impl Session {
                 vec![Tell::Cancelled { plan }]
             }
             Ask::Cancel { plan } => self.with(plan, |open| {
-                open.runs.clear();
+                open.comparison.cancel();
                 open.search = None;
-                open.is_wanted = false;
                 vec![Tell::Cancelled { plan }]
             }),
             Ask::Apply { plan, changes, id } => self.with(plan, |open| {
@@ -215,29 +211,21 @@ impl Plan {
         let length = look.length(usual);
         let facts = Facts::of(&base, title, place, remarks);
         let told = Tell::Opened { plan: number, facts: Box::new(facts.clone()), length, usual, variants };
-        let baseline = fresh(&base, length);
-        let (runs, finished, search) = (BTreeMap::new(), BTreeMap::new(), None);
-        (Self { number, facts, base, length, baseline, is_wanted: true, runs, finished, search, events: 0 }, told)
+        let comparison = fresh(&base, length);
+        (Self { number, facts, base, length, comparison, finished: BTreeMap::new(), search: None }, told)
     }
 
     fn look(&mut self, length: Option<Millis>) {
         self.length = length;
-        self.baseline = fresh(&self.base, length);
-        self.is_wanted = true;
-        self.runs.clear();
+        self.comparison = fresh(&self.base, length);
         self.finished.clear();
         self.search = None;
-        self.events = 0;
-    }
-
-    fn horizon(&self) -> Horizon {
-        horizon(&self.base, self.length)
     }
 
     /// Begins to run a variant, and tells at once what it comes to at once.
     fn run(&mut self, variant: u32, ticket: u32, changes: Vec<Change>) -> Tell {
         let wanted = Variant { name: String::new(), changes };
-        let mut run = Run::new(&self.base, &wanted, self.horizon());
+        let mut run = Run::new(&self.base, &wanted, self.comparison.horizon());
         let is_now = |change: &Change| !change.is_off && change.at <= self.base.from;
         let first = if wanted.changes.iter().any(is_now) { run.step() } else { None };
         let events = first.filter(|step| matches!(step.sent, Sent::Changes(_))).and_then(|step| step.answer.ok());
@@ -259,8 +247,7 @@ impl Plan {
             refused: refused.collect(),
             picture: picture::svg(run.state(), Language::En),
         };
-        self.runs.insert(variant, (ticket, Box::new(run)));
-        self.is_wanted = true;
+        self.comparison.add(UnderWay { variant, ticket, run: Box::new(run) });
         // What is looked for is looked for beside what was changed by then.
         self.search = None;
         told
@@ -268,7 +255,7 @@ impl Plan {
 
     fn look_for(&mut self, changes: Vec<Change>, goal: Goal, family: Family) -> Vec<Tell> {
         let variant = Variant { name: String::new(), changes };
-        let horizon = found::horizon(self.horizon(), &goal, self.base.from);
+        let horizon = found::horizon(self.comparison.horizon(), &goal, self.base.from);
         match Search::new(&self.base, &variant, horizon, goal, family) {
             Ok(search) => {
                 self.search = Some(Box::new(search));
@@ -292,24 +279,18 @@ impl Plan {
     }
 
     fn is_busy(&self) -> bool {
-        self.search.is_some() || !self.runs.is_empty() || (self.is_wanted && !self.baseline.is_over())
+        self.search.is_some() || self.comparison.is_busy()
     }
 
-    /// The base first, since everything is compared with it; then the variants, and a search beside nothing else.
+    /// A search goes on beside nothing else.
     fn work(&mut self, events: u64) -> Vec<Tell> {
-        if self.is_wanted && !self.baseline.is_over() {
-            self.baseline.advance(events);
-            return if self.baseline.is_over() { vec![self.base_ran()] } else { Vec::new() };
-        }
-        if let Some((variant, (ticket, mut run))) = self.runs.pop_first() {
-            run.compare_with(&self.baseline);
-            run.advance(events);
-            if !run.is_over() {
-                self.runs.insert(variant, (ticket, run));
-                return Vec::new();
-            }
-            self.events += run.tally.events;
-            return self.ran(variant, ticket, &run).into_iter().collect();
+        if self.comparison.is_busy() {
+            let told = match self.comparison.work(events) {
+                Some(Over::Base) => Some(self.base_ran()),
+                Some(Over::Variant(over)) => self.ran(&over),
+                None => None,
+            };
+            return told.into_iter().collect();
         }
         let Some(search) = &mut self.search else { return Vec::new() };
         search.advance(events);
@@ -320,32 +301,29 @@ impl Plan {
     }
 
     fn base_ran(&mut self) -> Tell {
-        let base = Finished::of(&self.baseline);
+        let base = Finished::of(&self.comparison.baseline);
         let ended = Box::new(base.base());
         self.finished.insert(None, base);
         Tell::Ran { plan: self.number, variant: None, ticket: 0, ended }
     }
 
-    fn ran(&mut self, variant: u32, ticket: u32, run: &Run) -> Option<Tell> {
-        let (finished, difference) = (Finished::of(run), Difference::of(&self.baseline, run, JOBS_TOLD));
+    fn ran(&mut self, UnderWay { variant, ticket, run }: &UnderWay) -> Option<Tell> {
+        let difference = Difference::of(&self.comparison.baseline, run, JOBS_TOLD);
+        let finished = Finished::of(run);
         let ended = Box::new(finished.variant(self.finished.get(&None)?, &difference));
-        self.finished.insert(Some(variant), finished);
-        Some(Tell::Ran { plan: self.number, variant: Some(variant), ticket, ended })
+        self.finished.insert(Some(*variant), finished);
+        Some(Tell::Ran { plan: self.number, variant: Some(*variant), ticket: *ticket, ended })
     }
 
     fn progress(&self) -> Tell {
-        let mut parts = vec![self.baseline.done()];
-        parts.extend(self.runs.values().map(|(_, run)| run.done()));
-        let done = parts.iter().sum::<i64>() / i64::try_from(parts.len()).unwrap_or(1);
-        let under_way: u64 = self.runs.values().map(|(_, run)| run.tally.events).sum();
-        Tell::Progress { plan: self.number, done, events: self.events + self.baseline.tally.events + under_way }
+        Tell::Progress { plan: self.number, done: self.comparison.done(), events: self.comparison.events() }
     }
 }
 
-fn horizon(base: &Base, length: Option<Millis>) -> Horizon {
-    length.map_or(Horizon::Quiet, |length| Horizon::Until(base.from + length))
-}
-
-fn fresh(base: &Base, length: Option<Millis>) -> Box<Run> {
-    Box::new(Run::new(base, &Variant::default(), horizon(base, length)))
+/// The base is run whether or not anybody has a variant.
+fn fresh(base: &Base, length: Option<Millis>) -> Comparison {
+    let horizon = length.map_or(Horizon::Quiet, |length| Horizon::Until(base.from + length));
+    let mut comparison = Comparison::new(base, &Variant::default(), horizon);
+    comparison.want();
+    comparison
 }
