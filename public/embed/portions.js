@@ -1,9 +1,9 @@
-// Works on what a session has to do, in short portions: a page that has asked for something else is heard in between.
+// Works in short portions: a page that asks for something else meanwhile is heard first.
 const PORTION_MS = 12;
-// How far it has come is told as often as somebody can read it.
+// As often as somebody can read it.
 const TELL_MS = 100;
 
-/** What goes on with the work of a session, unless that is under way. What is told comes as JSON lists. */
+/** What makes a session go on, unless it does. */
 export function portions(session, tell, fail) {
   let isWorking = false;
   let told;
@@ -14,7 +14,7 @@ export function portions(session, tell, fail) {
     try {
       do {
         const list = session.work(200);
-        // Whoever reads how fast it was reads all that was done.
+        // Who reads how fast it was reads all that was done.
         if (told > 0 && list.startsWith('[{"ran"')) tell(session.progress());
         tell(list);
       } while (session.is_busy() && performance.now() < end);
