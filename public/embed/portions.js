@@ -1,9 +1,9 @@
-// Works in short portions: a page that asks for something else meanwhile is heard first.
+// Portions are short, so that a page that asks for something else is heard in between.
 const PORTION_MS = 12;
 // As often as somebody can read it.
 const TELL_MS = 100;
 
-/** What makes a session go on, unless it does. */
+/** Makes a session go on, unless it does. */
 export function portions(session, tell, fail) {
   let isWorking = false;
   let told;
@@ -14,7 +14,7 @@ export function portions(session, tell, fail) {
     try {
       do {
         const list = session.work(200);
-        // Who reads how fast it was reads all that was done.
+        // All of it, for who reads how fast it was.
         if (told > 0 && list.startsWith('[{"ran"')) tell(session.progress());
         tell(list);
       } while (session.is_busy() && performance.now() < end);

@@ -1,11 +1,11 @@
-// The engine of all planners of a page: answers at once what it can, and works in short portions on the rest.
+// The engine of all planners of a page.
 import load, { Session } from "./engine.js";
 import { portions } from "./portions.js";
 
 const planners = new Set();
 const ready = load().then(() => {
   const session = new Session();
-  // Whatever they were about, all of them shared this engine.
+  // All of them share this engine.
   return { session, start: portions(session, tell, (error) => fail(planners, error)) };
 });
 
