@@ -61,7 +61,7 @@ test("Ctrl K goes anywhere by a part of its name", async ({ page, runtime }) => 
 
   await page.keyboard.press("Control+k");
   await palette.getByRole("combobox").fill("no such thing");
-  await expect(palette.getByRole("status")).toHaveText("Nothing has this in its name.");
+  await expect(palette.getByRole("status")).toHaveText("No results.");
   await page.keyboard.press("Escape");
   await expect(palette).toHaveCount(0);
   await page.keyboard.press("Control+k");

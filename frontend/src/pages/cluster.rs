@@ -129,7 +129,7 @@ fn OpenCluster(name: String) -> impl IntoView {
         <main id="main" tabindex="-1">
             <div role="status">{move || outdated.get().map(|age| view! { <p class="warning">{age}</p> })}</div>
             {move || match shown.get() {
-                Shown::Loading => view! { <section class="state-page" aria-busy="true"><h1>"Loading"</h1><p>"The cluster's state is on its way."</p><div class="skeleton"></div><div class="skeleton"></div><div class="skeleton"></div></section> }.into_any(),
+                Shown::Loading => view! { <section class="state-page" aria-busy="true"><h1>"Loading"</h1><p>"Loading the cluster's state."</p><div class="skeleton"></div><div class="skeleton"></div><div class="skeleton"></div></section> }.into_any(),
                 Shown::NoKey => view! { <KeyForm enter=enter /> }.into_any(),
                 Shown::Failed(reason) => view! { <section class="state-page" role="alert"><h1>"The cluster cannot be shown"</h1><p>{reason}</p></section> }.into_any(),
                 Shown::Empty => view! { <EmptyCluster cluster=Signal::stored(session.name().to_string()) has_begun=has_begun example=example load=load /> }.into_any(),

@@ -114,7 +114,7 @@ pub(crate) fn later(choose: fn(&Pages) -> Page) -> AnyView {
     });
     let shown = move || {
         match pages.get() {
-        None => view! { <section class="state-page" aria-busy="true"><h1>"Loading"</h1><p>"The page is on its way."</p><div class="skeleton"></div></section> }.into_any(),
+        None => view! { <section class="state-page" aria-busy="true"><h1>"Loading"</h1><p>"Loading the page."</p><div class="skeleton"></div></section> }.into_any(),
         Some(Ok(pages)) => choose(&pages)(),
         Some(Err(Missing)) => view! { <section class="state-page" role="alert"><h1>"The page cannot be loaded"</h1><p>"Either the network failed, or the service has a newer console. Reload to get it."</p><button type="button" class="primary" on:click=|_| browser::reload()>"Reload"</button></section> }.into_any(),
     }

@@ -212,7 +212,7 @@ fn Facts(plan: Plan, session: Option<Session>, renew: Callback<()>) -> impl Into
     let remarks =
         move || plan.facts.with(|facts| facts.as_ref().map(|facts| facts.remarks.clone())).unwrap_or_default();
     view! {
-        <p class="plan-facts">{move || words().unwrap_or_else(|| if plan.failed.with(Option::is_some) { "No plan is open." } else { "The beginning is on its way." }.to_owned())}</p>
+        <p class="plan-facts">{move || words().unwrap_or_else(|| if plan.failed.with(Option::is_some) { "No plan is open." } else { "Loading the first state of the plan." }.to_owned())}</p>
         {move || remarks().into_iter().map(|remark| view! { <p class="hint">{remark}</p> }).collect_view()}
         {move || moved.get().map(|revision| view! {
             <p class="plan-moved">{format!("The cluster is at revision {revision} by now. ")}<button type="button" class="quiet" on:click=move |_| renew.run(())>"Plan from the newest state"</button></p>

@@ -61,7 +61,7 @@ pub(crate) fn Palette(
         }
     };
     let count = move || match found.with(Vec::len) {
-        0 => "Nothing has this in its name.".to_owned(),
+        0 => "No results.".to_owned(),
         1 => "1 destination".to_owned(),
         count => format!("{count} destinations"),
     };

@@ -19,7 +19,7 @@ pub(crate) fn PlanMoment(
     });
     let lines = move || {
         let Some((lines, left_out, refused)) = said.get() else {
-            return view! { <p class="nothing">"The answer is on its way."</p> }.into_any();
+            return view! { <p class="nothing">"Loading the answer."</p> }.into_any();
         };
         if lines.is_empty() {
             let words = if refused > 0 {
