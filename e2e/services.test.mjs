@@ -41,7 +41,7 @@ async function service(name, quota, instance, priority = 5) {
 }
 
 /** The lowest number of instances that runs from now on, looked at every second, while something is done. */
-async function lowest(service, seconds, deed) {
+async function lowest(service, seconds, action) {
   const counts = [(await service.told()).RunningInstance];
   const looks = (async () => {
     for (let second = 0; second < seconds; second += 1) {
@@ -49,7 +49,7 @@ async function lowest(service, seconds, deed) {
       counts.push((await service.told()).RunningInstance);
     }
   })();
-  await deed();
+  await action();
   counts.push((await service.told()).RunningInstance);
   await looks;
   return Math.min(...counts);

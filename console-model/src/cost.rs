@@ -68,12 +68,12 @@ impl Cost {
         *self == Self::default()
     }
 
-    /// `Save and evict 2 jobs, lose 0.75 GPU-hours`; the deed alone where nobody loses anything.
+    /// `Save and evict 2 jobs, lose 0.75 GPU-hours`; the action alone where nobody loses anything.
     #[must_use]
-    pub fn button(&self, deed: &str) -> String {
+    pub fn button(&self, action: &str) -> String {
         let lost = (self.lost_gpu_ms > 0).then(|| format!("lose {}", explain::gpu_hours(self.lost_gpu_ms)));
         let parts: Vec<String> = self.taken().into_iter().chain(lost).collect();
-        if parts.is_empty() { deed.to_owned() } else { format!("{deed} and {}", parts.join(", ")) }
+        if parts.is_empty() { action.to_owned() } else { format!("{action} and {}", parts.join(", ")) }
     }
 
     /// `Evict 2 jobs?`

@@ -4,7 +4,7 @@ use engine::explain;
 use engine::explain::PolicyWords;
 use engine::job::spec::IdlePolicy;
 use engine::message::command::Command;
-use engine::message::envelope::Deed;
+use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
 use engine::quota::policy::ChildLevelPreemption;
@@ -123,7 +123,7 @@ pub fn is_loss(event: &Event) -> bool {
 
 /// What an entry of the log was.
 #[must_use]
-pub fn title(entry: &Entry<Deed>) -> &'static str {
+pub fn title(entry: &Entry<CommandKind>) -> &'static str {
     match entry.envelope.command.kind.as_deref() {
         Some("create_cluster") => "Cluster created",
         Some("update_cluster") => "Cluster changed",

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn rounds_in_which_nothing_happened_leave_the_world_as_it_was() {
         let tick = || Event::Rounded { at: Timestamp(0), slot: None, missed: 0 };
-        let moved = || Event::Veiled;
+        let moved = || Event::Redacted;
         let quiet = entries(&[(12, tick()), (11, tick()), (10, moved())]);
         assert!(has_only_ticked(quiet.iter(), 10, 12));
         assert!(!has_only_ticked(quiet.iter(), 9, 12), "revision 10 was more than a tick");

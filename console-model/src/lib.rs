@@ -22,7 +22,7 @@ pub mod job_field;
 pub mod job_filter;
 pub mod job_state;
 pub mod log_text;
-pub mod node_deed;
+pub mod node_action;
 pub mod nodes;
 pub mod offers;
 pub mod path;

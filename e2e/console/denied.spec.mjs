@@ -15,11 +15,11 @@ test("a guest reads why they change nothing", async ({ page, runtime }) => {
   }
   const job = { quota: "Quota1.2", workspace: "vision", pods: [{ amount: { gpu: 4000 } }] };
   for (const [name, user] of [["anns-job", "ann"], ["gus-job", "gus"]]) await cluster.send({ submit_job: { job: name, user, ...job } });
-  const reason = (deed) => new RegExp(`^(gus-job: )?gus may not ${deed}; that takes the role .+, and theirs is guest\\.$`, "i");
-  const isDenied = async (name, deed) => {
+  const reason = (action) => new RegExp(`^(gus-job: )?gus may not ${action}; that takes the role .+, and theirs is guest\\.$`, "i");
+  const isDenied = async (name, action) => {
     const button = page.getByRole("button", { name, exact: true });
     await expect(button).toBeDisabled();
-    await expect(button).toHaveAccessibleDescription(reason(deed));
+    await expect(button).toHaveAccessibleDescription(reason(action));
   };
 
   await page.goto(`/clusters/${cluster.name}`);

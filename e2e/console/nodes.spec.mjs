@@ -1,4 +1,4 @@
-// The machines: found, looked at, and taken out of service; each deed asks first and says what it costs.
+// The machines: found, looked at, and taken out of service; each action asks first and says what it costs.
 import AxeBuilder from "@axe-core/playwright";
 import { expect, test } from "../runtime.mjs";
 import { Agent } from "./agent.mjs";

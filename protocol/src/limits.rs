@@ -51,13 +51,13 @@ impl Limits {
 
 /// Whose jobs are counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Whose {
+enum LimitScope {
     Cluster,
     Workspace(WorkspaceId),
     User(UserId),
 }
 
-impl Whose {
+impl LimitScope {
     /// Everybody whose a job is.
     fn all(user: Option<&UserId>, workspace: Option<&WorkspaceId>) -> impl Iterator<Item = Self> {
         let workspace = workspace.cloned().map(Self::Workspace);
@@ -81,13 +81,13 @@ impl Whose {
     }
 
     fn rejection(&self, count: u64, limit: u64) -> Rejection {
-        let whose = match self {
+        let scope = match self {
             Self::Cluster => "in this cluster".to_owned(),
             Self::Workspace(workspace) => format!("of workspace {workspace}"),
             Self::User(user) => format!("of user {user}"),
         };
         let what =
-            format!("unfinished jobs {whose} (wait until some have ended, or cancel some; large ones count more)");
+            format!("unfinished jobs {scope} (wait until some have ended, or cancel some; large ones count more)");
         Rejection::Limit { what, count, limit }
     }
 }
@@ -104,7 +104,7 @@ struct Known {
 /// some may have ended since: whoever stays below the limits costs a look into a map.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counted {
-    known: BTreeMap<Whose, Known>,
+    known: BTreeMap<LimitScope, Known>,
     /// How many jobs may have ended since the memory was rebuilt.
     ends: u64,
 }
@@ -114,28 +114,28 @@ impl Counted {
     pub(crate) fn admit(&mut self, state: &State, limits: &Limits, command: &Command) -> Result<(), Rejection> {
         let mut more = BTreeMap::new();
         add(state, command, &mut more);
-        for (whose, more) in more {
-            let limit = whose.limit(limits);
-            let count = self.count(state, &whose, limit.saturating_sub(more)).saturating_add(more);
+        for (scope, more) in more {
+            let limit = scope.limit(limits);
+            let count = self.count(state, &scope, limit.saturating_sub(more)).saturating_add(more);
             if count > limit {
-                return Err(whose.rejection(count, limit));
+                return Err(scope.rejection(count, limit));
             }
         }
         Ok(())
     }
 
     /// How many jobs somebody has: exactly, if it is more than enough to ask for.
-    fn count(&mut self, state: &State, whose: &Whose, enough: u64) -> u64 {
-        let known = self.known.get(whose).filter(|known| known.count <= enough || known.ends == self.ends);
+    fn count(&mut self, state: &State, scope: &LimitScope, enough: u64) -> u64 {
+        let known = self.known.get(scope).filter(|known| known.count <= enough || known.ends == self.ends);
         if let Some(known) = known {
             return known.count;
         }
-        let jobs = state.jobs.iter().filter(|(_, job)| !job.is_ended() && whose.has(job));
+        let jobs = state.jobs.iter().filter(|(_, job)| !job.is_ended() && scope.has(job));
         let count = jobs.map(|(_, job)| weight::of(&job.spec)).sum();
         if self.known.len() >= REMEMBERED_MAX {
             self.known.clear();
         }
-        self.known.insert(whose.clone(), Known { count, ends: self.ends });
+        self.known.insert(scope.clone(), Known { count, ends: self.ends });
         count
     }
 
@@ -143,8 +143,8 @@ impl Counted {
     pub(crate) fn follow(&mut self, events: &[Event]) {
         for event in events {
             if let Event::JobSubmitted { spec, .. } = event {
-                for whose in Whose::all(spec.user.as_ref(), spec.workspace.as_ref()) {
-                    if let Some(known) = self.known.get_mut(&whose) {
+                for scope in LimitScope::all(spec.user.as_ref(), spec.workspace.as_ref()) {
+                    if let Some(known) = self.known.get_mut(&scope) {
                         known.count = known.count.saturating_add(weight::of(spec));
                     }
                 }
@@ -161,7 +161,7 @@ pub(crate) fn weight_of_all(state: &State) -> u64 {
 }
 
 /// The jobs that a command brings, by whose they are.
-fn add(state: &State, command: &Command, more: &mut BTreeMap<Whose, u64>) {
+fn add(state: &State, command: &Command, more: &mut BTreeMap<LimitScope, u64>) {
     if let Command::SubmitJob(command) = command {
         // Who submits it a second time brings none.
         if state.jobs.find(&command.job).is_none() {
@@ -181,9 +181,9 @@ fn add(state: &State, command: &Command, more: &mut BTreeMap<Whose, u64>) {
     }
 }
 
-fn note(more: &mut BTreeMap<Whose, u64>, user: Option<&UserId>, workspace: Option<&WorkspaceId>, weight: u64) {
-    for whose in Whose::all(user, workspace) {
-        *more.entry(whose).or_default() += weight;
+fn note(more: &mut BTreeMap<LimitScope, u64>, user: Option<&UserId>, workspace: Option<&WorkspaceId>, weight: u64) {
+    for scope in LimitScope::all(user, workspace) {
+        *more.entry(scope).or_default() += weight;
     }
 }
 

@@ -4,7 +4,7 @@ pub mod history;
 pub mod kept;
 pub mod told;
 
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::market::bill::Bill;
 use engine::market::offer::PriceSource;
 use engine::market::statement::By;
@@ -85,15 +85,15 @@ pub struct OfferShown {
 
 /// All offers, in the order of their names; bids of other workspaces without theirs.
 #[must_use]
-pub fn offers(veil: Veil, now: Timestamp) -> Vec<OfferShown> {
-    let live = veil.state().market.live_offers();
-    let mut shown: Vec<OfferShown> = live.map(|(no, _)| offer(veil, no, now)).collect();
+pub fn offers(visibility: Visibility, now: Timestamp) -> Vec<OfferShown> {
+    let live = visibility.state().market.live_offers();
+    let mut shown: Vec<OfferShown> = live.map(|(no, _)| offer(visibility, no, now)).collect();
     sort::by(&mut shown, |one, other| one.offer.cmp(&other.offer));
     shown
 }
 
-fn offer(veil: Veil, no: OfferNo, now: Timestamp) -> OfferShown {
-    let state = veil.state();
+fn offer(visibility: Visibility, no: OfferNo, now: Timestamp) -> OfferShown {
+    let state = visibility.state();
     let (offer, desk) = (&state.market.offers[no.at()], &state.market.desks[no.at()]);
     let Desk { waiting, running, held, held_by_leaving, .. } = desk;
     let names = state.cluster.dimensions.iter().enumerate();
@@ -112,18 +112,18 @@ fn offer(veil: Veil, no: OfferNo, now: Timestamp) -> OfferShown {
         inventory: offer.inventory,
         held: held + held_by_leaving,
         n_waiting: waiting.len(),
-        waiting: waiting.iter().take(BIDS_SHOWN).filter_map(|(_, _, _, job)| bid(veil, *job)).collect(),
+        waiting: waiting.iter().take(BIDS_SHOWN).filter_map(|(_, _, _, job)| bid(visibility, *job)).collect(),
         n_running: running.len(),
-        running: running.iter().take(BIDS_SHOWN).filter_map(|(_, job)| bid(veil, *job)).collect(),
+        running: running.iter().take(BIDS_SHOWN).filter_map(|(_, job)| bid(visibility, *job)).collect(),
     }
 }
 
-fn bid(veil: Veil, no: JobNo) -> Option<BidShown> {
-    let state = veil.state();
+fn bid(visibility: Visibility, no: JobNo) -> Option<BidShown> {
+    let state = visibility.state();
     let (_, limit, instances) = state.bid_of(no)?;
     let grant = state.market.accounts.get(&no).and_then(|account| account.grant);
     let protected_until = grant.map(|grant| grant.protected_until);
-    Some(BidShown { job: veil.job(&state.jobs.get(no)?.spec.id), limit, instances, protected_until })
+    Some(BidShown { job: visibility.job(&state.jobs.get(no)?.spec.id), limit, instances, protected_until })
 }
 
 /// Which bills a statement is of.
@@ -137,17 +137,24 @@ pub enum Reach {
 
 /// Adds up the bills of `entries` that may be seen, of which there may be earlier ones if they are not `is_whole`.
 #[must_use]
-pub fn statement(veil: Veil, entries: &[Entry], is_whole: bool, by: By, reach: Reach, now: Timestamp) -> Statement {
-    let state = veil.state();
+pub fn statement(
+    visibility: Visibility,
+    entries: &[Entry],
+    is_whole: bool,
+    by: By,
+    reach: Reach,
+    now: Timestamp,
+) -> Statement {
+    let state = visibility.state();
     let bill = |event: &Event, at: Timestamp| {
         let Event::Billed { bill, .. } = event else { return None };
-        veil.of(at).sees(bill.workspace.as_ref()).then(|| (**bill).clone())
+        visibility.of(at).sees(bill.workspace.as_ref()).then(|| (**bill).clone())
     };
     let of_entry = |entry: &Entry| entry.events.iter().filter_map(|event| bill(event, entry.at)).collect::<Vec<_>>();
     let billed: Vec<Bill> = entries.iter().flat_map(of_entry).collect();
     let owed = state.market.accounts.keys().flat_map(|no| transition::owed(state, *no, now));
     // Who owes something has not ended, so the workspace is the one of today.
-    let owed = owed.filter(|bill| veil.sees(bill.workspace.as_ref()));
+    let owed = owed.filter(|bill| visibility.sees(bill.workspace.as_ref()));
     let owed: Vec<Bill> = match reach {
         Reach::Newest => owed.collect(),
         Reach::Earlier => Vec::new(),

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 use engine::host::authority;
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::market::history::History;
 use engine::market::statement::By;
 use engine::market::statement::Statement;
@@ -144,16 +144,22 @@ fn a_statement_in_parts_is_the_whole_statement() {
     let log = hour();
     let sender = Sender { user: UserId::new("ops").unwrap(), administers: true };
     let now = Timestamp(60 * MINUTE);
-    let whole = statement(Veil::new(&log.state, &sender), &log.entries, true, By::JobAndDay, Reach::Newest, now);
+    let whole = statement(Visibility::new(&log.state, &sender), &log.entries, true, By::JobAndDay, Reach::Newest, now);
     assert!(whole.lines.len() >= 3 && whole.earlier.is_none(), "{whole:?}");
     for cut in 1..log.entries.len() {
-        let newest =
-            statement(Veil::new(&log.state, &sender), &log.entries[cut..], false, By::JobAndDay, Reach::Newest, now);
+        let newest = statement(
+            Visibility::new(&log.state, &sender),
+            &log.entries[cut..],
+            false,
+            By::JobAndDay,
+            Reach::Newest,
+            now,
+        );
         let before = newest.earlier.unwrap().before;
         let (old, _): (Vec<Entry>, Vec<Entry>) =
             log.entries.iter().cloned().partition(|entry| entry.revision <= before);
         let oldest: Statement =
-            statement(Veil::new(&log.state, &sender), &old, true, By::JobAndDay, Reach::Earlier, now);
+            statement(Visibility::new(&log.state, &sender), &old, true, By::JobAndDay, Reach::Earlier, now);
         assert_eq!(newest.with(oldest), whole, "cut at {cut}");
     }
 }
@@ -184,7 +190,7 @@ fn bills_are_none_of_a_workspace_that_got_the_name_later() {
     let seen = |log: &Log| {
         let ann = Sender { user: UserId::new("ann").unwrap(), administers: false };
         let now = Timestamp(60 * MINUTE);
-        statement(Veil::new(&log.state, &ann), &log.entries, true, By::Job, Reach::Newest, now).lines.len()
+        statement(Visibility::new(&log.state, &ann), &log.entries, true, By::Job, Reach::Newest, now).lines.len()
     };
     assert_eq!(seen(&log), 1);
     log.send(5, &json!({ "delete_workspace": { "workspace": "again" } }));

@@ -1,6 +1,6 @@
 //! Reads of the spot market, from a state and the newest entries of its log.
 
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::market::history::History;
 use engine::market::statement::By;
 use engine::market::statement::csv;
@@ -30,7 +30,7 @@ pub(crate) struct Answer {
 
 /// Answers a call for the market, or for the offer of a name; `is_whole` tells whether the entries are all that there are.
 pub(crate) fn answer(
-    veil: Veil,
+    visibility: Visibility,
     entries: &[Entry],
     is_whole: bool,
     call: MarketCall,
@@ -38,15 +38,15 @@ pub(crate) fn answer(
     query: &Query,
     now: Timestamp,
 ) -> Result<Answer, Problem> {
-    let state = veil.state();
+    let state = visibility.state();
     let text = match call {
-        MarketCall::Offers => encode(&market::offers(veil, now))?,
+        MarketCall::Offers => encode(&market::offers(visibility, now))?,
         MarketCall::History => encode(&course(state, entries, name, now)?)?,
         MarketCall::Bills => {
             let by: By = query.value("by")?.unwrap_or_default();
             let before: Option<u64> = query.value("before")?;
             let reach = before.map_or(Reach::Newest, |_| Reach::Earlier);
-            let statement = market::statement(veil, entries, is_whole, by, reach, now);
+            let statement = market::statement(visibility, entries, is_whole, by, reach, now);
             match query.text("format").as_deref() {
                 Some("csv") => {
                     return Ok(Answer { text: csv(&statement.lines), content_type: "text/csv; charset=utf-8" });

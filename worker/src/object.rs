@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use ::pai::service::needed;
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
 use engine::state::world::State as EngineState;
@@ -231,7 +231,7 @@ impl Core {
         let text = self.with(|cluster| {
             cluster.with_state(|state| {
                 let sender = watcher(state, tag)?;
-                Some(encode(&Veil::new(state, &sender).entry(entry)))
+                Some(encode(&Visibility::new(state, &sender).entry(entry)))
             })
         })?;
         Ok(text.transpose()?)

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::message::envelope::Entry;
 use engine::state::world::State;
 use protocol::fault::Fault;
@@ -124,7 +124,7 @@ impl Read<'_> {
             }
             (Call::RoundAt, _) => {
                 let entry = at_hand(self.newest.entry_at(&kv, asked.number()?).await?)?.ok_or(Problem::Gone)?;
-                self.seen(|veil| encode(&veil.entry(&entry))).await??
+                self.seen(|visibility| encode(&visibility.entry(&entry))).await??
             }
             (Call::Audit, _) => {
                 let (found, before) = self.audit(query).await?;
@@ -163,32 +163,32 @@ impl Read<'_> {
     }
 
     /// What is made of what the reader may see.
-    async fn seen<T>(&self, of: impl FnOnce(Veil) -> T) -> Result<T, Problem> {
-        Ok(of(Veil::new(self.state().await?.get(), &self.newest.sender())))
+    async fn seen<T>(&self, of: impl FnOnce(Visibility) -> T) -> Result<T, Problem> {
+        Ok(of(Visibility::new(self.state().await?.get(), &self.newest.sender())))
     }
 
     async fn as_seen(&self, entries: &[Entry]) -> Result<String, Problem> {
-        Ok(self.seen(|veil| seen_in(&veil, entries)).await??)
+        Ok(self.seen(|visibility| seen_in(&visibility, entries)).await??)
     }
 
     /// Who sent which command when, the newest first, as far as the reader may know; and before which revision to go on.
     async fn audit(&self, query: &Query) -> Result<(String, Option<u64>), Problem> {
         let (count, before) = (portion::count(query)?, query.value("before")?.unwrap_or(u64::MAX));
         let (kv, state, sender) = (self.kv()?, self.state().await?, self.newest.sender());
-        let veil = Veil::new(state.get(), &sender);
-        let is_wanted = |entry: &Entry| entry.envelope.by.is_some() && veil.shows_command(entry);
-        let mut deeds = Search::new(count, before, is_wanted);
-        at_hand(self.newest.find(&kv, PAGES_AT_ONCE, &mut deeds).await?)?;
-        let next = deeds.next();
-        Ok((seen_in(&veil, &deeds.found())?, next))
+        let visibility = Visibility::new(state.get(), &sender);
+        let is_wanted = |entry: &Entry| entry.envelope.by.is_some() && visibility.shows_command(entry);
+        let mut search = Search::new(count, before, is_wanted);
+        at_hand(self.newest.find(&kv, PAGES_AT_ONCE, &mut search).await?)?;
+        let next = search.next();
+        Ok((seen_in(&visibility, &search.found())?, next))
     }
 
     /// What there is to say of the market. Its newest past is kept; what lies before it is read each time.
     async fn market(&self, call: MarketCall, name: &str, query: &Query) -> Result<market::Answer, Problem> {
         let (state, sender) = (self.state().await?, self.newest.sender());
         let answer = |entries: &[Entry], is_whole| {
-            let veil = Veil::new(state.get(), &sender);
-            market::answer(veil, entries, is_whole, call, name, query, bindings::now())
+            let visibility = Visibility::new(state.get(), &sender);
+            market::answer(visibility, entries, is_whole, call, name, query, bindings::now())
         };
         let kv = self.kv()?;
         match (query.value("before")?, &self.newest.head) {
@@ -208,6 +208,6 @@ impl Read<'_> {
     }
 }
 
-fn seen_in(veil: &Veil, entries: &[Entry]) -> Result<String, Fault> {
-    encode(&entries.iter().map(|entry| veil.entry(entry)).collect::<Vec<_>>())
+fn seen_in(visibility: &Visibility, entries: &[Entry]) -> Result<String, Fault> {
+    encode(&entries.iter().map(|entry| visibility.entry(entry)).collect::<Vec<_>>())
 }

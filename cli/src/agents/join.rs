@@ -5,8 +5,8 @@ use std::path::Path;
 use engine::message::FORMAT;
 use serde_json::json;
 
+use crate::agents::joined::AgentFile;
 use crate::agents::joined::Joined;
-use crate::agents::joined::Place;
 use crate::agents::mirror::mirror;
 use crate::service::drawn;
 use crate::service::http::Address;
@@ -38,22 +38,22 @@ pub struct Join<'a> {
 pub fn join(asked: Join, token: &str, state: &Path) -> Result<String, String> {
     let Join { service, cluster, name, groups, slurm, called, .. } = asked;
     let client = Client::new(Address::new(service)?);
-    let place = Place::take(state)?;
+    let file = AgentFile::take(state)?;
     let mirrored = slurm.map(|partition| mirror(&client, token, cluster, partition, groups, state)).transpose();
     let mirrored = match mirrored {
         Ok(said) => said,
         Err(problem) => {
-            place.give_back();
+            file.give_back();
             return Err(problem);
         }
     };
     match make_key(&client, asked, token) {
         Ok(secret) => {
             let (service, cluster, name) = (service.to_owned(), cluster.to_owned(), name.to_owned());
-            place.fill(&Joined { format: FORMAT, service, cluster, name, secret })?;
+            file.fill(&Joined { format: FORMAT, service, cluster, name, secret })?;
         }
         Err(problem) => {
-            place.give_back();
+            file.give_back();
             return Err(problem);
         }
     }

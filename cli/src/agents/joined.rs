@@ -58,14 +58,14 @@ impl Joined {
     }
 }
 
-/// The place of a file that is to be written: nobody else writes it, and nobody else may read it.
-pub struct Place {
+/// The file before it is written: nobody else writes it, and nobody else may read it.
+pub struct AgentFile {
     path: PathBuf,
     file: File,
 }
 
-impl Place {
-    /// Takes the place, before there is anything to write: a secret that is shown once must not be lost to a full disk.
+impl AgentFile {
+    /// Makes it, before there is anything to write: a secret that is shown once must not be lost to a full disk.
     pub fn take(state: &Path) -> Result<Self, String> {
         let path = state.join(FILE);
         DirBuilder::new()

@@ -31,14 +31,14 @@ const NODE_GPUS: i64 = 8;
 const CHILDREN: u32 = 16;
 
 /// A command with whether it lets go of what a job holds.
-pub type Deed = (Command, bool);
+pub type Step = (Command, bool);
 
 /// So many ends of running jobs, by somebody's wish and by themselves in turn, with a submission after each.
-pub fn releases(state: &State, count: usize, more: Workload) -> Result<Vec<Deed>, String> {
+pub fn releases(state: &State, count: usize, more: Workload) -> Result<Vec<Step>, String> {
     let running = state.jobs.iter().filter(|(_, job)| job.is_running());
     let mut running: Vec<JobId> = running.map(|(_, job)| job.spec.id.clone()).collect();
     let mut random = Random::of(17);
-    let mut deeds = Vec::new();
+    let mut steps = Vec::new();
     let mut submissions = more.submissions("more");
     for at in 0..count.min(running.len()) {
         let job = running.swap_remove(usize::try_from(random.below(running.len() as u64)).unwrap_or(0));
@@ -47,12 +47,12 @@ pub fn releases(state: &State, count: usize, more: Workload) -> Result<Vec<Deed>
         } else {
             Command::Report(Report { job, run: None, observed: Observation::Finished })
         };
-        deeds.push((end, true));
+        steps.push((end, true));
         if let Some(submit) = submissions.next().transpose()? {
-            deeds.push((Command::SubmitJob(submit), false));
+            steps.push((Command::SubmitJob(submit), false));
         }
     }
-    Ok(deeds)
+    Ok(steps)
 }
 
 /// The commands that make a cluster of a group without nodes.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use console_model::explained;
-use engine::message::envelope::Deed;
+use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
 use engine::state::world::State;
 use serde_json::json;
@@ -48,7 +48,7 @@ pub fn events(asked: &Events) -> Result<(), Failure> {
         return Ok(());
     }
     let mut last = past.last().map_or(state.revision, |entry| entry.revision);
-    let look = |state: &State, news: Option<&Entry<Deed>>| {
+    let look = |state: &State, news: Option<&Entry<CommandKind>>| {
         if let Some(entry) = news.filter(|entry| entry.revision > last) {
             last = entry.revision;
             told(state, entry, asked).map_or(Ok(()), |line| print::line(&line))?;
@@ -59,7 +59,7 @@ pub fn events(asked: &Events) -> Result<(), Failure> {
 }
 
 /// The entries before a state. Where the log is short of that many, all that can be read.
-fn past(person: &mut Person, state: &State, count: usize) -> Result<Vec<Entry<Deed>>, Failure> {
+fn past(person: &mut Person, state: &State, count: usize) -> Result<Vec<Entry<CommandKind>>, Failure> {
     let reach = REVISIONS_EACH.saturating_mul(count as u64);
     let after = state.revision.saturating_sub(reach);
     let answer = person.answer(&format!("entries?after={after}&min_revision={}", state.revision))?;
@@ -69,14 +69,14 @@ fn past(person: &mut Person, state: &State, count: usize) -> Result<Vec<Entry<De
         GONE => person.get(&format!("rounds?count={}&min_revision={}", count.max(1), state.revision))?,
         _ => return Err(person.refused(&answer)),
     };
-    let mut entries: Vec<Entry<Deed>> =
+    let mut entries: Vec<Entry<CommandKind>> =
         serde_json::from_str(&answer.text).map_err(|error| person.unreadable(&error.to_string()))?;
     entries.sort_by_key(|entry| entry.revision);
     Ok(entries)
 }
 
 /// An entry as lines; nothing if it says nothing, or not what is looked for.
-fn told(state: &State, entry: &Entry<Deed>, asked: &Events) -> Option<String> {
+fn told(state: &State, entry: &Entry<CommandKind>, asked: &Events) -> Option<String> {
     let sentences = explained::sentences(state, &entry.events);
     let search = asked.search.as_deref().unwrap_or_default().to_lowercase();
     let is_wanted = search.is_empty() || sentences.iter().any(|(text, _)| text.to_lowercase().contains(&search));

@@ -7,7 +7,7 @@ use std::time::Instant;
 use engine::host::authority;
 use engine::host::replica::Replica;
 use engine::host::replica::Taken;
-use engine::message::envelope::Deed;
+use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
 use engine::state::world::State;
@@ -27,7 +27,7 @@ const PAUSE_FIRST: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(15);
 
 /// What has changed: nothing that is told at the beginning and after a gap, else what was decided.
-pub type News<'a> = Option<&'a Entry<Deed>>;
+pub type News<'a> = Option<&'a Entry<CommandKind>>;
 
 /// How a connection ended.
 enum Ended {
@@ -122,7 +122,8 @@ fn heard(
     text: &str,
     look: &mut impl FnMut(&State, News) -> Result<Hears, Failure>,
 ) -> Result<bool, Failure> {
-    let entry: Entry<Deed> = serde_json::from_str(text).map_err(|error| person.unreadable(&error.to_string()))?;
+    let entry: Entry<CommandKind> =
+        serde_json::from_str(text).map_err(|error| person.unreadable(&error.to_string()))?;
     let is_old = entry.revision <= replica.revision();
     if moves(person, &entry) || replica.receive(&entry) == Taken::Gap {
         *replica = self::replica(person, entry.revision)?;
@@ -132,7 +133,7 @@ fn heard(
 }
 
 /// Whether it changes what this person may see.
-fn moves(person: &Person, entry: &Entry<Deed>) -> bool {
+fn moves(person: &Person, entry: &Entry<CommandKind>) -> bool {
     let is_me = |event: &Event| {
         matches!(event, Event::MemberPut { user, .. } | Event::MemberRemoved { user, .. }
             if user.as_str() == person.context.user)

@@ -18,7 +18,7 @@ use pai::nonce::NONCES_MAX;
 use pai::request::Request;
 use pai::service;
 use pai::service::mark::Mark;
-use pai::service::shelf::Shelf;
+use pai::service::memory::MemoryBackend;
 use pai::signature::Credential;
 use pai::signature::Refused;
 use pai::signature::credential;
@@ -69,7 +69,7 @@ const GPUS: u32 = 64;
 /// A request that waits to be answered.
 pub struct Desk {
     master: Master,
-    cluster: Shelf,
+    cluster: MemoryBackend,
     nonces: BTreeMap<String, i64>,
     asked: &'static Asked,
     headers: Vec<(String, String)>,
@@ -93,7 +93,7 @@ impl Desk {
     /// A cluster with so many jobs, a key in it, and a request that is signed with the key.
     #[must_use]
     pub fn new(asked: &'static Asked, jobs: u32) -> Option<Self> {
-        let mut cluster = Shelf { now: NOW, ..Shelf::default() };
+        let mut cluster = MemoryBackend { now: NOW, ..MemoryBackend::default() };
         for command in founding().into_iter().chain((0..jobs).map(job)) {
             let command: Command = serde_json::from_value(command).ok()?;
             authority::step(&mut cluster.state, &command, NOW).ok()?;

@@ -70,7 +70,7 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             | Event::MemberRemoved { .. }
             | Event::KeyPut { .. }
             | Event::KeyForgotten { .. }
-            | Event::Veiled
+            | Event::Redacted
             | Event::JobSubmitted { .. }
             | Event::CancelledBy { .. }
             | Event::PriorityChanged { .. }

@@ -128,7 +128,7 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
         Event::MemberRemoved { workspace, user } => format!("{user} left workspace {workspace}"),
         Event::KeyPut { key, at, is_now } => people::key(key, *at, is_now),
         Event::KeyForgotten { key } => format!("key {key}, which served no more, was forgotten"),
-        Event::Veiled | Event::Forgotten { .. } | Event::Rounded { .. } => return None,
+        Event::Redacted | Event::Forgotten { .. } | Event::Rounded { .. } => return None,
     };
     Some(sentence)
 }

@@ -23,7 +23,7 @@ pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
     let Phase::Queued { not_before } = &job.phase else { return None };
     if let Some((offer, ..)) = state.bid_of(no) {
         let next_round = || Blocker::NextRound { offer: state.market.offers[offer.at()].id.clone() };
-        let offered = source::offer(Source::Spot, &Trial::new(state, now), &job.spec);
+        let offered = source::assign(Source::Spot, &Trial::new(state, now), &job.spec);
         let blocker = offered.err().unwrap_or_else(next_round);
         return Some(Hold::of(vec![Attempt { source: Source::Spot, blocker }]));
     }
@@ -50,7 +50,7 @@ pub fn hold(state: &State, no: JobNo, now: Timestamp) -> Option<Hold> {
 fn with_todays_numbers(state: &State, told: &Hold, no: JobNo, now: Timestamp) -> Hold {
     let (trial, job) = (Trial::new(state, now), &state.jobs[no].spec);
     let today = |told: &Attempt| {
-        let blocker = source::offer(told.source, &trial, job).err();
+        let blocker = source::assign(told.source, &trial, job).err();
         let today = blocker.map(|blocker| Attempt { source: told.source, blocker });
         today.filter(|today| today.is_same_kind(told)).unwrap_or_else(|| told.clone())
     };

@@ -6,7 +6,7 @@ use crate::explain::help::Help;
 use crate::explain::reasons::hold;
 use crate::explain::remedy::remedy;
 use crate::host::clock;
-use crate::host::veil::Veil;
+use crate::host::visibility::Visibility;
 use crate::job::hold::Attempt;
 use crate::job::hold::Hold;
 use crate::job::phase::Phase;
@@ -49,9 +49,9 @@ pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<Why> {
 
 /// Why a job waits, as somebody may know it: nothing but the reasons names other jobs.
 #[must_use]
-pub fn why_seen(veil: &Veil, no: JobNo, now: Timestamp) -> Option<Why> {
-    let state = veil.state();
-    Some(told(state, no, veil.hold(hold(state, no, now)?), now))
+pub fn why_seen(visibility: &Visibility, no: JobNo, now: Timestamp) -> Option<Why> {
+    let state = visibility.state();
+    Some(told(state, no, visibility.hold(hold(state, no, now)?), now))
 }
 
 fn told(state: &State, no: JobNo, hold: Hold, now: Timestamp) -> Why {

@@ -5,4 +5,4 @@ pub mod clock;
 pub mod plan;
 pub mod planner;
 pub mod replica;
-pub mod veil;
+pub mod visibility;

@@ -74,34 +74,34 @@ pub struct Entry<C = Command> {
 
 /// A command of which only the kind is read: enough for whoever watches, and a small part of the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deed {
+pub struct CommandKind {
     /// The command's kind, such as `submit_job`; none where it may not be seen.
     pub kind: Option<String>,
 }
 
-impl<'de> Deserialize<'de> for Deed {
+impl<'de> Deserialize<'de> for CommandKind {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        reader.deserialize_any(DeedVisitor)
+        reader.deserialize_any(KindVisitor)
     }
 }
 
-struct DeedVisitor;
+struct KindVisitor;
 
-impl<'de> Visitor<'de> for DeedVisitor {
-    type Value = Deed;
+impl<'de> Visitor<'de> for KindVisitor {
+    type Value = CommandKind;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a command or null")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Deed, E> {
-        Ok(Deed { kind: None })
+    fn visit_unit<E: Error>(self) -> Result<CommandKind, E> {
+        Ok(CommandKind { kind: None })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Deed, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CommandKind, A::Error> {
         let kind = map.next_key()?;
         map.next_value::<IgnoredAny>()?;
-        Ok(Deed { kind })
+        Ok(CommandKind { kind })
     }
 }
 

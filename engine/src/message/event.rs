@@ -386,7 +386,8 @@ pub enum Event {
         key: KeyId,
     },
     /// Something of another workspace, in what a member of this one may see. The engine never decides it.
-    Veiled,
+    #[serde(rename = "veiled")]
+    Redacted,
     /// A round has decided.
     Rounded {
         /// When.

@@ -7,13 +7,13 @@ use crate::placement::fill::Filler;
 use crate::placement::floor::Rank;
 use crate::placement::gang::NoRoom;
 use crate::placement::gang::Room;
-use crate::placement::kind::Kind;
 use crate::placement::pack::pack;
 use crate::placement::packing::Bin;
 use crate::placement::packing::Load;
 use crate::placement::packing::OutOfSteps;
 use crate::placement::packing::Packing;
 use crate::placement::packing::Steps;
+use crate::placement::pod_kind::PodKind;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::NodeNo;
@@ -49,7 +49,7 @@ impl Room<'_> {
         for (amount, at) in stuck_at() {
             nodes.get_mut(at.node.at()).give(&amount, at.gpus);
         }
-        let kinds = Kind::of(self.cluster, roles);
+        let kinds = PodKind::of(self.cluster, roles);
         let mut steps = Steps::new(steps);
         match self.search(nodes, &kinds, &mut steps) {
             Ok(Some(mut places)) => {
@@ -80,7 +80,7 @@ impl Room<'_> {
     fn search(
         &self,
         nodes: &Draft<'_, NodeUse>,
-        kinds: &[Kind],
+        kinds: &[PodKind],
         steps: &mut Steps,
     ) -> Result<Option<Vec<Vec<PodAt>>>, OutOfSteps> {
         if self.are_too_many(nodes, kinds) {
@@ -106,7 +106,7 @@ impl Room<'_> {
     }
 
     /// Whether more pods are at least as large as some size than there is room for. That is soon told.
-    fn are_too_many(&self, nodes: &Draft<'_, NodeUse>, kinds: &[Kind]) -> bool {
+    fn are_too_many(&self, nodes: &Draft<'_, NodeUse>, kinds: &[PodKind]) -> bool {
         let Some(first) = kinds.first() else { return false };
         let (mut smallest, mut count) = (first.amount, 0i64);
         kinds.iter().any(|kind| {
@@ -117,10 +117,10 @@ impl Room<'_> {
     }
 
     /// Nodes that may take a pod of one of these kinds, equal ones together, the fullest first; none if there are too many.
-    fn equals(&self, nodes: &Draft<'_, NodeUse>, kinds: &[Kind]) -> Option<Vec<Equals>> {
+    fn equals(&self, nodes: &Draft<'_, NodeUse>, kinds: &[PodKind]) -> Option<Vec<Equals>> {
         let mut keys: Vec<Key> = Vec::new();
         for lane in (0..=DIMENSIONS_MAX).rev() {
-            let least = |kind: &Kind| match self.cluster.gpu_dimension(&kind.amount) {
+            let least = |kind: &PodKind| match self.cluster.gpu_dimension(&kind.amount) {
                 Some(dimension) => (dimension == lane).then(|| kind.amount[dimension]),
                 None => Some(i64::MIN),
             };

@@ -1,12 +1,12 @@
 //! What one machine can hold of several kinds of pods together, and which of its GPUs they take.
 
 use crate::placement::NodeUse;
-use crate::placement::kind::Kind;
 use crate::placement::packing::Bin;
 use crate::placement::packing::OutOfSteps;
 use crate::placement::packing::Pack;
 use crate::placement::packing::Packing;
 use crate::placement::packing::Steps;
+use crate::placement::pod_kind::PodKind;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::limit::NODE_GPUS_MAX;
@@ -15,7 +15,7 @@ use crate::unit::sort;
 /// A machine, and kinds of pods, the largest first.
 pub(super) struct Filler<'a> {
     pub(super) node: &'a NodeUse,
-    pub(super) kinds: &'a [Kind],
+    pub(super) kinds: &'a [PodKind],
     /// Splits GPUs among pods where the simple way fails: a packing in one dimension.
     pub(super) pack: Pack,
 }
@@ -210,8 +210,8 @@ fn split_exactly(
             None => bins.push(Bin { node: alone(*free), count: 1 }),
         }
     }
-    let kinds: Vec<Kind> =
-        shares.iter().map(|share| Kind { amount: Amount::of(0, share.size), count: share.count }).collect();
+    let kinds: Vec<PodKind> =
+        shares.iter().map(|share| PodKind { amount: Amount::of(0, share.size), count: share.count }).collect();
     let loads = match pack(&bins, &kinds, steps) {
         Packing::Found(loads) => loads,
         Packing::Nowhere => return Ok(None),

@@ -12,9 +12,9 @@ mod elsewhere;
 mod fill;
 pub mod floor;
 pub mod gang;
-pub mod kind;
 pub mod pack;
 pub mod packing;
+pub mod pod_kind;
 pub mod proof;
 
 use crate::state::cluster::Cluster;

@@ -7,19 +7,19 @@
 
 use crate::placement::NodeUse;
 use crate::placement::fill::Filler;
-use crate::placement::kind::Kind;
 use crate::placement::packing::Bin;
 use crate::placement::packing::Load;
 use crate::placement::packing::OutOfSteps;
 use crate::placement::packing::Packing;
 use crate::placement::packing::Steps;
+use crate::placement::pod_kind::PodKind;
 use crate::unit::amount::Amount;
 use crate::unit::amount::GPU;
 use crate::unit::ordered::Set;
 
 /// Packs all pods of these kinds into bins; the bins are filled in their order, the kinds in theirs.
 #[must_use]
-pub fn pack(bins: &[Bin], kinds: &[Kind], steps: &mut Steps) -> Packing {
+pub fn pack(bins: &[Bin], kinds: &[PodKind], steps: &mut Steps) -> Packing {
     match Search::new(bins, kinds).run(steps) {
         Ok(Some(loads)) => Packing::Found(loads),
         Ok(None) => Packing::Nowhere,
@@ -42,7 +42,7 @@ impl Most {
         Self { slots: vec![0; kinds], free: Amount::ZERO, untouched: Amount::ZERO }
     }
 
-    fn of(node: &NodeUse, kinds: &[Kind]) -> Self {
+    fn of(node: &NodeUse, kinds: &[PodKind]) -> Self {
         let slots = kinds.iter().map(|kind| node.slots(&kind.amount)).collect();
         let untouched = node.gpu_dimension.map_or(Amount::ZERO, |at| Amount::of(at, node.untouched_gpus() * GPU));
         Self { slots, free: node.free.positive(), untouched }
@@ -71,7 +71,7 @@ struct Frame {
 
 struct Search<'a> {
     bins: &'a [Bin],
-    kinds: &'a [Kind],
+    kinds: &'a [PodKind],
     /// Of one machine of each bin.
     each: Vec<Most>,
     /// Of all bins from a position on.
@@ -81,7 +81,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(bins: &'a [Bin], kinds: &'a [Kind]) -> Self {
+    fn new(bins: &'a [Bin], kinds: &'a [PodKind]) -> Self {
         let each: Vec<Most> = bins.iter().map(|bin| Most::of(&bin.node, kinds)).collect();
         let mut from = vec![Most::nothing(kinds.len())];
         for (bin, one) in bins.iter().zip(&each).rev() {

@@ -1,7 +1,7 @@
 //! What a packing is made of: machines to fill, a budget of steps, and what comes out.
 
 use crate::placement::NodeUse;
-use crate::placement::kind::Kind;
+use crate::placement::pod_kind::PodKind;
 
 /// Machines that have the same free.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,4 +68,4 @@ impl Steps {
 }
 
 /// A search for a packing.
-pub(super) type Pack = fn(&[Bin], &[Kind], &mut Steps) -> Packing;
+pub(super) type Pack = fn(&[Bin], &[PodKind], &mut Steps) -> Packing;

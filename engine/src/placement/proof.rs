@@ -6,11 +6,11 @@
 use crate::job::never::Never;
 use crate::job::shape::Role;
 use crate::placement::NodeUse;
-use crate::placement::kind::Kind;
 use crate::placement::pack::pack;
 use crate::placement::packing::Bin;
 use crate::placement::packing::Packing;
 use crate::placement::packing::Steps;
+use crate::placement::pod_kind::PodKind;
 use crate::state::cluster::Cluster;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
@@ -37,7 +37,7 @@ pub enum Verdict {
 /// Whether a gang fits on machines, given as how many of each kind there are.
 #[must_use]
 pub fn on_empty(cluster: &Cluster, machines: &Map<Amount, u32>, roles: &[Role]) -> Verdict {
-    let kinds = Kind::of(cluster, roles);
+    let kinds = PodKind::of(cluster, roles);
     let mut bins: Vec<Bin> =
         machines.iter().map(|(amount, count)| Bin { node: NodeUse::empty(cluster, amount), count: *count }).collect();
     // As a gang is placed: the fullest first.
@@ -65,7 +65,7 @@ pub fn slots_of(cluster: &Cluster, machines: &Map<Amount, u32>, pod: &Amount) ->
         .fold(0, |sum: i64, (amount, count)| sum.saturating_add(one(amount).saturating_mul(i64::from(*count))))
 }
 
-fn pods(kinds: &[Kind]) -> u32 {
+fn pods(kinds: &[PodKind]) -> u32 {
     kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.count))
 }
 
@@ -74,13 +74,13 @@ fn slots(bins: &[Bin], pod: &Amount) -> i64 {
 }
 
 /// A pod that no machine can hold.
-fn too_large(bins: &[Bin], kinds: &[Kind]) -> Option<Never> {
+fn too_large(bins: &[Bin], kinds: &[PodKind]) -> Option<Never> {
     let kind = kinds.iter().find(|kind| slots(bins, &kind.amount) == 0)?;
     Some(Never::Pod { pod: kind.amount })
 }
 
 /// More in all than there is.
-fn too_much(bins: &[Bin], kinds: &[Kind]) -> Option<Never> {
+fn too_much(bins: &[Bin], kinds: &[PodKind]) -> Option<Never> {
     let total = bins.iter().fold(Amount::ZERO, |sum, bin| sum.plus(&bin.node.free.times(bin.count)));
     let asked = kinds.iter().fold(Amount::ZERO, |sum, kind| sum.plus(&kind.amount.times(kind.count)));
     let at = asked.first_over(&total)?;
@@ -89,9 +89,9 @@ fn too_much(bins: &[Bin], kinds: &[Kind]) -> Option<Never> {
 }
 
 /// More pods of a size, or larger, than there is room for pods of that size.
-fn too_many(bins: &[Bin], kinds: &[Kind]) -> Option<Never> {
+fn too_many(bins: &[Bin], kinds: &[PodKind]) -> Option<Never> {
     let of = pods(kinds);
-    let count = |kinds: &[&Kind]| {
+    let count = |kinds: &[&PodKind]| {
         let pod = kinds.iter().skip(1).fold(kinds.first()?.amount, |least, kind| least.lesser(&kind.amount));
         let pods = kinds.iter().fold(0u32, |sum, kind| sum.saturating_add(kind.count));
         let fit = if pod.is_zero() { i64::MAX } else { slots(bins, &pod) };
@@ -103,7 +103,7 @@ fn too_many(bins: &[Bin], kinds: &[Kind]) -> Option<Never> {
         let asked = kinds.iter().fold(Amount::ZERO, |sum, kind| sum.plus(&kind.amount));
         let dimensions: Vec<usize> = asked.dimensions().collect();
         dimensions.into_iter().find_map(|at| {
-            let mut order: Vec<&Kind> = kinds.iter().filter(|kind| kind.amount[at] > 0).collect();
+            let mut order: Vec<&PodKind> = kinds.iter().filter(|kind| kind.amount[at] > 0).collect();
             sort::by_key(&mut order, |kind| std::cmp::Reverse(kind.amount[at]));
             (2..=order.len()).find_map(|upto| count(&order[..upto]))
         })

@@ -6,7 +6,8 @@
 //! before the holder starts; otherwise what is left beside it. Idle jobs are not bound, since the holder takes back what
 //! they use.
 //!
-//! A reservation matters only to a job that could start otherwise, so it is looked for when a source has made an offer.
+//! A reservation matters only to a job that could start otherwise, so it is looked for when a source has
+//! made an assignment.
 
 use std::cmp::Reverse;
 
@@ -16,7 +17,7 @@ use crate::job::phase::Phase;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::ledger::guaranteed::is_guaranteed;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::leaving;
 use crate::schedule::leaving::declared_end;
 use crate::schedule::leaving::end_of_start;
@@ -33,7 +34,7 @@ use crate::unit::ordered::Map;
 use crate::unit::sort;
 use crate::unit::time::Timestamp;
 
-/// Who would take an offer.
+/// Who would take an assignment.
 #[derive(Clone, Copy)]
 pub struct Claim<'a> {
     /// The job.
@@ -44,7 +45,7 @@ pub struct Claim<'a> {
     pub is_extra: bool,
 }
 
-/// Why an offer is not for a job.
+/// Why an assignment is not for a job.
 pub struct Denied {
     /// Who holds the reservation.
     pub holder: JobNo,
@@ -69,16 +70,16 @@ impl<'p> Reservations<'p> {
         Self { precedence, holders: None, known: Map::new() }
     }
 
-    /// An offer, as far as the reservations of others leave it: as it is, on other nodes, or not at all.
+    /// An assignment, as far as the reservations of others leave it: as it is, on other nodes, or not at all.
     pub fn admit(
         &mut self,
         trial: &mut Trial<'_>,
         claim: Claim<'_>,
-        offer: Offer,
-        ask_again: impl FnOnce(&Trial<'_>) -> Result<Offer, Blocker>,
-    ) -> Result<Offer, Denied> {
-        if offer.placed.charge != Charge::InQuota {
-            return Ok(offer);
+        assignment: Assignment,
+        ask_again: impl FnOnce(&Trial<'_>) -> Result<Assignment, Blocker>,
+    ) -> Result<Assignment, Denied> {
+        if assignment.placed.charge != Charge::InQuota {
+            return Ok(assignment);
         }
         let bound = self.binding(trial, claim);
         let asked = claim.spec.shape.gang_amount();
@@ -89,8 +90,8 @@ impl<'p> Reservations<'p> {
                 return Err(Denied { holder: *holder, blocker, is_whole_quota: true });
             }
         }
-        let offer = match self.conflict(claim, &bound, &offer) {
-            None => offer,
+        let assignment = match self.conflict(claim, &bound, &assignment) {
+            None => assignment,
             Some((nodes, holder)) => {
                 // Some of its nodes are somebody else's; others may do.
                 trial.forbidden = nodes;
@@ -102,19 +103,19 @@ impl<'p> Reservations<'p> {
         };
         for holder in bound {
             if let Some(reservation) = self.known.get_mut(&holder) {
-                reservation.take(claim.spec, &offer);
+                reservation.take(claim.spec, &assignment);
             }
         }
-        Ok(offer)
+        Ok(assignment)
     }
 
     /// The nodes that reservations keep from a job, sorted, and whose the first of those is that it was offered.
-    fn conflict(&self, claim: Claim<'_>, bound: &[JobNo], offer: &Offer) -> Option<(Vec<NodeNo>, JobNo)> {
+    fn conflict(&self, claim: Claim<'_>, bound: &[JobNo], assignment: &Assignment) -> Option<(Vec<NodeNo>, JobNo)> {
         let reservations = bound.iter().map(|holder| &self.known[holder]);
-        let first = reservations.clone().find(|reservation| reservation.is_hit_by(claim.spec, offer))?;
+        let first = reservations.clone().find(|reservation| reservation.is_hit_by(claim.spec, assignment))?;
         let mut nodes: Vec<NodeNo> =
             reservations.flat_map(|reservation| reservation.nodes_too_full_for(claim.spec)).collect();
-        nodes.extend(offer.placed.pods.iter().map(|pod| pod.node).filter(|no| first.nodes.contains_key(no)));
+        nodes.extend(assignment.placed.pods.iter().map(|pod| pod.node).filter(|no| first.nodes.contains_key(no)));
         sort::by_key(&mut nodes, |no| *no);
         nodes.dedup();
         Some((nodes, first.holder))

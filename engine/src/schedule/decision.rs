@@ -30,9 +30,9 @@ impl Victim {
     }
 }
 
-/// What a source offers: where the job runs, and who has to change or to go for it.
+/// What a source assigns: where the job runs, and who has to change or to go for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct Assignment {
     /// What the job would hold.
     pub placed: Placed,
     /// Idle jobs whose own quota has room, which go in quota instead of being evicted.
@@ -46,12 +46,12 @@ pub struct Offer {
 /// One conclusion, in the order in which they take effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// A waiting job gets what a source offers.
+    /// A waiting job gets what a source assigns to it.
     Serve {
         /// The job.
         job: JobNo,
         /// What it gets.
-        offer: Offer,
+        assignment: Assignment,
     },
     /// An elastic job gets pods above its minimum.
     Grow {

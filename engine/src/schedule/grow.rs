@@ -17,8 +17,8 @@ use crate::job::spec::JobSpec;
 use crate::ledger::Sign;
 use crate::schedule::backfill::Claim;
 use crate::schedule::backfill::Reservations;
+use crate::schedule::decision::Assignment;
 use crate::schedule::decision::Decision;
-use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
 use crate::schedule::precedence::Ahead;
 use crate::schedule::source;
@@ -55,10 +55,10 @@ struct Growing {
 
 impl Growth {
     /// A job starts in this round.
-    pub fn start(&mut self, trial: &Trial<'_>, job: JobNo, offer: &Offer) {
+    pub fn start(&mut self, trial: &Trial<'_>, job: JobNo, assignment: &Assignment) {
         let is_elastic = trial.state.jobs[job].spec.shape.extra_pods() > 0;
-        if is_elastic && offer.victims.is_empty() {
-            self.started.push((job, offer.placed.charge, offer.placed.home));
+        if is_elastic && assignment.victims.is_empty() {
+            self.started.push((job, assignment.placed.charge, assignment.placed.home));
         }
     }
 
@@ -77,7 +77,7 @@ impl Growth {
         growing.into_iter().filter_map(|growing| {
             Ahead::of_pod(trial, growing.job, |without| {
                 without.only_at_once = true;
-                WITHIN_QUOTA.into_iter().any(|source| offer_within(source, without, &growing.pod).is_ok())
+                WITHIN_QUOTA.into_iter().any(|source| assign_within(source, without, &growing.pod).is_ok())
             })
         })
     }
@@ -86,7 +86,7 @@ impl Growth {
     pub fn on_idle(&mut self, trial: &mut Trial<'_>) -> Vec<Decision> {
         let mut growing = self.growing(trial);
         growing.retain(|growing| growing.pod.idle != IdlePolicy::Off);
-        self.in_turn(trial, growing, |trial, growing| source::idle::offer_in(trial, &growing.pod, growing.home).ok())
+        self.in_turn(trial, growing, |trial, growing| source::idle::assign_in(trial, &growing.pod, growing.home).ok())
     }
 
     /// One pod each in turn, until nobody gets another one.
@@ -94,13 +94,13 @@ impl Growth {
         &mut self,
         trial: &mut Trial<'_>,
         mut growing: Vec<Growing>,
-        mut offer: impl FnMut(&mut Trial<'_>, &Growing) -> Option<Offer>,
+        mut assignment: impl FnMut(&mut Trial<'_>, &Growing) -> Option<Assignment>,
     ) -> Vec<Decision> {
         let mut decisions = Vec::new();
         while !growing.is_empty() {
             growing.retain_mut(|growing| {
-                let Some(offer) = offer(trial, growing) else { return false };
-                decisions.push(take(trial, growing, offer));
+                let Some(assignment) = assignment(trial, growing) else { return false };
+                decisions.push(take(trial, growing, assignment));
                 *self.given.or_default(growing.job) += 1;
                 growing.missing -= 1;
                 growing.missing > 0
@@ -136,27 +136,27 @@ impl Growth {
     }
 }
 
-fn within_quota(trial: &mut Trial<'_>, reservations: &mut Reservations<'_>, growing: &Growing) -> Option<Offer> {
+fn within_quota(trial: &mut Trial<'_>, reservations: &mut Reservations<'_>, growing: &Growing) -> Option<Assignment> {
     let claim = Claim { job: growing.job, spec: &growing.pod, is_extra: true };
     WITHIN_QUOTA.into_iter().find_map(|source| {
-        let ask = |trial: &Trial<'_>| offer_within(source, trial, &growing.pod);
+        let ask = |trial: &Trial<'_>| assign_within(source, trial, &growing.pod);
         // Nobody is told to stop for a pod that would have to wait.
         trial.only_at_once = true;
-        let offer = ask(trial).ok().and_then(|offer| reservations.admit(trial, claim, offer, ask).ok());
+        let assignment = ask(trial).ok().and_then(|assignment| reservations.admit(trial, claim, assignment, ask).ok());
         trial.only_at_once = false;
-        offer
+        assignment
     })
 }
 
 /// What a source by right offers to a pod, which preempts nobody.
-fn offer_within(source: Source, trial: &Trial<'_>, pod: &JobSpec) -> Result<Offer, Blocker> {
-    let offer = source::offer(source, trial, pod)?;
-    if takes_only_loans(trial, &offer) { Ok(offer) } else { Err(Blocker::NothingLent) }
+fn assign_within(source: Source, trial: &Trial<'_>, pod: &JobSpec) -> Result<Assignment, Blocker> {
+    let assignment = source::assign(source, trial, pod)?;
+    if takes_only_loans(trial, &assignment) { Ok(assignment) } else { Err(Blocker::NothingLent) }
 }
 
 /// Whether all who give way are on idle amounts.
-fn takes_only_loans(trial: &Trial<'_>, offer: &Offer) -> bool {
-    offer.victims.iter().all(|victim| {
+fn takes_only_loans(trial: &Trial<'_>, assignment: &Assignment) -> bool {
+    assignment.victims.iter().all(|victim| {
         let Phase::Running { placed, extra, .. } = &trial.state.jobs[victim.job()].phase else { return false };
         match victim {
             Victim::Job(no) => trial.charge_of(*no, placed) == Charge::Idle,
@@ -166,25 +166,25 @@ fn takes_only_loans(trial: &Trial<'_>, offer: &Offer) -> bool {
 }
 
 /// Books a pod, and says so.
-fn take(trial: &mut Trial<'_>, growing: &Growing, offer: Offer) -> Decision {
-    let pod = offer.placed.pods.first().copied();
-    for promoted in &offer.promoted {
+fn take(trial: &mut Trial<'_>, growing: &Growing, assignment: Assignment) -> Decision {
+    let pod = assignment.placed.pods.first().copied();
+    for promoted in &assignment.promoted {
         trial.promote(*promoted);
     }
-    for victim in &offer.victims {
+    for victim in &assignment.victims {
         trial.evict(victim);
     }
     let amount = growing.pod.shape.gang_amount();
-    trial.has_lent |= offer.placed.charge == Charge::Idle;
-    trial.book(growing.pod.quota, growing.home, offer.placed.charge, amount, Sign::Add);
+    trial.has_lent |= assignment.placed.charge == Charge::Idle;
+    trial.book(growing.pod.quota, growing.home, assignment.placed.charge, amount, Sign::Add);
     trial.occupy(growing.home, pod, amount, Sign::Add);
     Decision::Grow {
         job: growing.job,
-        charge: offer.placed.charge,
+        charge: assignment.placed.charge,
         pods: vec![pod],
-        promoted: offer.promoted,
-        victims: offer.victims,
-        cause: offer.cause,
+        promoted: assignment.promoted,
+        victims: assignment.victims,
+        cause: assignment.cause,
     }
 }
 

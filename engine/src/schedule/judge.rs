@@ -18,7 +18,7 @@ use crate::ledger::guaranteed::is_guaranteed;
 use crate::schedule::backfill::Claim;
 use crate::schedule::backfill::Denied;
 use crate::schedule::backfill::Reservations;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::never;
 use crate::schedule::source;
 use crate::schedule::trial::Trial;
@@ -98,33 +98,33 @@ pub fn by_right(
     trial: &mut Trial<'_>,
     reservations: &mut Reservations<'_>,
     no: JobNo,
-    foreseen: Option<&Offer>,
-) -> Result<Offer, Refused> {
+    foreseen: Option<&Assignment>,
+) -> Result<Assignment, Refused> {
     let job = &trial.state.jobs[no].spec;
     let claim = Claim { job: no, spec: job, is_extra: false };
-    ask_by_right(trial, job, foreseen, |trial, source, offer| {
-        reservations.admit(trial, claim, offer, |trial| source::offer(source, trial, job))
+    ask_by_right(trial, job, foreseen, |trial, source, assignment| {
+        reservations.admit(trial, claim, assignment, |trial| source::assign(source, trial, job))
     })
 }
 
 /// Whether a job would be served by right whatever the rest of the queue does.
 pub fn would_serve(trial: &mut Trial<'_>, job: &JobSpec) -> bool {
-    ask_by_right(trial, job, None, |_, _, offer| Ok(offer)).is_ok()
+    ask_by_right(trial, job, None, |_, _, assignment| Ok(assignment)).is_ok()
 }
 
 /// What a job would be told now whatever the rest of the queue does: the same questions as in a round.
-pub fn ask(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
+pub fn ask(trial: &Trial<'_>, job: &JobSpec) -> Result<Assignment, Hold> {
     let refused = match job.idle {
         IdlePolicy::Only => Refused::idle_only(),
         IdlePolicy::Off | IdlePolicy::Acceptable => {
-            match ask_by_right(&mut trial.fork(), job, None, |_, _, offer| Ok(offer)) {
-                Ok(offer) => return Ok(offer),
+            match ask_by_right(&mut trial.fork(), job, None, |_, _, assignment| Ok(assignment)) {
+                Ok(assignment) => return Ok(assignment),
                 Err(refused) => refused,
             }
         }
     };
-    match source::offer(Source::Idle, trial, job) {
-        Ok(offer) => Ok(offer),
+    match source::assign(Source::Idle, trial, job) {
+        Ok(assignment) => Ok(assignment),
         Err(blocker) => Err(refused.hold(trial.state, job, blocker)),
     }
 }
@@ -133,33 +133,34 @@ pub fn ask(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Hold> {
 fn ask_by_right<'s>(
     trial: &mut Trial<'s>,
     job: &JobSpec,
-    foreseen: Option<&Offer>,
-    mut admit: impl FnMut(&mut Trial<'s>, Source, Offer) -> Result<Offer, Denied>,
-) -> Result<Offer, Refused> {
+    foreseen: Option<&Assignment>,
+    mut admit: impl FnMut(&mut Trial<'s>, Source, Assignment) -> Result<Assignment, Denied>,
+) -> Result<Assignment, Refused> {
     let is_above_quota = |state: &State| never::is_above_quota(state, job);
     let mut refused = Refused::default();
     for source in BY_RIGHT {
-        let known = foreseen.filter(|offer| offer.placed.source == source);
-        let admitted = match known.map_or_else(|| source::offer(source, trial, job), |offer| Ok(offer.clone())) {
-            // Nobody gives way to a job that is larger than what is guaranteed to it.
-            Ok(_) if is_above_quota(trial.state) => continue,
-            Ok(offer) => admit(trial, source, offer),
-            Err(blocker) => {
-                if refused.attempts.is_empty() {
-                    // Most jobs get something at once and need no room.
-                    refused.attempts.reserve_exact(source::SOURCES.len());
+        let known = foreseen.filter(|assignment| assignment.placed.source == source);
+        let admitted =
+            match known.map_or_else(|| source::assign(source, trial, job), |assignment| Ok(assignment.clone())) {
+                // Nobody gives way to a job that is larger than what is guaranteed to it.
+                Ok(_) if is_above_quota(trial.state) => continue,
+                Ok(assignment) => admit(trial, source, assignment),
+                Err(blocker) => {
+                    if refused.attempts.is_empty() {
+                        // Most jobs get something at once and need no room.
+                        refused.attempts.reserve_exact(source::SOURCES.len());
+                    }
+                    let is_short = source == Source::Own && matches!(blocker, Blocker::NoRoom { .. });
+                    // Others may be leaving already; if that is enough, nobody else has to go.
+                    if let Some((blocker, _)) = is_short.then(|| released_soon(trial, job)).flatten() {
+                        return Err(Refused::until_released(blocker));
+                    }
+                    refused.attempts.push(Attempt { source, blocker });
+                    continue;
                 }
-                let is_short = source == Source::Own && matches!(blocker, Blocker::NoRoom { .. });
-                // Others may be leaving already; if that is enough, nobody else has to go.
-                if let Some((blocker, _)) = is_short.then(|| released_soon(trial, job)).flatten() {
-                    return Err(Refused::until_released(blocker));
-                }
-                refused.attempts.push(Attempt { source, blocker });
-                continue;
-            }
-        };
+            };
         match admitted {
-            Ok(offer) => return Ok(offer),
+            Ok(assignment) => return Ok(assignment),
             Err(Denied { holder, blocker, is_whole_quota }) => {
                 refused.held_by = refused.held_by.or(Some(holder));
                 refused.attempts.push(Attempt { source, blocker });

@@ -10,7 +10,7 @@ use crate::schedule::trial::Trial;
 use crate::schedule::victims::candidate::Candidates;
 use crate::schedule::victims::candidate::as_victims;
 use crate::schedule::victims::cover;
-use crate::state::roster::Claim;
+use crate::state::preemption_order::Claim;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
 use crate::unit::id::DomainNo;

@@ -292,9 +292,9 @@ impl<'s> Sale<'s> {
 
     /// Gives a job its instances. Who fits once the leaving have left keeps what is free until then.
     fn serve_one(&mut self, job: JobNo, ask: Ask) {
-        if let Ok(offer) = spot::offer(&self.quote, &ask) {
+        if let Ok(assignment) = spot::assign(&self.quote, &ask) {
             self.served.insert(job);
-            self.decisions.push(Decision::Serve { job, offer });
+            self.decisions.push(Decision::Serve { job, assignment });
         }
         self.quote.keep(&ask);
     }
@@ -324,7 +324,7 @@ impl<'s> Sale<'s> {
             let ask = Ask { is_back: ask.is_back || is_back, ..ask };
             // Its turn may have come before others went.
             let next_round = || Blocker::NextRound { offer: self.quote.offer.id.clone() };
-            let blocker = spot::offer(&self.quote, &ask).err().unwrap_or_else(next_round);
+            let blocker = spot::assign(&self.quote, &ask).err().unwrap_or_else(next_round);
             let hold = Hold::of(vec![Attempt { source: Source::Spot, blocker }]);
             Some(Decision::Wait { job, hold: Arc::new(hold) })
         };

@@ -37,7 +37,7 @@ pub(super) fn asked<'s>(trial: &Trial<'s>, classes: &[ClassNo]) -> Option<Vec<Fa
             family.classes.push(*no);
             family.first = here.min(family.first);
         } else {
-            let blocker = source::offer(Source::Idle, trial, &state.jobs[job].spec).err()?;
+            let blocker = source::assign(Source::Idle, trial, &state.jobs[job].spec).err()?;
             *at = Some(families.len());
             families.push(Family { classes: vec![*no], first: here, blocker });
         }

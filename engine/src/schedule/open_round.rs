@@ -13,8 +13,8 @@ use crate::job::phase::Charge;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::schedule::backfill::Reservations;
+use crate::schedule::decision::Assignment;
 use crate::schedule::decision::Decision;
-use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
 use crate::schedule::grow::Growth;
 use crate::schedule::judge;
@@ -66,14 +66,14 @@ pub(super) struct PutOff {
     pub(super) job: JobNo,
     given: usize,
     /// Nothing if another one of its family was asked.
-    offer: Option<Offer>,
+    assignment: Option<Assignment>,
 }
 
 /// What becomes of a job's claim by right.
 enum Answer {
-    Gets(Offer),
+    Gets(Assignment),
     /// An *Acceptable* job for which somebody would have to go waits until it is known what is left idle.
-    PutOff(Option<Offer>),
+    PutOff(Option<Assignment>),
     Refused(Refusal),
 }
 
@@ -85,7 +85,7 @@ pub(super) struct OpenRound<'s> {
     growth: Growth,
     /// *Acceptable* jobs that take what they have a right to though somebody has to go: idle amounts do not suffice.
     firm: &'s Set<JobNo>,
-    /// The offer of the first of these that insisted when this round was held last: up to its turn nothing is different.
+    /// What the first of these that insisted was assigned when this round was held last: up to its turn nothing is different.
     foreseen: Option<&'s PutOff>,
     /// Who is asked before whose turn.
     precedence: &'s Precedence,
@@ -174,15 +174,15 @@ impl<'s> OpenRound<'s> {
             let known = told.get(family.at()).filter(|(by, _)| *by == given).map(|(_, told)| told);
             let is_asked = known.is_none();
             match self.answer(known, head.job) {
-                Answer::Gets(offer) => {
-                    if self.give_by_right(head.job, offer) {
+                Answer::Gets(assignment) => {
+                    if self.give_by_right(head.job, assignment) {
                         heads.look_again(head, unlisted.unsettled(&self.trial, &self.decisions[given..]));
                     }
                     heads.pass(head);
                 }
-                Answer::PutOff(offer) => {
+                Answer::PutOff(assignment) => {
                     *told.slot(family.at()) = Some((given, Told::PutOff));
-                    self.put_off(&mut heads, head, offer);
+                    self.put_off(&mut heads, head, assignment);
                 }
                 Answer::Refused(refusal) => {
                     if is_asked
@@ -212,9 +212,9 @@ impl<'s> OpenRound<'s> {
                     continue;
                 }
                 match self.answer(None, no) {
-                    Answer::Gets(offer) => self.give_by_right(no, offer),
-                    Answer::PutOff(offer) => {
-                        self.put_off.push(PutOff { job: no, given: self.decisions.len(), offer });
+                    Answer::Gets(assignment) => self.give_by_right(no, assignment),
+                    Answer::PutOff(assignment) => {
+                        self.put_off.push(PutOff { job: no, given: self.decisions.len(), assignment });
                         break;
                     }
                     Answer::Refused(_) => break,
@@ -225,10 +225,10 @@ impl<'s> OpenRound<'s> {
     }
 
     /// A job gets what it was offered by right; whether that moves anybody.
-    fn give_by_right(&mut self, job: JobNo, offer: Offer) -> bool {
-        let moves_somebody = !offer.victims.is_empty() || !offer.promoted.is_empty();
-        self.is_left_over |= moves_somebody && leaves_over(self.state, job, &offer);
-        self.give(job, offer);
+    fn give_by_right(&mut self, job: JobNo, assignment: Assignment) -> bool {
+        let moves_somebody = !assignment.victims.is_empty() || !assignment.promoted.is_empty();
+        self.is_left_over |= moves_somebody && leaves_over(self.state, job, &assignment);
+        self.give(job, assignment);
         moves_somebody
     }
 
@@ -249,10 +249,10 @@ impl<'s> OpenRound<'s> {
         self.awaiting.retain(|no| *no != job);
         let given = self.decisions.len();
         let foreseen = self.foreseen.filter(|foreseen| foreseen.job == job && foreseen.given == given);
-        let foreseen = foreseen.and_then(|foreseen| foreseen.offer.as_ref());
+        let foreseen = foreseen.and_then(|foreseen| foreseen.assignment.as_ref());
         match judge::by_right(&mut self.trial, &mut self.reservations, job, foreseen) {
-            Ok(offer) if may_wait && !offer.victims.is_empty() => Answer::PutOff(Some(offer)),
-            Ok(offer) => Answer::Gets(offer),
+            Ok(assignment) if may_wait && !assignment.victims.is_empty() => Answer::PutOff(Some(assignment)),
+            Ok(assignment) => Answer::Gets(assignment),
             Err(refused) => {
                 self.awaiting.extend(refused.awaits.then_some(job));
                 let held_by = refused.held_by;
@@ -267,8 +267,8 @@ impl<'s> OpenRound<'s> {
     }
 
     /// Leaves it open what becomes of a job until it is known what is left idle.
-    fn put_off(&mut self, heads: &mut Heads<'s>, head: Head, offer: Option<Offer>) {
-        self.put_off.push(PutOff { job: head.job, given: self.decisions.len(), offer });
+    fn put_off(&mut self, heads: &mut Heads<'s>, head: Head, assignment: Option<Assignment>) {
+        self.put_off.push(PutOff { job: head.job, given: self.decisions.len(), assignment });
         if self.is_front(head) {
             self.close_queue(heads, head);
         } else {
@@ -314,10 +314,10 @@ impl<'s> OpenRound<'s> {
     }
 
     /// A job gets what it was offered.
-    fn give(&mut self, job: JobNo, offer: Offer) {
-        self.trial.accept(job, &offer);
-        self.growth.start(&self.trial, job, &offer);
-        self.decisions.push(Decision::Serve { job, offer });
+    fn give(&mut self, job: JobNo, assignment: Assignment) {
+        self.trial.accept(job, &assignment);
+        self.growth.start(&self.trial, job, &assignment);
+        self.decisions.push(Decision::Serve { job, assignment });
     }
 
     /// Lets elastic jobs grow within their quotas.
@@ -363,16 +363,18 @@ impl<'s> OpenRound<'s> {
     }
 }
 
-/// Whether an offer leaves more than its job takes, in all or in another quota, or moves somebody: whoever was refused
-/// before may start then.
-fn leaves_over(state: &State, job: JobNo, offer: &Offer) -> bool {
+/// Whether an assignment leaves more than its job takes, in all or in another quota, or moves somebody: whoever was
+/// refused before may start then.
+fn leaves_over(state: &State, job: JobNo, assignment: &Assignment) -> bool {
     let spec = &state.jobs[job].spec;
-    let freed = offer.victims.iter().fold(Amount::ZERO, |sum, victim| sum.plus(&state.held_by(victim.job())));
+    let freed = assignment.victims.iter().fold(Amount::ZERO, |sum, victim| sum.plus(&state.held_by(victim.job())));
     let is_elsewhere = |victim: &Victim| {
         let victim = &state.jobs[victim.job()];
         victim.spec.quota != spec.quota && victim.placed().is_some_and(|placed| placed.charge == Charge::InQuota)
     };
-    !offer.promoted.is_empty() || !freed.fits_in(&spec.shape.gang_amount()) || offer.victims.iter().any(is_elsewhere)
+    !assignment.promoted.is_empty()
+        || !freed.fits_in(&spec.shape.gang_amount())
+        || assignment.victims.iter().any(is_elsewhere)
 }
 
 fn behind_head(state: &State, head: JobNo) -> Arc<Hold> {

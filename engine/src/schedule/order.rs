@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 use crate::job::spec::IdlePolicy;
 use crate::quota::settings::QueueStrategy;
 use crate::schedule::order::across::Across;
-use crate::schedule::order::across::Place;
+use crate::schedule::order::across::QueuePlace;
 use crate::schedule::order::rank::Rank;
 use crate::schedule::order::rank::Turn;
 use crate::state::class::ClassKey;
@@ -257,7 +257,7 @@ impl<'s> Heads<'s> {
                 self.highest -= 1;
             }
             let level = self.highest;
-            let is_reached = |((Reverse(ahead), _), _): &Place<'_>| *ahead <= i64::from(level);
+            let is_reached = |((Reverse(ahead), _), _): &QueuePlace<'_>| *ahead <= i64::from(level);
             if level == 0 || !self.across.peek().is_none_or(is_reached) {
                 break;
             }
@@ -327,7 +327,7 @@ impl<'s> Heads<'s> {
     }
 
     /// The place of the quota's next job.
-    fn place(&self, queue: u32) -> Option<Place<'s>> {
+    fn place(&self, queue: u32) -> Option<QueuePlace<'s>> {
         let next = self.queues.get(queue as usize)?.next?;
         Some((self.rank_across(next), queue))
     }

@@ -12,7 +12,7 @@ use crate::job::phase::PodAt;
 use crate::job::shape::Shape;
 use crate::job::spec::JobSpec;
 use crate::ledger;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::leaving;
 use crate::schedule::leaving::Leaving;
 use crate::schedule::trial::Trial;
@@ -97,10 +97,10 @@ impl Reservation {
         Blocker::Reserved { job: state.jobs[self.holder].spec.id.clone(), until: self.start }
     }
 
-    /// Whether an offer takes more of its nodes than they have left.
-    pub(super) fn is_hit_by(&self, spec: &JobSpec, offer: &Offer) -> bool {
+    /// Whether an assignment takes more of its nodes than they have left.
+    pub(super) fn is_hit_by(&self, spec: &JobSpec, assignment: &Assignment) -> bool {
         let mut left = self.nodes.clone();
-        pods_of(&spec.shape, offer).any(|(node, amount)| {
+        pods_of(&spec.shape, assignment).any(|(node, amount)| {
             left.get_mut(&node).is_some_and(|left| {
                 let is_over = !amount.fits_in(left);
                 *left -= amount;
@@ -115,12 +115,12 @@ impl Reservation {
         self.nodes.iter().filter(move |(_, left)| is_full(left)).map(|(no, _)| *no)
     }
 
-    /// Takes an offer off what is left.
-    pub(super) fn take(&mut self, spec: &JobSpec, offer: &Offer) {
+    /// Takes an assignment off what is left.
+    pub(super) fn take(&mut self, spec: &JobSpec, assignment: &Assignment) {
         if spec.quota == self.quota {
             self.spare -= spec.shape.gang_amount();
         }
-        for (node, amount) in pods_of(&spec.shape, offer) {
+        for (node, amount) in pods_of(&spec.shape, assignment) {
             if let Some(left) = self.nodes.get_mut(&node) {
                 *left -= amount;
             }
@@ -128,8 +128,8 @@ impl Reservation {
     }
 }
 
-fn pods_of(shape: &Shape, offer: &Offer) -> impl Iterator<Item = (NodeNo, Amount)> {
-    offer.placed.pods.iter().map(|pod| pod.node).zip(shape.gang_pod_amounts())
+fn pods_of(shape: &Shape, assignment: &Assignment) -> impl Iterator<Item = (NodeNo, Amount)> {
+    assignment.placed.pods.iter().map(|pod| pod.node).zip(shape.gang_pod_amounts())
 }
 
 /// What the jobs of a quota could still use by right.

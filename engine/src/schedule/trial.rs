@@ -16,7 +16,7 @@ use crate::ledger::DomainUse;
 use crate::ledger::QuotaUse;
 use crate::ledger::Sign;
 use crate::placement::NodeUse;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
@@ -227,25 +227,25 @@ impl<'s> Trial<'s> {
         pool.into_iter().chain(placed.pods.iter().map(|pod| Some(*pod)).zip(shape.gang_pod_amounts()))
     }
 
-    /// Does to the books what an accepted offer does.
-    pub fn accept(&mut self, job: JobNo, offer: &Offer) {
-        let is_at_once = offer.victims.iter().all(|victim| self.takes_time(victim).is_none());
-        self.served.insert(job, is_at_once.then(|| offer.placed.clone()));
+    /// Does to the books what an accepted assignment does.
+    pub fn accept(&mut self, job: JobNo, assignment: &Assignment) {
+        let is_at_once = assignment.victims.iter().all(|victim| self.takes_time(victim).is_none());
+        self.served.insert(job, is_at_once.then(|| assignment.placed.clone()));
         let spec = &self.state.jobs[job].spec;
         self.starting.insert(spec.priority);
-        self.has_lent |= offer.placed.charge == Charge::Idle;
-        for promoted in &offer.promoted {
+        self.has_lent |= assignment.placed.charge == Charge::Idle;
+        for promoted in &assignment.promoted {
             self.promote(*promoted);
         }
-        for victim in &offer.victims {
+        for victim in &assignment.victims {
             self.tell_to_stop(victim);
         }
-        let home = self.state.domains.of_group(offer.placed.home);
-        self.book(spec.quota, home, offer.placed.charge, spec.shape.gang_amount(), Sign::Add);
-        if offer.placed.source == Source::SelfLevel {
+        let home = self.state.domains.of_group(assignment.placed.home);
+        self.book(spec.quota, home, assignment.placed.charge, spec.shape.gang_amount(), Sign::Add);
+        if assignment.placed.source == Source::SelfLevel {
             self.preemptors.push((spec.quota, job));
         }
-        self.occupy_offer(&spec.shape, home, offer);
+        self.occupy_assigned(&spec.shape, home, assignment);
     }
 
     /// Takes back what a job was given that starts at once in this round.
@@ -264,16 +264,16 @@ impl<'s> Trial<'s> {
         }
     }
 
-    /// Takes the machines of an offer. Victims with a grace period keep theirs until they have stopped;
+    /// Takes the machines of an assignment. Victims with a grace period keep theirs until they have stopped;
     /// on nodes the job takes its place on top of them, in a pool it takes what they do not hold.
-    fn occupy_offer(&mut self, shape: &Shape, home: DomainNo, offer: &Offer) {
-        if offer.placed.pods.is_empty() {
-            let leaving = offer.victims.iter().filter_map(|victim| self.takes_time(victim));
+    fn occupy_assigned(&mut self, shape: &Shape, home: DomainNo, assignment: &Assignment) {
+        if assignment.placed.pods.is_empty() {
+            let leaving = assignment.victims.iter().filter_map(|victim| self.takes_time(victim));
             let held = leaving.fold(Amount::ZERO, |sum, no| sum.plus(&self.state.held_by(no)));
             self.occupy(home, None, shape.gang_amount().minus(&held).positive(), Sign::Add);
             return;
         }
-        for (place, amount) in Self::gang_pods(shape, &offer.placed) {
+        for (place, amount) in Self::gang_pods(shape, &assignment.placed) {
             self.occupy(home, place, amount, Sign::Add);
         }
     }

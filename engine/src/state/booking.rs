@@ -11,7 +11,7 @@ use crate::ledger;
 use crate::ledger::Sign;
 use crate::state::jobs::Job;
 use crate::state::jobs::Jobs;
-use crate::state::roster;
+use crate::state::preemption_order;
 use crate::state::world::State;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
@@ -52,7 +52,7 @@ impl State {
                     self.occupy_extra(placed, pod.at, shape, sign);
                 }
                 list(&mut self.running[quota.at()], (job.spec.priority, no), true, sign);
-                self.list_roster(no, job, placed, extra, sign);
+                self.list_in_preemption_order(no, job, placed, extra, sign);
                 list(&mut self.growing, no, extra.len() < shape.extra_pods() as usize, sign);
                 self.occupy_leaving(no, job, sign);
             }
@@ -192,13 +192,13 @@ impl State {
         }
     }
 
-    fn list_roster(&mut self, no: JobNo, job: &Job, placed: &Placed, extra: &[ExtraPod], sign: Sign) {
+    fn list_in_preemption_order(&mut self, no: JobNo, job: &Job, placed: &Placed, extra: &[ExtraPod], sign: Sign) {
         let (quota, home) = (job.spec.quota, self.domains.of_group(placed.home));
         let execution = self.cluster.execution;
         if placed.charge == Charge::InQuota {
             self.in_quota[quota.at()].list(no, job, execution, sign);
         } else if home == self.domains.of_quota(quota) {
-            roster::list_entitled(&mut self.entitled, no, job, sign);
+            preemption_order::list_entitled(&mut self.entitled, no, job, sign);
         }
         if placed.charge == Charge::Idle || extra.iter().any(|pod| pod.charge == Charge::Idle) {
             self.on_idle[home.at()].list(no, job, execution, sign);

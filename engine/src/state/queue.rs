@@ -17,10 +17,10 @@ use crate::job::spec::JobSpec;
 use crate::quota::tree::Quota;
 use crate::state::class::ClassKey;
 use crate::state::jobs::Jobs;
-use crate::state::line::Line;
 use crate::state::waiting::Family;
 use crate::state::waiting::Standing;
 use crate::state::waiting::Waiting;
+use crate::state::waiting_line::WaitingLine;
 use crate::unit::id::ClassNo;
 use crate::unit::id::FamilyNo;
 use crate::unit::id::JobNo;
@@ -39,7 +39,7 @@ pub struct Class {
     /// The family to which it belongs.
     pub family: FamilyNo,
     /// Waiting jobs that may be judged.
-    pub waiting: Line,
+    pub waiting: WaitingLine,
     /// Why they wait, as last said; nothing before they are first judged, or when none waits.
     pub hold: Option<Arc<Hold>>,
     /// Whether that names a job for which they wait.
@@ -126,7 +126,7 @@ impl Queue {
             self.classes.push(Class {
                 key,
                 family,
-                waiting: Line::default(),
+                waiting: WaitingLine::default(),
                 hold: None,
                 names_anybody: false,
                 patience,

@@ -8,7 +8,7 @@ use crate::placement::floor::Floor;
 use crate::quota::tree::Quota;
 use crate::state::cluster::Node;
 use crate::state::domain::Domains;
-use crate::state::roster::Roster;
+use crate::state::preemption_order::PreemptionOrder;
 use crate::state::world::State;
 use crate::unit::id::DomainNo;
 use crate::unit::id::GroupNo;
@@ -55,7 +55,7 @@ impl State {
         self.children[parent.at()].push(no);
         self.children.push(Vec::new());
         self.running.push(Set::new());
-        self.in_quota.push(Roster::default());
+        self.in_quota.push(PreemptionOrder::default());
         self.queue.restructure(&self.quotas, &self.jobs);
     }
 
@@ -78,8 +78,8 @@ impl State {
         self.lendable = self.ledger.domains.clone();
         self.floor = Floor::empty(&self.cluster, &self.nodes, &self.domains);
         self.running = vec![Set::new(); self.quotas.len()];
-        self.in_quota = vec![Roster::default(); self.quotas.len()];
-        self.on_idle = vec![Roster::default(); self.domains.list.len()];
+        self.in_quota = vec![PreemptionOrder::default(); self.quotas.len()];
+        self.on_idle = vec![PreemptionOrder::default(); self.domains.list.len()];
         self.entitled.clear();
         self.growing.clear();
         self.stopping.clear();

@@ -20,9 +20,9 @@ use crate::state::domain::Domains;
 use crate::state::jobs::Job;
 use crate::state::jobs::Jobs;
 use crate::state::market::Market;
+use crate::state::preemption_order::Entitled;
+use crate::state::preemption_order::PreemptionOrder;
 use crate::state::queue::Queue;
-use crate::state::roster::Entitled;
-use crate::state::roster::Roster;
 use crate::unit::id::DomainNo;
 use crate::unit::id::GroupId;
 use crate::unit::id::GroupNo;
@@ -87,9 +87,9 @@ pub struct State {
     /// Kept: jobs with a charge, running or about to, by quota, the least important first.
     pub running: Vec<Set<(Priority, JobNo)>>,
     /// Kept: running jobs in quota, by quota.
-    pub in_quota: Vec<Roster>,
+    pub in_quota: Vec<PreemptionOrder>,
     /// Kept: running jobs whose gang or pods are on idle amounts, by domain.
-    pub on_idle: Vec<Roster>,
+    pub on_idle: Vec<PreemptionOrder>,
     /// Kept: who of these would rather be in quota, where their quota has machines of their own.
     pub entitled: Entitled,
     /// Kept: running elastic jobs that could have more pods.

@@ -122,7 +122,7 @@ fn apply_change(state: &mut State, event: &Event) {
         | Event::QuotaDetached { .. }
         | Event::MemberPut { .. }
         | Event::MemberRemoved { .. } => workspace::apply(state, event),
-        Event::Rounded { .. } | Event::Veiled => {}
+        Event::Rounded { .. } | Event::Redacted => {}
         Event::KeyPut { key, is_now, .. } => {
             state.keys.insert(key.clone(), is_now.clone());
         }
@@ -286,7 +286,7 @@ fn apply_to_job(state: &mut State, event: &Event) {
         | Event::MemberRemoved { .. }
         | Event::KeyPut { .. }
         | Event::KeyForgotten { .. }
-        | Event::Veiled
+        | Event::Redacted
         | Event::Held { .. }
         | Event::Rounded { .. } => {}
     }

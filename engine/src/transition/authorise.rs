@@ -55,37 +55,37 @@ pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<()
     if sender.administers {
         return Ok(());
     }
-    let visitor = Visitor { state, user: &sender.user };
+    let requester = Requester { state, user: &sender.user };
     match command {
-        Command::SubmitJob(command) => visitor.submit(command),
-        Command::CancelJob(command) => visitor.on_job(&command.job, Operation::CancelJob),
-        Command::SetPriority(command) => visitor.on_job(&command.job, Operation::SetPriority),
-        Command::ResizeJob(command) => visitor.on_job(&command.job, Operation::ResizeJob),
-        Command::Report(command) => visitor.on_job(&command.job, Operation::ReportJob),
-        Command::UpdateQuota(command) => visitor.on_quota(Some(&command.quota), Operation::UpdateQuota),
-        Command::CreateQuota(command) => visitor.on_quota(command.parent.as_ref(), Operation::ShapeQuota),
-        Command::DeleteQuota(command) => visitor.on_quota(Some(&command.quota), Operation::ShapeQuota),
+        Command::SubmitJob(command) => requester.submit(command),
+        Command::CancelJob(command) => requester.on_job(&command.job, Operation::CancelJob),
+        Command::SetPriority(command) => requester.on_job(&command.job, Operation::SetPriority),
+        Command::ResizeJob(command) => requester.on_job(&command.job, Operation::ResizeJob),
+        Command::Report(command) => requester.on_job(&command.job, Operation::ReportJob),
+        Command::UpdateQuota(command) => requester.on_quota(Some(&command.quota), Operation::UpdateQuota),
+        Command::CreateQuota(command) => requester.on_quota(command.parent.as_ref(), Operation::ShapeQuota),
+        Command::DeleteQuota(command) => requester.on_quota(Some(&command.quota), Operation::ShapeQuota),
         Command::ScaleQuotas(command) => {
-            visitor.on_quota(command.targets.first().map(|target| &target.quota), Operation::ShapeQuota)
+            requester.on_quota(command.targets.first().map(|target| &target.quota), Operation::ShapeQuota)
         }
-        Command::PutWorkspace(command) if visitor.is_member(&command.workspace) => {
-            visitor.on_workspace(&command.workspace, Operation::UpdateWorkspace)
+        Command::PutWorkspace(command) if requester.is_member(&command.workspace) => {
+            requester.on_workspace(&command.workspace, Operation::UpdateWorkspace)
         }
-        Command::PutWorkspace(_) => visitor.on_cluster(Operation::CreateWorkspace),
-        Command::DeleteWorkspace(command) => visitor.on_workspace(&command.workspace, Operation::DeleteWorkspace),
-        Command::AttachQuota(command) => visitor.on_workspace(&command.workspace, Operation::AttachQuota),
-        Command::DetachQuota(command) => visitor.on_workspace(&command.workspace, Operation::AttachQuota),
+        Command::PutWorkspace(_) => requester.on_cluster(Operation::CreateWorkspace),
+        Command::DeleteWorkspace(command) => requester.on_workspace(&command.workspace, Operation::DeleteWorkspace),
+        Command::AttachQuota(command) => requester.on_workspace(&command.workspace, Operation::AttachQuota),
+        Command::DetachQuota(command) => requester.on_workspace(&command.workspace, Operation::AttachQuota),
         Command::PutMember(command) => {
-            visitor.on_member(&command.workspace, &command.user, Operation::PutMember, command.roles)
+            requester.on_member(&command.workspace, &command.user, Operation::PutMember, command.roles)
         }
         Command::RemoveMember(command) => {
-            visitor.on_member(&command.workspace, &command.user, Operation::RemoveMember, RoleSet::default())
+            requester.on_member(&command.workspace, &command.user, Operation::RemoveMember, RoleSet::default())
         }
         // What an agent reports counts as seen, whoever made its key.
-        Command::CreateKey(command) if !command.serves.is_empty() => visitor.on_cluster(Operation::RunCluster),
-        Command::CreateKey(command) => visitor.on_key(&command.user, command.administers),
-        Command::RotateKey(command) => visitor.on_known_key(&command.key),
-        Command::RevokeKey(command) => visitor.on_known_key(&command.key),
+        Command::CreateKey(command) if !command.serves.is_empty() => requester.on_cluster(Operation::RunCluster),
+        Command::CreateKey(command) => requester.on_key(&command.user, command.administers),
+        Command::RotateKey(command) => requester.on_known_key(&command.key),
+        Command::RevokeKey(command) => requester.on_known_key(&command.key),
         // Whoever may send each of them may send them together.
         Command::ApplyPlan(command) => {
             command.commands.iter().try_for_each(|command| authorise(state, sender, command))
@@ -102,7 +102,7 @@ pub fn authorise(state: &State, sender: &Sender, command: &Command) -> Result<()
         | Command::DeleteOffer(_)
         | Command::PublishPrice(_)
         | Command::SetInventory(_)
-        | Command::Round(_) => visitor.on_cluster(Operation::RunCluster),
+        | Command::Round(_) => requester.on_cluster(Operation::RunCluster),
     }
 }
 
@@ -127,7 +127,7 @@ pub fn may_see(state: &State, sender: &Sender, job: &JobId) -> Result<(), Reject
     if sender.administers {
         return Ok(());
     }
-    Visitor { state, user: &sender.user }.on_job(job, Operation::SeeJob)
+    Requester { state, user: &sender.user }.on_job(job, Operation::SeeJob)
 }
 
 /// Whether the sender may do what is about the cluster as a whole: see its amounts or its log, run it.
@@ -135,16 +135,16 @@ pub fn may_on_cluster(state: &State, sender: &Sender, operation: Operation) -> R
     if sender.administers {
         return Ok(());
     }
-    Visitor { state, user: &sender.user }.on_cluster(operation)
+    Requester { state, user: &sender.user }.on_cluster(operation)
 }
 
 /// Somebody who is judged by their roles.
-struct Visitor<'a> {
+struct Requester<'a> {
     state: &'a State,
     user: &'a UserId,
 }
 
-impl Visitor<'_> {
+impl Requester<'_> {
     fn submit(&self, command: &SubmitJob) -> Result<(), Rejection> {
         if command.user.as_ref().is_some_and(|user| user != self.user) {
             return self.denied(Denied::OtherName);

@@ -11,8 +11,8 @@ use crate::message::command::Round;
 use crate::message::event::Event;
 use crate::message::rejection::Rejection;
 use crate::schedule;
+use crate::schedule::decision::Assignment;
 use crate::schedule::decision::Decision;
-use crate::schedule::decision::Offer;
 use crate::schedule::decision::Victim;
 use crate::schedule::market::Occasion;
 use crate::schedule::round::Reach;
@@ -75,9 +75,9 @@ impl<'s> Minutes<'s> {
 
     fn record(&mut self, decision: Decision) {
         match decision {
-            Decision::Serve { job, offer } => {
+            Decision::Serve { job, assignment } => {
                 self.served.insert(job);
-                self.serve(job, offer);
+                self.serve(job, assignment);
             }
             Decision::Grow { job, charge, pods, promoted, victims, cause } => {
                 self.promote(promoted);
@@ -110,8 +110,8 @@ impl<'s> Minutes<'s> {
         self.events.extend(promoted.into_iter().map(|job| Event::Promoted { job, at: self.now }));
     }
 
-    fn serve(&mut self, job: JobNo, offer: Offer) {
-        let Offer { placed, promoted, victims, cause } = offer;
+    fn serve(&mut self, job: JobNo, assignment: Assignment) {
+        let Assignment { placed, promoted, victims, cause } = assignment;
         self.promote(promoted);
         let mut waits_for = Vec::new();
         for victim in victims {

@@ -156,7 +156,7 @@ pub(super) fn apply(state: &mut State, event: &Event) {
         | Event::GroupPut { .. }
         | Event::KeyPut { .. }
         | Event::KeyForgotten { .. }
-        | Event::Veiled
+        | Event::Redacted
         | Event::NodePut { .. }
         | Event::Node { .. }
         | Event::ClusterUpdated { .. }

@@ -5,4 +5,4 @@ mod commands;
 mod sentences;
 mod table;
 mod teams;
-mod veil;
+mod visibility;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use engine::explain;
 use engine::host::authority;
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::job::cause::Cause;
 use engine::job::hold::Blocker;
 use engine::job::phase::Phase;
@@ -104,7 +104,7 @@ impl All {
             | Event::MemberRemoved { .. }
             | Event::KeyPut { .. }
             | Event::KeyForgotten { .. }
-            | Event::Veiled
+            | Event::Redacted
             | Event::JobSubmitted { .. }
             | Event::CancelledBy { .. }
             | Event::PriorityChanged { .. }
@@ -184,7 +184,7 @@ fn everything_comes_up() {
 fn rare_blockers(all: &mut All) {
     let run = (0..100).map(|seed| Run::after(seed, 100)).find(|run| !run.state.jobs.is_empty()).unwrap();
     let spec = run.state.jobs.iter().map(|(_, job)| job.spec.clone()).find(|spec| spec.spot.is_none()).unwrap();
-    see(&mut all.blockers, &source::offer(Source::Spot, &Trial::new(&run.state, run.now), &spec).unwrap_err());
+    see(&mut all.blockers, &source::assign(Source::Spot, &Trial::new(&run.state, run.now), &spec).unwrap_err());
     let mut state = State::default();
     for (minute, command) in [
         (0, r#"{"create_cluster":{"dimensions":[{"name":"gpu","kind":"gpu"}]}}"#),
@@ -251,7 +251,7 @@ fn an_unsolved_search(all: &mut All) {
     }
     // Whether it could run on empty machines is another question.
     let gang = &state.jobs[state.jobs.find(&JobId::new("gang").unwrap()).unwrap()].spec;
-    see(&mut all.blockers, &source::offer(Source::SelfLevel, &Trial::new(&state, Timestamp(0)), gang).unwrap_err());
+    see(&mut all.blockers, &source::assign(Source::SelfLevel, &Trial::new(&state, Timestamp(0)), gang).unwrap_err());
 }
 
 /// What nobody sends by accident.
@@ -323,5 +323,5 @@ fn rare_events(all: &mut All) {
         events: vec![Event::WorkspaceDeleted { workspace: WorkspaceId::new("w").unwrap() }],
     };
     let stranger = Sender { user: UserId::new("stranger").unwrap(), administers: false };
-    all.see_outcome(Ok(Veil::new(&run.state, &stranger).receipt(receipt).events));
+    all.see_outcome(Ok(Visibility::new(&run.state, &stranger).receipt(receipt).events));
 }

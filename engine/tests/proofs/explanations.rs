@@ -62,7 +62,7 @@ fn what_a_full_quota_lacks_is_all_that_it_lacks() {
         let mut last: Option<(QuotaId, u8)> = None;
         // One quota after the other, and one dimension after the other: none is named twice.
         for _ in 0..40 {
-            let offer = source::offer(Source::Own, &Trial::new(&state, run.now), spec);
+            let offer = source::assign(Source::Own, &Trial::new(&state, run.now), spec);
             let Err(Blocker::QuotaFull { quota, dimension, asked, free, .. }) = offer else {
                 assert!(matches!(offer, Ok(_) | Err(Blocker::NoRoom { .. })), "seed {}: {offer:?}", run.seed);
                 return;

@@ -14,7 +14,7 @@ use engine::schedule::victims::candidate::Candidates;
 use engine::schedule::victims::field::Field;
 use engine::schedule::victims::need::Freed;
 use engine::schedule::victims::need::Need;
-use engine::schedule::victims::quest::Quest;
+use engine::schedule::victims::preemptor::Preemptor;
 use engine::schedule::victims::right::Right;
 use engine::schedule::victims::rule::Rule;
 use engine::schedule::victims::shortlist::shortlist;
@@ -38,24 +38,24 @@ fn the_shortlist_has_the_same_victims_as_everybody() {
         let mut random = Random::new(seed);
         let is_pool = random.chance(60);
         let (state, now) = busy(&mut random, is_pool);
-        let spec = preemptor(&state, &mut random, is_pool, now);
+        let spec = submitted(&state, &mut random, is_pool, now);
         let trial = Trial::new(&state, now);
-        let quest = quest(&state, &spec, &mut random);
-        let need = Need::of(&trial, &quest);
+        let preemptor = preemptor(&state, &spec, &mut random);
+        let need = Need::of(&trial, &preemptor);
         if need.is_met_by_nothing(&trial) {
             continue;
         }
-        let field = Field::of(&trial, &quest);
-        let everybody = Candidates::of(&trial, &quest, &field, &need);
+        let field = Field::of(&trial, &preemptor);
+        let everybody = Candidates::of(&trial, &preemptor, &field, &need);
         let expected = victims::cheapest(&trial, &need, &everybody.list).ok();
-        let list = shortlist(&trial, &quest, &&field, &need).unwrap_or_else(|freed| {
+        let list = shortlist(&trial, &preemptor, &&field, &need).unwrap_or_else(|freed| {
             // Nobody helps, and why is told without another look at what they free.
             let everything = Freed::all(&trial, &need, &everybody.list);
             if need.is_on_nodes() {
                 assert_eq!((freed.first_short(), freed.room()), (everything.first_short(), everything.room()));
             }
             if need.is_counted() {
-                let all = Candidates::all(&trial, &quest, &field);
+                let all = Candidates::all(&trial, &preemptor, &field);
                 let count = |candidates: &Candidates<'_>| (candidates.considered, candidates.list.len());
                 assert_eq!((count(&all), &expected), (count(&everybody), &None), "seed {seed}, for {spec:?}");
                 n_nobody += 1;
@@ -127,7 +127,7 @@ fn step(state: &mut State, command: &str, now: Timestamp) {
 }
 
 /// A job of quota `a` that has been submitted and not judged.
-fn preemptor(state: &State, random: &mut Random, is_pool: bool, now: Timestamp) -> JobSpec {
+fn submitted(state: &State, random: &mut Random, is_pool: bool, now: Timestamp) -> JobSpec {
     let (count, gpus) =
         if is_pool { (1, random.between(1, 12)) } else { (random.between(1, 2), random.pick(&[1, 2, 4, 8])) };
     let pods = format!(r#""pods":[{{"count":{count},"amount":{{"gpu":{}}}}}]"#, gpus * GPU);
@@ -139,7 +139,7 @@ fn preemptor(state: &State, random: &mut Random, is_pool: bool, now: Timestamp) 
     after.jobs[no].spec.clone()
 }
 
-fn quest<'a>(state: &'a State, job: &'a JobSpec, random: &mut Random) -> Quest<'a> {
+fn preemptor<'a>(state: &'a State, job: &'a JobSpec, random: &mut Random) -> Preemptor<'a> {
     let home = state.domains.list[0].home;
     let placed = |source| Placed { source, charge: Charge::InQuota, home, pods: Box::default() };
     let policy = state.quotas[job.quota.at()].settings.self_level.as_ref().unwrap();
@@ -152,5 +152,5 @@ fn quest<'a>(state: &'a State, job: &'a JobSpec, random: &mut Random) -> Quest<'
         (1, _) => (Rule::SelfLevel(policy), Source::SelfLevel, Right::Own),
         (_, _) => (Rule::Reclaim, Source::Reclaim, Right::Own),
     };
-    Quest { job, placed: placed(source), rule, right, policy_quota: QuotaNo(job.quota.0) }
+    Preemptor { job, placed: placed(source), rule, right, policy_quota: QuotaNo(job.quota.0) }
 }

@@ -3,7 +3,7 @@
 use agent::script::Script;
 use engine::market::history::History;
 use engine::market::statement::Statement;
-use engine::message::envelope::Deed;
+use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
@@ -35,13 +35,13 @@ pub(crate) async fn snapshot(cluster: &str, min_revision: u64) -> Result<Snapsho
 }
 
 /// What was decided after a revision.
-pub(crate) async fn entries(cluster: &str, after: u64) -> Result<Vec<Entry<Deed>>, Failure> {
+pub(crate) async fn entries(cluster: &str, after: u64) -> Result<Vec<Entry<CommandKind>>, Failure> {
     let request = signed(Request::get(&path::api(cluster, &format!("entries?after={after}"))));
     read(request.send().await).await
 }
 
 /// The last entries that contain a round.
-pub(crate) async fn rounds(cluster: &str) -> Result<Vec<Entry<Deed>>, Failure> {
+pub(crate) async fn rounds(cluster: &str) -> Result<Vec<Entry<CommandKind>>, Failure> {
     let request = signed(Request::get(&path::api(cluster, "rounds?count=100")));
     read(request.send().await).await
 }
@@ -108,7 +108,7 @@ pub(crate) async fn keys(cluster: &str) -> Result<Vec<KeyLine>, Failure> {
 }
 
 /// Who sent which command when, the newest first.
-pub(crate) async fn audit(cluster: &str) -> Result<Vec<Entry<Deed>>, Failure> {
+pub(crate) async fn audit(cluster: &str) -> Result<Vec<Entry<CommandKind>>, Failure> {
     read(signed(Request::get(&path::api(cluster, "audit?count=200"))).send().await).await
 }
 

@@ -1,6 +1,6 @@
 //! The WebSocket on which the cluster pushes what it decides.
 
-use engine::message::envelope::Deed;
+use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
 use futures::SinkExt;
 use futures::StreamExt;
@@ -55,7 +55,7 @@ impl Events {
     }
 
     /// The next entry; nothing when the connection is lost, or speaks of what this console cannot read.
-    pub(crate) async fn next(&mut self) -> Option<Entry<Deed>> {
+    pub(crate) async fn next(&mut self) -> Option<Entry<CommandKind>> {
         let mut is_asked = false;
         loop {
             let patience = TimeoutFuture::new(if is_asked { ANSWER_MS } else { SILENCE_MS });

@@ -21,14 +21,14 @@ pub(crate) struct Proposal {
     /// What it would do.
     pub(crate) command: Command,
     /// How the button that sends it begins, such as `Save`.
-    pub(crate) deed: &'static str,
+    pub(crate) action: &'static str,
     /// Sends it.
     pub(crate) send: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Proposal {
     /// A change that is sent as it is; once it is made, `done` is shown.
-    pub(crate) fn of(session: Session, command: Command, deed: &'static str, done: impl Into<String>) -> Self {
+    pub(crate) fn of(session: Session, command: Command, action: &'static str, done: impl Into<String>) -> Self {
         let (ours, done) = (command.clone(), done.into());
         let send = move || {
             let (command, done) = (ours.clone(), done.clone());
@@ -38,7 +38,7 @@ impl Proposal {
                 }
             });
         };
-        Self { command, deed, send: Arc::new(send) }
+        Self { command, action, send: Arc::new(send) }
     }
 }
 
@@ -55,7 +55,7 @@ fn weigh(session: Session, question: RwSignal<Option<Question>>, proposal: Propo
         return;
     }
     let shown = preview.clone();
-    let (title, button) = (preview.cost.question(), preview.cost.button(proposal.deed));
+    let (title, button) = (preview.cost.question(), preview.cost.button(proposal.action));
     let act = Arc::new(move || weigh(session, question, proposal.clone(), &shown));
     question.set(Some(Question { title, costs: preview.cost.lost().into_iter().collect(), preview, button, act }));
 }
@@ -85,7 +85,7 @@ pub(crate) fn ask_anyway(
         (proposal.send)();
         return;
     }
-    let (button, shown) = (preview.cost.button(proposal.deed), preview.clone());
+    let (button, shown) = (preview.cost.button(proposal.action), preview.clone());
     let costs = says.into_iter().chain(preview.cost.lost()).collect();
     let act = move || {
         let Some(asked) = propose() else { return };

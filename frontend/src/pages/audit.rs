@@ -1,6 +1,6 @@
 //! Who did what, and when.
 
-use engine::message::envelope::Deed;
+use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
 use leptos::prelude::*;
 
@@ -53,8 +53,8 @@ pub(crate) fn AuditPage() -> impl IntoView {
     }
 }
 
-fn rows(session: Session, entries: &[Entry<Deed>]) -> Vec<Vec<Cell>> {
-    let row = |entry: &Entry<Deed>| {
+fn rows(session: Session, entries: &[Entry<CommandKind>]) -> Vec<Vec<Cell>> {
+    let row = |entry: &Entry<CommandKind>| {
         let said = session.ask(|state| explained::sentences(state, &entry.events)).unwrap_or_default();
         let said: Vec<String> = said.into_iter().map(|(text, _)| text).collect();
         vec![

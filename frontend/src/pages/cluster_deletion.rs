@@ -11,9 +11,9 @@ use crate::api::client;
 use crate::session::Known;
 use crate::session::Session;
 use crate::session::notices::Tone;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::confirm::Confirm;
 use crate::widgets::confirm::Question;
-use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use console_model::deletion;
 use console_model::explained::sentence;
@@ -42,7 +42,7 @@ pub(crate) fn ClusterDeletion() -> impl IntoView {
             <form class="form" aria-labelledby="delete-cluster-title" on:submit=submit>
                 <div class="form-row">
                     <TextField id="delete-name" label="The cluster's name" hint="Type it to delete the cluster, with all that is in it." value=typed change=Callback::new(move |text| typed.set(text)) is_short=true />
-                    <Deed id="delete-cluster" label="Delete cluster" denied=denied is_idle=is_idle is_submit=true />
+                    <ActionButton id="delete-cluster" label="Delete cluster" denied=denied is_idle=is_idle is_submit=true />
                 </div>
             </form>
         </section>

@@ -15,8 +15,8 @@ use crate::pages::ask_first::Proposal;
 use crate::pages::ask_first::ask_anyway;
 use crate::session::Session;
 use crate::session::notices::Tone;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::confirm::Confirm;
-use crate::widgets::deed::Deed;
 use console_model::preview;
 use console_model::preview::Verdict;
 
@@ -59,14 +59,14 @@ pub(crate) fn Deletion(
         });
     });
     let propose = Arc::new(move || {
-        let proposal = Proposal { command: command.get_value(), deed: "Delete", send: send.clone() };
+        let proposal = Proposal { command: command.get_value(), action: "Delete", send: send.clone() };
         Some(Asked { title: title.clone(), says: session.ask_once(|state| says(state))?, proposal })
     });
     let act = Callback::new(move |()| ask_anyway(session, question, propose.clone()));
     view! {
         <section class="card" aria-labelledby="delete-title">
             <h2 id="delete-title">{format!("Delete this {kind}")}</h2>
-            <Deed id="delete" label=label denied=denied act=act />
+            <ActionButton id="delete" label=label denied=denied act=act />
         </section>
         <Confirm question=question />
     }

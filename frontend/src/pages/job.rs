@@ -19,8 +19,8 @@ use crate::pages::job_remedy::JobRemedy;
 use crate::pages::job_size::JobSize;
 use crate::session::Session;
 use crate::session::send::as_curl;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::copy_button::CopyButton;
-use crate::widgets::deed::Deed;
 use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
 use crate::widgets::state_mark::StateMark;
@@ -108,7 +108,7 @@ fn job_view(session: Session, text: JobText) -> impl IntoView {
         <div class="page-head">
             <h1>{name}</h1>
             <StateMark state=state position=position />
-            <Deed id="cancel-job" label=label denied=denied is_idle=is_idle act=cancel />
+            <ActionButton id="cancel-job" label=label denied=denied is_idle=is_idle act=cancel />
             <CopyButton label="Copy cancel as curl" text=curl />
         </div>
         <div class="columns">

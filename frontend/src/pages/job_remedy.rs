@@ -8,10 +8,10 @@ use crate::pages::ask_first::Proposal;
 use crate::pages::ask_first::ask_first;
 use crate::session::Session;
 use crate::session::send::as_curl;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::confirm::Confirm;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::copy_button::CopyButton;
-use crate::widgets::deed::Deed;
 use console_model::path;
 use console_model::preview;
 
@@ -38,7 +38,7 @@ pub(crate) fn JobRemedy(command: Command) -> impl IntoView {
             <summary>"Look at this change"</summary>
             <Consequences preview=preview href=href />
             <div class="form-row">
-                <Deed id="make-change" label="Make this change" denied=denied act=apply />
+                <ActionButton id="make-change" label="Make this change" denied=denied act=apply />
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </details>

@@ -13,10 +13,10 @@ use crate::pages::drafts::is_changed;
 use crate::pages::drafts::take_up;
 use crate::session::Session;
 use crate::session::send::as_curl;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::confirm::Confirm;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::copy_button::CopyButton;
-use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use console_model::path;
 use console_model::preview;
@@ -94,7 +94,7 @@ fn Form(session: Session, id: StoredValue<JobId>) -> impl IntoView {
                 </div>
                 {move || is_changed.get().then(|| view! { <Consequences preview=preview href=href /> })}
                 <div class="form-row">
-                    <Deed id="resize" label="Resize" denied=denied is_idle=is_refused is_submit=true />
+                    <ActionButton id="resize" label="Resize" denied=denied is_idle=is_refused is_submit=true />
                     <CopyButton label="Copy as curl" text=curl />
                 </div>
             </form>

@@ -26,10 +26,10 @@ use crate::session::Session;
 use crate::session::latest::latest;
 use crate::session::notices::Tone;
 use crate::session::send::envelope;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::confirm::Confirm;
 use crate::widgets::confirm::Question;
 use crate::widgets::copy_button::CopyButton;
-use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use console_model::explained::sentence;
 use console_model::preview::Preview;
@@ -133,7 +133,7 @@ fn table(keys: Keys) -> impl IntoView {
         let revoke = Command::RevokeKey(RevokeKey { key: key.clone() });
         let costs_of_rotating = costs_of_rotating(&is_now, now);
         let costs_of_revoking = costs_of_revoking(last_used);
-        let deed = move |label: &'static str, command: Command, costs: Vec<String>| {
+        let action = move |label: &'static str, command: Command, costs: Vec<String>| {
             let (command, key, name) = (StoredValue::new(command), key.clone(), format!("{label} {key}"));
             let denied = Signal::derive(move || command.with_value(|command| keys.session.denied(command)));
             let (title, button) = (format!("{name}?"), name.clone());
@@ -145,7 +145,7 @@ fn table(keys: Keys) -> impl IntoView {
                 let asked = Question { title, costs, preview: Preview::default(), button, act };
                 ask_people(keys.session, keys.question, &command, asked);
             });
-            view! { <Deed id=name.replace(' ', "-") label=label name=name denied=denied is_idle=is_over act=act /> }
+            view! { <ActionButton id=name.replace(' ', "-") label=label name=name denied=denied is_idle=is_over act=act /> }
         };
         view! {
             <tr>
@@ -154,7 +154,7 @@ fn table(keys: Keys) -> impl IntoView {
                 <td>{state}</td>
                 <td class="num">{clock(is_now.created)}</td>
                 <td class="num">{last_used.map_or_else(|| "never".to_owned(), clock)}</td>
-                <td>{deed("Rotate", rotate, costs_of_rotating)}" "{deed("Revoke", revoke, costs_of_revoking)}</td>
+                <td>{action("Rotate", rotate, costs_of_rotating)}" "{action("Revoke", revoke, costs_of_revoking)}</td>
             </tr>
         }
     };
@@ -220,7 +220,7 @@ fn form(keys: Keys) -> impl IntoView {
                     <input type="checkbox" prop:checked=administers on:change=move |event| administers.set(event_target_checked(&event)) />
                     <span>"Administers the cluster"</span>
                 </label>
-                <Deed id="create-key" label="Create key" denied=denied is_submit=true />
+                <ActionButton id="create-key" label="Create key" denied=denied is_submit=true />
             </div>
         </form>
     }

@@ -13,16 +13,16 @@ use crate::pages::ask_first::Proposal;
 use crate::pages::ask_first::ask_anyway;
 use crate::session::Session;
 use crate::session::agents::Agents;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::confirm::Confirm;
 use crate::widgets::confirm::Question;
-use crate::widgets::deed::Deed;
 use crate::widgets::mark::Mark;
 use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
 use console_model::agents;
 use console_model::gpus::bare;
 use console_model::gpus::gpus;
-use console_model::node_deed::NodeDeed;
+use console_model::node_action::NodeAction;
 use console_model::nodes;
 use console_model::nodes::Holder;
 use console_model::nodes::NodeRow;
@@ -53,7 +53,7 @@ pub(crate) fn node_view(session: Session, name: Signal<String>, agents: Agents) 
                 {move || row.get().map(|row| head(session, &row, agents))}
                 {move || warnings(session, name, agents)}
                 {held(session, no)}
-                {deeds(session, no, agents, question)}
+                {actions(session, no, agents, question)}
             </section>
         }
     };
@@ -119,25 +119,25 @@ fn held(session: Session, no: NodeNo) -> impl IntoView {
 }
 
 /// What can be done to it; each asks first.
-fn deeds(session: Session, no: NodeNo, agents: Agents, question: RwSignal<Option<Question>>) -> impl IntoView {
-    let offered = Memo::new(move |_| session.ask(|state| NodeDeed::offered(state, no)).unwrap_or_default());
-    let command = move |deed: NodeDeed| session.ask(|state| deed.command(state, no));
-    let propose = move |deed: NodeDeed| -> Option<Asked> {
+fn actions(session: Session, no: NodeNo, agents: Agents, question: RwSignal<Option<Question>>) -> impl IntoView {
+    let offered = Memo::new(move |_| session.ask(|state| NodeAction::offered(state, no)).unwrap_or_default());
+    let command = move |action: NodeAction| session.ask(|state| action.command(state, no));
+    let propose = move |action: NodeAction| -> Option<Asked> {
         let (node, command, says): (String, Command, Vec<String>) = session.ask_once(|state| {
             let node = state.nodes[no.at()].id.to_string();
-            let says = deed.says(state, no, untrack(|| unfit(agents, &node)).as_deref());
-            (node, deed.command(state, no), says)
+            let says = action.says(state, no, untrack(|| unfit(agents, &node)).as_deref());
+            (node, action.command(state, no), says)
         })?;
         Some(Asked {
-            title: deed.question(&node),
+            title: action.question(&node),
             says,
-            proposal: Proposal::of(session, command, deed.words(), deed.done(&node)),
+            proposal: Proposal::of(session, command, action.words(), action.done(&node)),
         })
     };
-    let button = move |deed: NodeDeed| {
-        let denied = Signal::derive(move || session.denied(&command(deed)?));
-        let act = Callback::new(move |()| ask_anyway(session, question, Arc::new(move || propose(deed))));
-        view! { <Deed id=format!("node-{}", deed.as_str()) label=deed.words() denied=denied act=act /> }
+    let button = move |action: NodeAction| {
+        let denied = Signal::derive(move || session.denied(&command(action)?));
+        let act = Callback::new(move |()| ask_anyway(session, question, Arc::new(move || propose(action))));
+        view! { <ActionButton id=format!("node-{}", action.as_str()) label=action.words() denied=denied act=act /> }
     };
-    view! { <div class="form-row node-deeds">{move || offered.get().into_iter().map(button).collect_view()}</div> }
+    view! { <div class="form-row node-actions">{move || offered.get().into_iter().map(button).collect_view()}</div> }
 }

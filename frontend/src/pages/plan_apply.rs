@@ -15,9 +15,9 @@ use crate::pages::plan_base::open_live;
 use crate::session::Session;
 use crate::session::link;
 use crate::session::plan::Plan;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::confirm::Confirm;
 use crate::widgets::copy_button::CopyButton;
-use crate::widgets::deed::Deed;
 use console_model::explained::sentence;
 use console_model::freshness::has_only_ticked;
 use console_model::path;
@@ -72,11 +72,11 @@ fn Apply(plan: Plan, session: Session) -> impl IntoView {
         }
         let command = envelope.command.clone();
         let send = Arc::new(move || send(session, envelope.clone(), later, applied));
-        ask_first(session, question, Proposal { command, deed: "Apply", send });
+        ask_first(session, question, Proposal { command, action: "Apply", send });
     });
     let name = move || plan.draft().map(|draft| draft.name.get()).unwrap_or_default();
     view! {
-        <div class="form-row"><Deed id="plan-apply-button" label="Apply to the cluster" denied=denied is_idle=is_idle act=act /><span class="hint">{name}</span></div>
+        <div class="form-row"><ActionButton id="plan-apply-button" label="Apply to the cluster" denied=denied is_idle=is_idle act=act /><span class="hint">{name}</span></div>
         <div aria-live="polite">
             {move || applied.get().map(|applied| match applied {
                 Applied::Done(words) => view! { <p class="help">{words}</p> }.into_any(),

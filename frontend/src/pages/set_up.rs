@@ -17,9 +17,9 @@ use crate::pages::set_up_plan::made_of;
 use crate::pages::set_up_plan::plan;
 use crate::session::Session;
 use crate::session::notices::Tone;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::choice::Choice;
 use crate::widgets::confirm::Confirm;
-use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use crate::widgets::step::Step;
 use crate::widgets::step::Ways;
@@ -78,7 +78,7 @@ fn apply(
     });
     view! {
         <div class="form-row">
-            <Deed id=id label=label denied=denied is_idle=has_nothing act=act />
+            <ActionButton id=id label=label denied=denied is_idle=has_nothing act=act />
             <span class="hint" role="status">{move || is_there().then_some("It is so already.")}</span>
         </div>
         {move || wrong().map(|wrong| view! { <p class="fault">{wrong}</p> })}
@@ -142,7 +142,7 @@ fn machines(session: Session) -> impl IntoView {
             {field("machines-group", "Group", |draft| draft.group.clone(), |draft, text| draft.group = text)}
             <Choice id="machines-jobs" label="Jobs" options=Signal::stored(options) value=wanted change=Callback::new(move |text| execution.set(Some(text))) />
         </div>
-        <div class="form-row"><Deed id="add-machines" label="Add machines" denied=denied is_idle=is_idle act=add /></div>
+        <div class="form-row"><ActionButton id="add-machines" label="Add machines" denied=denied is_idle=is_idle act=add /></div>
         {move || wrong().map(|wrong| view! { <p class="fault">{wrong}</p> })}
         <Ways made=made file="machines.toml" />
         {move || really_runs.get().then(|| view! {

@@ -18,9 +18,9 @@ use crate::pages::workspace::what_roles_are_for;
 use crate::session::Session;
 use crate::session::notices::Tone;
 use crate::session::send::envelope;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::choice::Choice;
 use crate::widgets::copy_button::CopyButton;
-use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use crate::widgets::step::Ways;
 use console_model::explained::sentence;
@@ -73,7 +73,7 @@ pub(crate) fn People() -> impl IntoView {
             <TextField id="person-user" label="User" value=user change=Callback::new(move |text| draft.update(|draft| draft.user = text)) is_short=true />
             <Choice id="person-team" label="Team" options=team_options value=team change=Callback::new(move |text| draft.update(|draft| draft.team = text)) />
             <Choice id="person-role" label="Role" options=Signal::stored(role_options) value=role change=Callback::new(move |text| draft.update(|draft| draft.role = text)) />
-            <Deed id="add-person" label="Add, and make a key" denied=denied is_idle=is_idle act=add />
+            <ActionButton id="add-person" label="Add, and make a key" denied=denied is_idle=is_idle act=add />
         </div>
         {move || wrong().map(|wrong| view! { <p class="fault">{wrong}</p> })}
         <div role="status">

@@ -27,10 +27,10 @@ use crate::pages::jobs::quota_options;
 use crate::pages::workspaces::used;
 use crate::session::Session;
 use crate::session::notices::Tone;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::choice::Choice;
 use crate::widgets::confirm::Confirm;
 use crate::widgets::confirm::Question;
-use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use console_model::deletion;
 use console_model::path;
@@ -172,7 +172,7 @@ fn member(
                 <select aria-label=label disabled=move || denied.get().is_some() aria-describedby=move || denied.get().map(|_| described.clone()) on:change=change>{several}{options.collect_view()}</select>
                 {move || denied.get().map(|reason| view! { <span class="hint" id=reason_id.clone()>{reason}</span> })}
             </td>
-            <td><Deed id=format!("remove-{user}") label="Remove" name=format!("Remove {user}") denied=Signal::derive(move || removal.with_value(|command| session.denied(command))) act=act /></td>
+            <td><ActionButton id=format!("remove-{user}") label="Remove" name=format!("Remove {user}") denied=Signal::derive(move || removal.with_value(|command| session.denied(command))) act=act /></td>
         </tr>
     }
 }
@@ -213,7 +213,7 @@ fn new_member(session: Session, id: StoredValue<WorkspaceId>) -> impl IntoView {
             <div class="form-row">
                 <TextField id="new-member" label="User" value=user change=Callback::new(move |text| user.set(text)) is_short=true />
                 <Choice id="new-role" label="Role" options=Signal::stored(options) value=role change=Callback::new(move |text| role.set(text)) />
-                <Deed id="add-member" label="Add member" denied=denied is_idle=Signal::derive(move || user.with(|user| user.trim().is_empty())) is_submit=true />
+                <ActionButton id="add-member" label="Add member" denied=denied is_idle=Signal::derive(move || user.with(|user| user.trim().is_empty())) is_submit=true />
             </div>
         </form>
         {what_roles_are_for()}
@@ -258,7 +258,7 @@ fn quotas(session: Session, id: StoredValue<WorkspaceId>, question: Asked) -> im
         view! {
             <li>
                 <a href=path::quota(&session.name(), &name)>{name.clone()}</a>" "
-                <Deed id=format!("detach-{name}") label="Detach" name=format!("Detach {name}") denied=Signal::derive(move || detach.with_value(|command| session.denied(command))) act=act />
+                <ActionButton id=format!("detach-{name}") label="Detach" name=format!("Detach {name}") denied=Signal::derive(move || detach.with_value(|command| session.denied(command))) act=act />
             </li>
         }
     };
@@ -274,7 +274,7 @@ fn quotas(session: Session, id: StoredValue<WorkspaceId>, question: Asked) -> im
         <form class="form" aria-label="Attach a quota" on:submit=submit>
             <div class="form-row">
                 <Choice id="attach" label="Quota" options=quota_options(session, "Choose a quota") value=chosen change=Callback::new(move |text| chosen.set(text)) />
-                <Deed id="attach-quota" label="Attach quota" denied=Signal::derive(move || session.denied(&attach("any")?)) is_idle=Signal::derive(move || chosen.with(String::is_empty)) is_submit=true />
+                <ActionButton id="attach-quota" label="Attach quota" denied=Signal::derive(move || session.denied(&attach("any")?)) is_idle=Signal::derive(move || chosen.with(String::is_empty)) is_submit=true />
             </div>
         </form>
     }

@@ -14,7 +14,7 @@ use crate::api::key;
 use crate::pages::address::title;
 use crate::pages::cluster_deletion::ClusterDeletion;
 use crate::session::Session;
-use crate::widgets::deed::Deed;
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::field::TextField;
 use crate::widgets::plain_table::Cell;
 use crate::widgets::plain_table::PlainTable;
@@ -71,7 +71,7 @@ pub(crate) fn WorkspacesPage() -> impl IntoView {
             <form class="form" aria-labelledby="new-title" on:submit=create>
                 <div class="form-row">
                     <TextField id="new-workspace" label="Workspace's name" value=name change=Callback::new(move |text| name.set(text)) is_short=true />
-                    <Deed id="create-workspace" label="Create workspace" denied=denied is_idle=Signal::derive(move || name.with(|name| name.trim().is_empty())) is_submit=true />
+                    <ActionButton id="create-workspace" label="Create workspace" denied=denied is_idle=Signal::derive(move || name.with(|name| name.trim().is_empty())) is_submit=true />
                 </div>
             </form>
         </section>

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use engine::host::replica::Taken;
-use engine::message::envelope::Deed;
+use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
 use engine::message::event::Event;
 use engine::unit::id::UserId;
@@ -129,7 +129,7 @@ async fn remember_past(session: Session, open: &Open) {
 }
 
 /// Whether an entry changes what whoever looks may see.
-fn moves(session: Session, entry: &Entry<Deed>) -> bool {
+fn moves(session: Session, entry: &Entry<CommandKind>) -> bool {
     let is_me = |user: &UserId| {
         session.me.with_untracked(|me| me.as_ref().is_some_and(|me| me.user == *user && !me.administers))
     };
@@ -141,7 +141,7 @@ fn moves(session: Session, entry: &Entry<Deed>) -> bool {
 
 /// Takes an entry in. Says whether the whole state is needed instead: something before the entry is missing, or whoever
 /// looks gets into a workspace or out of it, and sees another state.
-fn receive(session: Session, entry: Entry<Deed>) -> bool {
+fn receive(session: Session, entry: Entry<CommandKind>) -> bool {
     session.heard.set(browser::now());
     if moves(session, &entry) {
         // What is remembered is as it was to be seen before.

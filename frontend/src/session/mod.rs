@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use engine::host::replica::Replica;
-use engine::message::envelope::Deed;
+use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
 use engine::state::world::State;
 use engine::transition::Sender;
@@ -77,7 +77,7 @@ pub(crate) struct Session {
     /// The time, each second.
     pub(crate) now: RwSignal<Timestamp>,
     /// The last entries, the newest first.
-    pub(crate) entries: RwSignal<VecDeque<Arc<Entry<Deed>>>>,
+    pub(crate) entries: RwSignal<VecDeque<Arc<Entry<CommandKind>>>>,
     /// Jobs that will be cancelled unless somebody undoes it.
     pub(crate) cancelling: RwSignal<BTreeSet<JobId>>,
     /// Whether a connection stands.
@@ -165,7 +165,7 @@ impl Session {
     }
 
     /// Remembers an entry for the list of rounds.
-    pub(crate) fn remember(&self, entry: Entry<Deed>) {
+    pub(crate) fn remember(&self, entry: Entry<CommandKind>) {
         self.entries.update(|entries| {
             if entries.front().is_some_and(|newest| newest.revision >= entry.revision) {
                 return;

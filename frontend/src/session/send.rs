@@ -3,7 +3,7 @@
 use agent::script::Script;
 use engine::message::FORMAT;
 use engine::message::command::Command;
-use engine::message::envelope::Deed;
+use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
 use engine::message::envelope::Receipt;
@@ -67,10 +67,10 @@ impl Session {
 }
 
 /// The log's entry of an accepted command. Its kind is read where it comes from the log.
-fn entry(envelope: &Envelope, receipt: &Receipt) -> Entry<Deed> {
+fn entry(envelope: &Envelope, receipt: &Receipt) -> Entry<CommandKind> {
     let Receipt { id, revision, at, events } = receipt.clone();
     let Envelope { format, by, base, dry_run, .. } = envelope.clone();
-    let envelope = Envelope { format, id, by, base, dry_run, command: Deed { kind: None } };
+    let envelope = Envelope { format, id, by, base, dry_run, command: CommandKind { kind: None } };
     Entry { format, revision, at, envelope, events }
 }
 

@@ -1,11 +1,11 @@
 //! What is seen: one component to a file. Views take values and callbacks; they know no address.
 
+pub(crate) mod action_button;
 pub(crate) mod chart;
 pub(crate) mod choice;
 pub(crate) mod confirm;
 pub(crate) mod consequences;
 pub(crate) mod copy_button;
-pub(crate) mod deed;
 pub(crate) mod empty_cluster;
 pub(crate) mod field;
 pub(crate) mod findings;

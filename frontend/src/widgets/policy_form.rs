@@ -6,8 +6,8 @@ use engine::message::command::UpdateQuota;
 
 use leptos::prelude::*;
 
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::copy_button::CopyButton;
-use crate::widgets::deed::Deed;
 use crate::widgets::policy_fields::PolicyFields;
 use crate::widgets::settings_fields::SettingsFields;
 use console_model::explained::PolicyText;
@@ -46,7 +46,7 @@ pub(crate) fn PolicyForm(
             <SettingsFields update=update unread=unread />
             <PolicyFields draft=draft child_text=child_text self_text=self_text />
             <div class="form-row">
-                <Deed id="save-policies" label="Save policies" denied=denied is_idle=Signal::derive(is_refused) is_submit=true />
+                <ActionButton id="save-policies" label="Save policies" denied=denied is_idle=Signal::derive(is_refused) is_submit=true />
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </form>

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::choice::Choice;
 use crate::widgets::consequences::Consequences;
 use crate::widgets::copy_button::CopyButton;
-use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use console_model::preview::Preview;
 use console_model::preview::Verdict;
@@ -75,7 +75,7 @@ pub(crate) fn ScaleForm(
             </label>
             {move || is_changed.get().then(|| view! { <Consequences preview=preview href=href /> })}
             <div class="form-row">
-                <Deed id="scale" label="Scale" denied=denied is_idle=Signal::derive(is_refused) is_submit=true />
+                <ActionButton id="scale" label="Scale" denied=denied is_idle=Signal::derive(is_refused) is_submit=true />
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </form>

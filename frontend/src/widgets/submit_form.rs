@@ -4,9 +4,9 @@ use engine::job::spec::IdlePolicy;
 use engine::unit::priority::Module;
 use leptos::prelude::*;
 
+use crate::widgets::action_button::ActionButton;
 use crate::widgets::choice::Choice;
 use crate::widgets::copy_button::CopyButton;
-use crate::widgets::deed::Deed;
 use crate::widgets::field::TextField;
 use crate::widgets::script_fields::ScriptFields;
 use crate::widgets::spot_fields::OfferChoice;
@@ -125,7 +125,7 @@ pub(crate) fn SubmitForm(
             </div>
             <div role="status">{move || for_good.get().map(|reason| view! { <p class="warning">{reason}" "<button type="button" on:click=move |_| draft.update(JobDraft::queue_again)>"Queue it again instead"</button></p> })}</div>
             <div class="form-row">
-                <Deed id="submit-job" label=label denied=denied is_idle=Signal::derive(move || faults.with(|faults| !faults.is_empty())) is_submit=true />
+                <ActionButton id="submit-job" label=label denied=denied is_idle=Signal::derive(move || faults.with(|faults| !faults.is_empty())) is_submit=true />
                 <CopyButton label="Copy as curl" text=curl />
             </div>
         </form>

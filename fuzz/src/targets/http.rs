@@ -12,7 +12,7 @@ use pai::key::accepted;
 use pai::request::Request;
 use pai::service;
 use pai::service::mark::Mark;
-use pai::service::shelf::Shelf;
+use pai::service::memory::MemoryBackend;
 use pai::session::Session;
 use pai::signature;
 use pai::signature::Credential;
@@ -61,13 +61,14 @@ pub(crate) fn bodies() -> Result<Check, String> {
     Ok(Box::new(move |input| {
         let wire = Wire::read(input);
         let request = wire.request();
-        let mut shelf = Shelf { state: states[input.len() % states.len()].clone(), now: NOW, ..Shelf::default() };
+        let mut backend =
+            MemoryBackend { state: states[input.len() % states.len()].clone(), now: NOW, ..MemoryBackend::default() };
         let sender = &senders[input.len() % senders.len()];
-        let answer = service::serve(&request, Mark::of(&request, NOW), sender, &mut shelf, NOW);
+        let answer = service::serve(&request, Mark::of(&request, NOW), sender, &mut backend, NOW);
         let body: Value =
             serde_json::from_str(&answer.body).map_err(|error| format!("its answer is no JSON: {error}"))?;
         match answer.status {
-            200 => again(&shelf.state).map(|()| Told::Accepted),
+            200 => again(&backend.state).map(|()| Told::Accepted),
             400..500 if body["Message"].as_str().is_some_and(|words| words.len() >= 8) => Ok(Told::Refused),
             other => Err(format!("it is answered with {other}: {body}")),
         }

@@ -11,13 +11,13 @@ use crate::operation::access::AccessOperation;
 use crate::operation::workspace::ROLES;
 use crate::operation::workspace::RoleName;
 use crate::problem::Problem;
+use crate::service::context::Context;
+use crate::service::context::contains;
+use crate::service::context::not_found;
+use crate::service::context::one_of;
+use crate::service::context::paged;
 use crate::service::fallback;
 use crate::service::member;
-use crate::service::visit::Visit;
-use crate::service::visit::contains;
-use crate::service::visit::not_found;
-use crate::service::visit::one_of;
-use crate::service::visit::paged;
 use crate::service::workspace;
 
 /// The contract's names of what the engine's table allows.
@@ -38,11 +38,11 @@ const CODES: [(&str, Operation); 14] = [
     ("PaiQuota:ScaleQuota", Operation::ShapeQuota),
 ];
 
-pub(super) fn serve(visit: &mut Visit, operation: AccessOperation) -> Result<Value, Problem> {
+pub(super) fn serve(context: &mut Context, operation: AccessOperation) -> Result<Value, Problem> {
     match operation {
-        AccessOperation::Permissions { workspace, code } => permissions(visit, &workspace, code.as_deref()),
+        AccessOperation::Permissions { workspace, code } => permissions(context, &workspace, code.as_deref()),
         AccessOperation::Users { workspace, name_part, user } => {
-            let (_, of) = visit.workspace(&workspace)?;
+            let (_, of) = context.workspace(&workspace)?;
             let is_meant = |name: &str| {
                 contains(name, name_part.as_deref()) && user.as_deref().is_none_or(|wanted| wanted == name)
             };
@@ -52,7 +52,7 @@ pub(super) fn serve(visit: &mut Visit, operation: AccessOperation) -> Result<Val
             Ok(json!({ "TotalCount": users.len(), "Users": users }))
         }
         AccessOperation::Roles { workspace, among, name, enabled, page } => {
-            visit.workspace(&workspace)?;
+            context.workspace(&workspace)?;
             let is_meant =
                 |id: &str| enabled && one_of(&among, Some(id)) && name.as_deref().is_none_or(|wanted| wanted == id);
             let named = ROLES.iter().filter(|(id, _)| is_meant(id));
@@ -60,29 +60,29 @@ pub(super) fn serve(visit: &mut Visit, operation: AccessOperation) -> Result<Val
             Ok(json!({ "TotalCount": total, "Roles": page.into_iter().map(role).collect::<Vec<Value>>() }))
         }
         AccessOperation::Role { workspace, role: id } => {
-            visit.workspace(&workspace)?;
+            context.workspace(&workspace)?;
             let found = ROLES.iter().find(|(name, _)| *name == id);
             found.map(role).ok_or_else(|| not_found("Role", "role", &id))
         }
         AccessOperation::Configs { workspace } => {
-            visit.workspace(&workspace)?;
+            context.workspace(&workspace)?;
             // No limit by configuration is in force, because none is accepted.
             Ok(json!({ "Configs": [], "TotalCount": 0 }))
         }
         AccessOperation::GetDefault => {
-            let name =
-                fallback::default_workspace(visit)?.ok_or_else(|| not_found("Workspace", "workspace", "by default"))?;
-            let (id, of) = visit.workspace(&name)?;
-            workspace::told(visit, &id, of)
+            let name = fallback::default_workspace(context)?
+                .ok_or_else(|| not_found("Workspace", "workspace", "by default"))?;
+            let (id, of) = context.workspace(&name)?;
+            workspace::told(context, &id, of)
         }
-        AccessOperation::SetDefault { workspace } => set_default(visit, &workspace),
+        AccessOperation::SetDefault { workspace } => set_default(context, &workspace),
         AccessOperation::WarehouseQuotas => Ok(json!({ "Quotas": [], "TotalCount": 0 })),
     }
 }
 
-fn permissions(visit: &Visit, name: &str, code: Option<&str>) -> Result<Value, Problem> {
-    let (_, workspace) = visit.workspace(name)?;
-    let allowed = allowed(visit.roles(workspace));
+fn permissions(context: &Context, name: &str, code: Option<&str>) -> Result<Value, Problem> {
+    let (_, workspace) = context.workspace(name)?;
+    let allowed = allowed(context.roles(workspace));
     match code {
         None => Ok(json!({ "TotalCount": allowed.len(), "Permissions": allowed })),
         Some(code) => {
@@ -120,12 +120,12 @@ fn role((id, name): &(&str, RoleName)) -> Value {
     })
 }
 
-fn set_default(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
-    visit.workspace(name)?;
-    if !visit.sender.administers {
+fn set_default(context: &mut Context, name: &str) -> Result<Value, Problem> {
+    context.workspace(name)?;
+    if !context.sender.administers {
         let message = "the default workspace is the whole cluster's; its administrator sets it";
         return Err(Problem::new(403, "Forbidden", message));
     }
-    visit.keep(&[fallback::new_default(name)])?;
+    context.keep(&[fallback::new_default(name)])?;
     Ok(json!({}))
 }

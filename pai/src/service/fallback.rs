@@ -4,18 +4,18 @@ use engine::unit::id::WorkspaceId;
 use serde_json::Value;
 
 use crate::problem::Problem;
+use crate::service::context::Context;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
-use crate::service::visit::Visit;
 
 /// The document that names the default workspace.
 const DEFAULT: &str = "default-workspace";
 const WORKSPACE: &str = "WorkspaceId";
 
 /// The workspace that is meant when none is named.
-pub(crate) fn default_workspace(visit: &Visit) -> Result<Option<String>, Problem> {
-    let document = visit.document(Kind::Setting, DEFAULT)?;
+pub(crate) fn default_workspace(context: &Context) -> Result<Option<String>, Problem> {
+    let document = context.document(Kind::Setting, DEFAULT)?;
     Ok(document.get(WORKSPACE).and_then(Value::as_str).map(str::to_owned))
 }
 
@@ -31,10 +31,10 @@ pub(crate) fn no_default() -> Change {
 }
 
 /// The workspace of a job: the one that is named, or the default. Without either a job belongs to none.
-pub(crate) fn workspace_or_default(visit: &Visit, named: Option<&str>) -> Result<Option<WorkspaceId>, Problem> {
+pub(crate) fn workspace_or_default(context: &Context, named: Option<&str>) -> Result<Option<WorkspaceId>, Problem> {
     let name = match named {
         Some(name) => Some(name.to_owned()),
-        None => default_workspace(visit)?,
+        None => default_workspace(context)?,
     };
-    name.map(|name| Ok(visit.workspace(&name)?.0)).transpose()
+    name.map(|name| Ok(context.workspace(&name)?.0)).transpose()
 }

@@ -22,6 +22,11 @@ use crate::operation::service::Service;
 use crate::operation::service::ServiceOperation;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
+use crate::service::context::contains;
+use crate::service::context::is_labelled;
+use crate::service::context::paged;
+use crate::service::context::word_of;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
@@ -35,11 +40,6 @@ use crate::service::job;
 use crate::service::job::pods;
 use crate::service::job::view;
 use crate::service::run;
-use crate::service::visit::Visit;
-use crate::service::visit::contains;
-use crate::service::visit::is_labelled;
-use crate::service::visit::paged;
-use crate::service::visit::word_of;
 
 const ID: &str = "ServiceId";
 const CREATED: &str = "CreateTime";
@@ -47,44 +47,44 @@ const LABELS: &str = "Labels";
 /// How many events are told.
 const EVENTS_MAX: i64 = 100;
 
-pub(super) fn serve(visit: &mut Visit, operation: ServiceOperation) -> Result<Value, Problem> {
+pub(super) fn serve(context: &mut Context, operation: ServiceOperation) -> Result<Value, Problem> {
     match operation {
-        ServiceOperation::Create(service) => create(visit, &service),
+        ServiceOperation::Create(service) => create(context, &service),
         ServiceOperation::Get { service } => {
-            let document = find(visit, &service)?;
-            told(visit, &service, &document)
+            let document = find(context, &service)?;
+            told(context, &service, &document)
         }
-        ServiceOperation::List(asked) => list(visit, &asked),
+        ServiceOperation::List(asked) => list(context, &asked),
         ServiceOperation::Update { service, config, is_whole } => {
-            change::update(visit, &service, config, is_whole)?;
+            change::update(context, &service, config, is_whole)?;
             Ok(done(&service, "updated"))
         }
         ServiceOperation::Stop { service } => {
-            let document = find(visit, &service)?;
-            job::cancel(visit, &run::job(&document), &[])?;
+            let document = find(context, &service)?;
+            job::cancel(context, &run::job(&document), &[])?;
             Ok(done(&service, "stopping"))
         }
         ServiceOperation::Start { service } => {
-            let document = find(visit, &service)?;
-            if !visit.job(&run::job(&document))?.1.is_ended() {
+            let document = find(context, &service)?;
+            if !context.job(&run::job(&document))?.1.is_ended() {
                 let message = format!("service {service} has not stopped; it need not be started");
                 return Err(Problem::new(409, "ServiceStatusNotSupported", message));
             }
-            start(visit, &service, document)?;
+            start(context, &service, document)?;
             Ok(done(&service, "starting"))
         }
         ServiceOperation::Restart { service } => {
-            let document = find(visit, &service)?;
-            change::replace(visit, &service, document)?;
+            let document = find(context, &service)?;
+            change::replace(context, &service, document)?;
             Ok(done(&service, "restarting"))
         }
         ServiceOperation::Delete { service } => {
-            let document = find(visit, &service)?;
-            delete(visit, &service, &document)?;
+            let document = find(context, &service)?;
+            delete(context, &service, &document)?;
             Ok(done(&service, "deleted"))
         }
         ServiceOperation::Instances { service, name_parts, statuses, spot, page } => {
-            let found = instances(visit, &find(visit, &service)?)?;
+            let found = instances(context, &find(context, &service)?)?;
             let is_meant = |instance: &Value| {
                 let text = |field: &str| instance[field].as_str().unwrap_or_default();
                 name_parts.iter().all(|part| contains(text("InstanceName"), Some(part)))
@@ -96,7 +96,7 @@ pub(super) fn serve(visit: &mut Visit, operation: ServiceOperation) -> Result<Va
             Ok(json!({ "Instances": page, "TotalCount": total, "PageNumber": number, "PageSize": size }))
         }
         ServiceOperation::Events { service, span, normal, page } => {
-            let found = events(visit, &find(visit, &service)?, span)?;
+            let found = events(context, &find(context, &service)?, span)?;
             let (number, size) = (page.skip / page.take + 1, page.take);
             let (page, total) = paged(if normal { found } else { Vec::new() }, page);
             let pages = usize::try_from(size).map_or(1, |size| total.div_ceil(size)).max(1);
@@ -109,12 +109,12 @@ fn done(service: &str, what: &str) -> Value {
     json!({ "Message": format!("service {service} is {what}"), "ServiceName": service })
 }
 
-fn create(visit: &mut Visit, service: &Service) -> Result<Value, Problem> {
-    let id = visit.new_id("eas-m-");
+fn create(context: &mut Context, service: &Service) -> Result<Value, Problem> {
+    let id = context.new_id("eas-m-");
     // A service whose last job has been forgotten is none any more.
-    if visit
+    if context
         .found(Kind::Service, &service.name)?
-        .is_some_and(|known| visit.state().is_ok_and(|state| run::is_known(state, &known)))
+        .is_some_and(|known| context.state().is_ok_and(|state| run::is_known(state, &known)))
     {
         let message = format!("there is a service {}; choose another name", service.name);
         return Err(Problem::new(409, "ServiceAlreadyExists", message));
@@ -127,29 +127,29 @@ fn create(visit: &mut Visit, service: &Service) -> Result<Value, Problem> {
     let labels = service.labels.iter().map(|(key, value)| json!({ "Key": key, "Value": value }));
     document.insert(LABELS.to_owned(), labels.collect());
     for field in [CREATED, UPDATED] {
-        document.insert(field.to_owned(), Value::from(calendar::written(visit.now)));
+        document.insert(field.to_owned(), Value::from(calendar::written(context.now)));
     }
-    start(visit, &service.name, document)?;
-    let document = find(visit, &service.name)?;
-    told(visit, &service.name, &document)
+    start(context, &service.name, document)?;
+    let document = find(context, &service.name)?;
+    told(context, &service.name, &document)
 }
 
 /// Starts another run of what a document describes, and keeps the document with it.
-fn start(visit: &mut Visit, name: &str, mut document: Document) -> Result<(), Problem> {
-    let command = command(visit, &mut document)?;
-    visit.send(command, &[Change::put(Kind::Service, name, &document)]).map(drop)
+fn start(context: &mut Context, name: &str, mut document: Document) -> Result<(), Problem> {
+    let command = command(context, &mut document)?;
+    context.send(command, &[Change::put(Kind::Service, name, &document)]).map(drop)
 }
 
-fn delete(visit: &mut Visit, name: &str, document: &Document) -> Result<(), Problem> {
+fn delete(context: &mut Context, name: &str, document: &Document) -> Result<(), Problem> {
     let change = [Change::drop(Kind::Service, name)];
     let job = run::job(document);
-    let (_, before) = visit.job(&job)?;
+    let (_, before) = context.job(&job)?;
     let cancel = Command::CancelJob(CancelJob { job: before.spec.id.clone() });
     if before.is_ended() {
-        visit.try_out(cancel)?;
-        return visit.keep(&change);
+        context.try_out(cancel)?;
+        return context.keep(&change);
     }
-    visit.send(cancel, &change).map(drop)
+    context.send(cancel, &change).map(drop)
 }
 
 fn status(job: &Job) -> &'static str {
@@ -164,16 +164,16 @@ fn status(job: &Job) -> &'static str {
     }
 }
 
-fn told(visit: &Visit, name: &str, document: &Document) -> Result<Value, Problem> {
-    let (state, id) = (visit.state()?, run::job(document));
-    let (no, job) = visit.told(&id)?;
+fn told(context: &Context, name: &str, document: &Document) -> Result<Value, Problem> {
+    let (state, id) = (context.state()?, run::job(document));
+    let (no, job) = context.told(&id)?;
     let service = described(document)?;
     let members = members::of(state, no);
     let (all, running) = (members.instances(), members.running());
     let each = job.spec.shape.extra_amount();
     let (code, message) = match members.waiting() {
-        Some((part, waiting)) if part != no => view::reason(visit, part, waiting)?,
-        Some(_) | None => view::reason(visit, no, &job)?,
+        Some((part, waiting)) if part != no => view::reason(context, part, waiting)?,
+        Some(_) | None => view::reason(context, no, &job)?,
     };
     let runs = document.get("Run").and_then(Value::as_i64);
     Ok(json!({
@@ -207,13 +207,13 @@ fn label_list(kept: &Value) -> Value {
     kept.as_array().into_iter().flatten().map(one).collect()
 }
 
-fn list(visit: &Visit, asked: &ListServices) -> Result<Value, Problem> {
+fn list(context: &Context, asked: &ListServices) -> Result<Value, Problem> {
     let mut found = Vec::new();
     let is_called = |name: &String| asked.name_parts.iter().all(|part| contains(name, Some(part)));
-    for name in visit.described(Kind::Service)?.into_iter().filter(is_called) {
-        let Ok(document) = find(visit, &name) else { continue };
+    for name in context.described(Kind::Service)?.into_iter().filter(is_called) {
+        let Ok(document) = find(context, &name) else { continue };
         let service = described(&document)?;
-        let (_, job) = visit.job(&run::job(&document))?;
+        let (_, job) = context.job(&run::job(&document))?;
         let is_meant = asked.quota.as_ref().is_none_or(|id| service.quota.as_ref() == Some(id))
             && asked.workspace.as_ref().is_none_or(|id| service.workspace.as_ref() == Some(id))
             && asked.run.as_ref().is_none_or(|id| job.spec.id.as_str() == id)
@@ -231,14 +231,14 @@ fn list(visit: &Visit, asked: &ListServices) -> Result<Value, Problem> {
     }
     let (number, size) = (asked.page.skip / asked.page.take + 1, asked.page.take);
     let (page, total) = paged(found, asked.page);
-    let one = |(_, name, document): &(_, String, Document)| told(visit, name, document);
+    let one = |(_, name, document): &(_, String, Document)| told(context, name, document);
     let services = page.iter().map(one).collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({ "Services": services, "TotalCount": total, "PageNumber": number, "PageSize": size }))
 }
 
-fn instances(visit: &Visit, document: &Document) -> Result<Vec<Value>, Problem> {
-    let (no, service) = visit.job(&run::job(document))?;
-    let (state, now) = (visit.state()?, visit.now);
+fn instances(context: &Context, document: &Document) -> Result<Vec<Value>, Problem> {
+    let (no, service) = context.job(&run::job(document))?;
+    let (state, now) = (context.state()?, context.now);
     let of_member = |job: &Job| -> Vec<Value> {
         let started = job::times(state, job, now).get("GmtRunningTime").cloned();
         let running = if job.is_unconfirmed() { 0 } else { members::running_of(job) };
@@ -253,13 +253,13 @@ fn instances(visit: &Visit, document: &Document) -> Result<Vec<Value>, Problem> 
         };
         pods::names(job, &Document::new()).enumerate().map(one).collect()
     };
-    let members = members::of(visit.state()?, no);
+    let members = members::of(context.state()?, no);
     Ok(members.jobs().filter(|_| !service.is_ended()).flat_map(of_member).collect())
 }
 
-fn events(visit: &Visit, document: &Document, span: Span) -> Result<Vec<Value>, Problem> {
-    let id = visit.job(&run::job(document))?.1.spec.id.clone();
-    let lines = job::told(visit, &id, span, EVENTS_MAX)?;
+fn events(context: &Context, document: &Document, span: Span) -> Result<Vec<Value>, Problem> {
+    let id = context.job(&run::job(document))?.1.spec.id.clone();
+    let lines = job::told(context, &id, span, EVENTS_MAX)?;
     let one = |line: &String| {
         let (time, message) = line.split_once(' ').unwrap_or_default();
         json!({ "Time": time, "Type": "Normal", "Reason": "Scheduling", "Message": message })

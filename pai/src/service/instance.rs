@@ -19,6 +19,12 @@ use crate::operation::instance::ListInstances;
 use crate::operation::page::Direction;
 use crate::operation::sent::dsw;
 use crate::problem::Problem;
+use crate::service::context::Context;
+use crate::service::context::contains;
+use crate::service::context::is_labelled;
+use crate::service::context::not_found;
+use crate::service::context::paged;
+use crate::service::context::word_of;
 use crate::service::document;
 use crate::service::document::Change;
 use crate::service::document::Document;
@@ -29,19 +35,13 @@ use crate::service::job::view;
 use crate::service::named::quota_name;
 use crate::service::run;
 use crate::service::run::Wanted;
-use crate::service::visit::Visit;
-use crate::service::visit::contains;
-use crate::service::visit::is_labelled;
-use crate::service::visit::not_found;
-use crate::service::visit::paged;
-use crate::service::visit::word_of;
 use crate::service::workspace;
 
 const CREATED: &str = "GmtCreateTime";
 const MODIFIED: &str = "GmtModifiedTime";
 
-pub(super) fn serve(visit: &mut Visit, operation: InstanceOperation) -> Result<Value, Problem> {
-    let mut answer = answer(visit, operation)?;
+pub(super) fn serve(context: &mut Context, operation: InstanceOperation) -> Result<Value, Problem> {
+    let mut answer = answer(context, operation)?;
     // This product repeats in its bodies what the status says.
     answer["Success"] = Value::from(true);
     answer["Code"] = Value::from("null");
@@ -50,52 +50,52 @@ pub(super) fn serve(visit: &mut Visit, operation: InstanceOperation) -> Result<V
     Ok(answer)
 }
 
-fn answer(visit: &mut Visit, operation: InstanceOperation) -> Result<Value, Problem> {
+fn answer(context: &mut Context, operation: InstanceOperation) -> Result<Value, Problem> {
     match operation {
-        InstanceOperation::Create(instance) => create(visit, &instance),
+        InstanceOperation::Create(instance) => create(context, &instance),
         InstanceOperation::Get { instance } => {
-            let document = find(visit, &instance)?;
-            told(visit, &instance, &document)
+            let document = find(context, &instance)?;
+            told(context, &instance, &document)
         }
-        InstanceOperation::List(asked) => list(visit, &asked),
-        InstanceOperation::Update { instance, priority, changes } => update(visit, &instance, priority, changes),
-        InstanceOperation::Start { instance } => start(visit, &instance),
+        InstanceOperation::List(asked) => list(context, &asked),
+        InstanceOperation::Update { instance, priority, changes } => update(context, &instance, priority, changes),
+        InstanceOperation::Start { instance } => start(context, &instance),
         InstanceOperation::Stop { instance } => {
-            let document = find(visit, &instance)?;
-            job::cancel(visit, &run::job(&document), &[])?;
+            let document = find(context, &instance)?;
+            job::cancel(context, &run::job(&document), &[])?;
             Ok(json!({ "InstanceId": instance }))
         }
-        InstanceOperation::Delete { instance } => delete(visit, &instance),
+        InstanceOperation::Delete { instance } => delete(context, &instance),
         InstanceOperation::Events { instance, span, count } => {
-            let document = find(visit, &instance)?;
-            let id = visit.job(&run::job(&document))?.1.spec.id.clone();
-            let events = job::told(visit, &id, span, count)?;
+            let document = find(context, &instance)?;
+            let id = context.job(&run::job(&document))?.1.spec.id.clone();
+            let events = job::told(context, &id, span, count)?;
             Ok(json!({ "InstanceId": instance, "Events": events }))
         }
     }
 }
 
 /// An instance that the sender may see: its job is one that they may see.
-fn find(visit: &Visit, id: &str) -> Result<Document, Problem> {
+fn find(context: &Context, id: &str) -> Result<Document, Problem> {
     let unknown = || not_found("Instance", "instance", id);
-    let document = visit.found(Kind::Instance, id)?.ok_or_else(unknown)?;
-    visit.job(&run::job(&document)).map_err(|_| unknown())?;
+    let document = context.found(Kind::Instance, id)?.ok_or_else(unknown)?;
+    context.job(&run::job(&document)).map_err(|_| unknown())?;
     Ok(document)
 }
 
-fn create(visit: &mut Visit, instance: &Instance) -> Result<Value, Problem> {
-    let id = visit.new_id("dsw-");
+fn create(context: &mut Context, instance: &Instance) -> Result<Value, Problem> {
+    let id = context.new_id("dsw-");
     let mut document = document::kept_all(&instance.document);
     run::name_after(&mut document, &id);
     for time in [CREATED, MODIFIED] {
-        document.insert(time.to_owned(), Value::from(calendar::written(visit.now)));
+        document.insert(time.to_owned(), Value::from(calendar::written(context.now)));
     }
-    let command = command(visit, instance, &mut document)?;
-    visit.send(command, &[Change::put(Kind::Instance, &id, &document)])?;
+    let command = command(context, instance, &mut document)?;
+    context.send(command, &[Change::put(Kind::Instance, &id, &document)])?;
     Ok(json!({ "InstanceId": id }))
 }
 
-fn command(visit: &Visit, instance: &Instance, document: &mut Document) -> Result<Command, Problem> {
+fn command(context: &Context, instance: &Instance, document: &mut Document) -> Result<Command, Problem> {
     let wanted = Wanted {
         module: Module::Dsw,
         shown: &instance.name,
@@ -107,50 +107,50 @@ fn command(visit: &Visit, instance: &Instance, document: &mut Document) -> Resul
         need: &instance.need,
         nodes: &instance.nodes,
     };
-    run::another(visit, &wanted, document)
+    run::another(context, &wanted, document)
 }
 
-fn start(visit: &mut Visit, id: &str) -> Result<Value, Problem> {
-    let mut document = find(visit, id)?;
-    if !visit.job(&run::job(&document))?.1.is_ended() {
+fn start(context: &mut Context, id: &str) -> Result<Value, Problem> {
+    let mut document = find(context, id)?;
+    if !context.job(&run::job(&document))?.1.is_ended() {
         let message = format!("instance {id} has not stopped; it need not be started");
         return Err(Problem::new(409, "InstanceStatusNotSupported", message));
     }
     let instance = Instance::read(&document)?;
-    let command = command(visit, &instance, &mut document)?;
-    visit.send(command, &[Change::put(Kind::Instance, id, &document)])?;
+    let command = command(context, &instance, &mut document)?;
+    context.send(command, &[Change::put(Kind::Instance, id, &document)])?;
     Ok(json!({ "InstanceId": id }))
 }
 
-fn update(visit: &mut Visit, id: &str, priority: Option<Priority>, changes: Document) -> Result<Value, Problem> {
-    let mut document = find(visit, id)?;
+fn update(context: &mut Context, id: &str, priority: Option<Priority>, changes: Document) -> Result<Value, Problem> {
+    let mut document = find(context, id)?;
     document.extend(changes);
     Instance::read(&document)?;
-    document.insert(MODIFIED.to_owned(), Value::from(calendar::written(visit.now)));
+    document.insert(MODIFIED.to_owned(), Value::from(calendar::written(context.now)));
     let change = [Change::put(Kind::Instance, id, &document)];
-    let (_, job) = visit.job(&run::job(&document))?;
+    let (_, job) = context.job(&run::job(&document))?;
     let name = job.spec.id.clone();
     if job.is_ended() {
         // What is stopped takes its priority with the next start. Who may stop an instance may change it.
-        visit.try_out(Command::CancelJob(CancelJob { job: name }))?;
-        visit.keep(&change)?;
+        context.try_out(Command::CancelJob(CancelJob { job: name }))?;
+        context.keep(&change)?;
     } else {
         let priority = priority.unwrap_or(job.spec.priority);
-        visit.send(Command::SetPriority(SetPriority { job: name, priority }), &change)?;
+        context.send(Command::SetPriority(SetPriority { job: name, priority }), &change)?;
     }
     Ok(json!({ "InstanceId": id }))
 }
 
-fn delete(visit: &mut Visit, id: &str) -> Result<Value, Problem> {
-    let document = find(visit, id)?;
+fn delete(context: &mut Context, id: &str) -> Result<Value, Problem> {
+    let document = find(context, id)?;
     let change = [Change::drop(Kind::Instance, id)];
-    let (_, job) = visit.job(&run::job(&document))?;
+    let (_, job) = context.job(&run::job(&document))?;
     let cancel = Command::CancelJob(CancelJob { job: job.spec.id.clone() });
     if job.is_ended() {
-        visit.try_out(cancel)?;
-        visit.keep(&change)?;
+        context.try_out(cancel)?;
+        context.keep(&change)?;
     } else {
-        visit.send(cancel, &change)?;
+        context.send(cancel, &change)?;
     }
     Ok(json!({ "InstanceId": id }))
 }
@@ -167,14 +167,14 @@ fn status(job: &Job) -> &'static str {
     }
 }
 
-fn told(visit: &Visit, id: &str, document: &Document) -> Result<Value, Problem> {
-    let (no, job) = visit.told(&run::job(document))?;
-    let (code, message) = view::reason(visit, no, &job)?;
-    let quota_name = quota_name(visit, &visit.state()?.quotas[job.spec.quota.at()])?;
+fn told(context: &Context, id: &str, document: &Document) -> Result<Value, Problem> {
+    let (no, job) = context.told(&run::job(document))?;
+    let (code, message) = view::reason(context, no, &job)?;
+    let quota_name = quota_name(context, &context.state()?.quotas[job.spec.quota.at()])?;
     let of = job.spec.workspace.as_ref();
-    let workspace_name = of.map(|id| workspace::shown_name(visit, id)).transpose()?;
+    let workspace_name = of.map(|id| workspace::shown_name(context, id)).transpose()?;
     let seconds =
-        job::times(visit.state()?, &job, visit.now).get("Duration").and_then(Value::as_i64).unwrap_or_default();
+        job::times(context.state()?, &job, context.now).get("Duration").and_then(Value::as_i64).unwrap_or_default();
     let mut fields = document.clone();
     // What is noted of its runs is nobody's field.
     fields.retain(|name, _| dsw::CREATE.iter().any(|field| field.name == name));
@@ -204,13 +204,13 @@ fn text<'d>(document: &'d Document, field: &str) -> &'d str {
     document.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn list(visit: &Visit, asked: &ListInstances) -> Result<Value, Problem> {
-    let state = visit.state()?;
+fn list(context: &Context, asked: &ListInstances) -> Result<Value, Problem> {
+    let state = context.state()?;
     let mut found = Vec::new();
-    for id in visit.described(Kind::Instance)? {
-        let Ok(document) = find(visit, &id) else { continue };
+    for id in context.described(Kind::Instance)? {
+        let Ok(document) = find(context, &id) else { continue };
         let instance = Instance::read(&document)?;
-        let (_, job) = visit.job(&run::job(&document))?;
+        let (_, job) = context.job(&run::job(&document))?;
         let workspace = job.spec.workspace.as_ref().map(engine::unit::id::WorkspaceId::as_str);
         let is_meant = asked.workspace.as_ref().is_none_or(|id| workspace == Some(id))
             && asked.quota.as_ref().is_none_or(|id| instance.quota.as_ref() == Some(id))
@@ -243,7 +243,7 @@ fn list(visit: &Visit, asked: &ListInstances) -> Result<Value, Problem> {
         found.reverse();
     }
     let (page, total) = paged(found, asked.page);
-    let one = |(_, id, document): &(_, String, Document)| told(visit, id, document);
+    let one = |(_, id, document): &(_, String, Document)| told(context, id, document);
     let instances = page.iter().map(one).collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({ "Instances": instances, "TotalCount": total }))
 }

@@ -22,16 +22,16 @@ use crate::operation::page::Direction;
 use crate::operation::page::Page;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
+use crate::service::context::not_found;
+use crate::service::context::paged;
 use crate::service::job::view::machine_word;
-use crate::service::visit::Visit;
-use crate::service::visit::not_found;
-use crate::service::visit::paged;
 
 /// How far back prices go if nothing is asked for.
 const DAYS_SHOWN: Millis = Millis(3 * Millis::DAY.0);
 
-pub(super) fn serve(visit: &mut Visit, operation: MarketOperation) -> Result<Value, Problem> {
-    let state = visit.state()?;
+pub(super) fn serve(context: &mut Context, operation: MarketOperation) -> Result<Value, Problem> {
+    let state = context.state()?;
     match operation {
         MarketOperation::Specs { types, resource_type, accelerated, sort, direction, page } => {
             let is_meant = |(_, offer): &(OfferNo, &SpotOffer)| {
@@ -49,8 +49,8 @@ pub(super) fn serve(visit: &mut Visit, operation: MarketOperation) -> Result<Val
             Ok(json!({ "EcsSpecs": specs, "TotalCount": total }))
         }
         MarketOperation::Prices { instance, from, until, direction, page } => {
-            let from = from.unwrap_or(visit.now - DAYS_SHOWN);
-            prices(visit, &instance, from, until.unwrap_or(visit.now), direction, page)
+            let from = from.unwrap_or(context.now - DAYS_SHOWN);
+            prices(context, &instance, from, until.unwrap_or(context.now), direction, page)
         }
     }
 }
@@ -92,19 +92,19 @@ fn share(price: i64, original: i64) -> Value {
 }
 
 fn prices(
-    visit: &Visit,
+    context: &Context,
     name: &str,
     from: Timestamp,
     until: Timestamp,
     direction: Direction,
     page: Page,
 ) -> Result<Value, Problem> {
-    let state = visit.state()?;
+    let state = context.state()?;
     let no = OfferId::new(name).ok().and_then(|id| state.market.offer_no(&id));
     let no = no.ok_or_else(|| not_found("InstanceType", "instance type", name))?;
     let offer = &state.market.offers[no.at()];
     let original = offer.terms.original_price;
-    let mut points = points(offer, visit.now);
+    let mut points = points(offer, context.now);
     points.retain(|(at, _)| (from..=until).contains(at));
     if direction == Direction::Descending {
         points.reverse();

@@ -16,11 +16,11 @@ use crate::operation::workspace::NewMember;
 use crate::operation::workspace::ROLES;
 use crate::operation::workspace::RoleName;
 use crate::problem::Problem;
+use crate::service::context::Context;
+use crate::service::context::contains;
+use crate::service::context::not_found;
+use crate::service::context::paged;
 use crate::service::engine_name;
-use crate::service::visit::Visit;
-use crate::service::visit::contains;
-use crate::service::visit::not_found;
-use crate::service::visit::paged;
 
 /// The engine's role of a name.
 pub(crate) fn role(name: RoleName) -> Role {
@@ -39,8 +39,8 @@ pub(crate) fn names(roles: RoleSet) -> Vec<&'static str> {
 }
 
 /// All members or none of them.
-pub(super) fn add(visit: &mut Visit, name: &str, members: &[NewMember]) -> Result<Value, Problem> {
-    let (workspace, _) = visit.workspace(name)?;
+pub(super) fn add(context: &mut Context, name: &str, members: &[NewMember]) -> Result<Value, Problem> {
+    let (workspace, _) = context.workspace(name)?;
     let (mut commands, mut told) = (Vec::new(), Vec::new());
     for member in members {
         let roles: RoleSet = member.roles.iter().map(|name| role(*name)).collect();
@@ -49,18 +49,18 @@ pub(super) fn add(visit: &mut Visit, name: &str, members: &[NewMember]) -> Resul
         told.push(json!({ "MemberId": id, "UserId": id, "DisplayName": id, "Roles": names(roles) }));
         commands.push(Command::PutMember(PutMember { workspace: workspace.clone(), user, roles }));
     }
-    visit.send_all(commands, &[])?;
+    context.send_all(commands, &[])?;
     Ok(json!({ "Members": told }))
 }
 
 pub(super) fn list(
-    visit: &Visit,
+    context: &Context,
     name: &str,
     roles: &[RoleName],
     [name_part, wanted]: [Option<&str>; 2],
     page: Page,
 ) -> Result<Value, Problem> {
-    let (_, workspace) = visit.workspace(name)?;
+    let (_, workspace) = context.workspace(name)?;
     let has_role = |member: &Member| roles.is_empty() || roles.iter().any(|name| member.roles.contains(role(*name)));
     let members = workspace.members.iter();
     let is_meant = |user: &str| contains(user, name_part) && wanted.is_none_or(|wanted| wanted == user);
@@ -70,40 +70,40 @@ pub(super) fn list(
     Ok(json!({ "Members": members, "TotalCount": total }))
 }
 
-pub(super) fn get(visit: &Visit, name: &str, member: &str) -> Result<Value, Problem> {
-    let (user, member) = find(visit, name, member)?;
+pub(super) fn get(context: &Context, name: &str, member: &str) -> Result<Value, Problem> {
+    let (user, member) = find(context, name, member)?;
     Ok(told(&user, &member))
 }
 
-pub(super) fn remove(visit: &mut Visit, name: &str, members: &[String]) -> Result<Value, Problem> {
-    let (workspace, _) = visit.workspace(name)?;
+pub(super) fn remove(context: &mut Context, name: &str, members: &[String]) -> Result<Value, Problem> {
+    let (workspace, _) = context.workspace(name)?;
     let mut commands = Vec::new();
     for member in members {
-        let (user, _) = find(visit, name, member)?;
+        let (user, _) = find(context, name, member)?;
         commands.push(Command::RemoveMember(RemoveMember { workspace: workspace.clone(), user }));
     }
-    visit.send_all(commands, &[])?;
+    context.send_all(commands, &[])?;
     Ok(json!({}))
 }
 
 pub(super) fn change_role(
-    visit: &mut Visit,
+    context: &mut Context,
     name: &str,
     member: &str,
     changed: RoleName,
     is_given: bool,
 ) -> Result<Value, Problem> {
-    let (workspace, _) = visit.workspace(name)?;
-    let (user, before) = find(visit, name, member)?;
+    let (workspace, _) = context.workspace(name)?;
+    let (user, before) = find(context, name, member)?;
     let changed = role(changed);
     let others = before.roles.iter().filter(|role| *role != changed);
     let roles = others.chain(is_given.then_some(changed)).collect();
-    visit.send(Command::PutMember(PutMember { workspace, user, roles }), &[])?;
+    context.send(Command::PutMember(PutMember { workspace, user, roles }), &[])?;
     Ok(json!({}))
 }
 
-fn find(visit: &Visit, name: &str, member: &str) -> Result<(UserId, Member), Problem> {
-    let (_, workspace) = visit.workspace(name)?;
+fn find(context: &Context, name: &str, member: &str) -> Result<(UserId, Member), Problem> {
+    let (_, workspace) = context.workspace(name)?;
     let user = UserId::new(member).ok();
     let found = user.and_then(|user| workspace.members.get(&user).map(|member| (user.clone(), *member)));
     found.ok_or_else(|| not_found("Member", "member", member))

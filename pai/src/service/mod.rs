@@ -1,16 +1,17 @@
 //! What requests come to: commands to the engine, and answers from its state.
 //!
-//! [`serve`] reads an operation, lets it work on a cluster through [`house::House`], and returns the answer's body.
+//! [`serve`] reads an operation, lets it work on a cluster through [`backend::Backend`], and returns the answer's body.
 //! Nothing here decides: who may do what is asked of the engine, and what it refuses is passed on with its sentence.
 
+pub mod backend;
 pub mod document;
-pub mod house;
 pub mod mark;
+pub mod memory;
 pub mod needed;
-pub mod shelf;
 
 mod access;
 mod amount;
+mod context;
 mod engine_name;
 mod fallback;
 mod group;
@@ -27,7 +28,6 @@ mod quota;
 mod refusal;
 mod resource;
 mod run;
-mod visit;
 mod workspace;
 
 use engine::transition::Sender;
@@ -39,9 +39,9 @@ use crate::operation;
 use crate::operation::Operation;
 use crate::problem::Problem;
 use crate::request::Request;
-use crate::service::house::House;
+use crate::service::backend::Backend;
+use crate::service::context::Context;
 use crate::service::mark::Mark;
-use crate::service::visit::Visit;
 
 /// An answer: a status, and a body that is always an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,20 +55,20 @@ pub struct Answer {
 }
 
 /// Serves a request whose sender has been proved.
-pub fn serve(request: &Request, mark: Mark, sender: &Sender, house: &mut dyn House, now: Timestamp) -> Answer {
-    match answer(request, mark, sender, house, now) {
+pub fn serve(request: &Request, mark: Mark, sender: &Sender, backend: &mut dyn Backend, now: Timestamp) -> Answer {
+    match answer(request, mark, sender, backend, now) {
         Ok(mut body) => {
             body["RequestId"] = Value::from(mark.request_id().to_string());
             Answer { status: 200, body: body.to_string(), wait: None }
         }
-        Err(problem) => refuse(&told(problem, mark, sender, house, now), mark),
+        Err(problem) => refuse(&told(problem, mark, sender, backend, now), mark),
     }
 }
 
 /// A refusal with names in its sentence; without them if the cluster cannot be read.
-fn told(problem: Problem, mark: Mark, sender: &Sender, house: &mut dyn House, now: Timestamp) -> Problem {
-    let visit = Visit::new(house, sender, now, mark);
-    match named::named(&visit, &problem.message) {
+fn told(problem: Problem, mark: Mark, sender: &Sender, backend: &mut dyn Backend, now: Timestamp) -> Problem {
+    let context = Context::new(backend, sender, now, mark);
+    match named::named(&context, &problem.message) {
         Ok(message) => Problem { message, ..problem },
         Err(_) => problem,
     }
@@ -84,22 +84,22 @@ fn answer(
     request: &Request,
     mark: Mark,
     sender: &Sender,
-    house: &mut dyn House,
+    backend: &mut dyn Backend,
     now: Timestamp,
 ) -> Result<Value, Problem> {
     let operation = operation::read(request)?;
-    let mut visit = Visit::new(house, sender, now, mark);
-    let visit = &mut visit;
+    let mut context = Context::new(backend, sender, now, mark);
+    let context = &mut context;
     match operation {
-        Operation::Job(operation) => job::serve(visit, operation),
-        Operation::Training(operation) => job::training::serve(visit, operation),
-        Operation::Quota(operation) => quota::serve(visit, operation),
-        Operation::Workspace(operation) => workspace::serve(visit, operation),
-        Operation::Resource(operation) => resource::serve(visit, operation),
-        Operation::Access(operation) => access::serve(visit, operation),
-        Operation::Machine(operation) => machine::serve(visit, operation),
-        Operation::Market(operation) => market::serve(visit, operation),
-        Operation::Service(operation) => inference::serve(visit, operation),
-        Operation::Instance(operation) => instance::serve(visit, operation),
+        Operation::Job(operation) => job::serve(context, operation),
+        Operation::Training(operation) => job::training::serve(context, operation),
+        Operation::Quota(operation) => quota::serve(context, operation),
+        Operation::Workspace(operation) => workspace::serve(context, operation),
+        Operation::Resource(operation) => resource::serve(context, operation),
+        Operation::Access(operation) => access::serve(context, operation),
+        Operation::Machine(operation) => machine::serve(context, operation),
+        Operation::Market(operation) => market::serve(context, operation),
+        Operation::Service(operation) => inference::serve(context, operation),
+        Operation::Instance(operation) => instance::serve(context, operation),
     }
 }

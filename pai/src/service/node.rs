@@ -25,25 +25,25 @@ use crate::operation::page::Page;
 use crate::operation::quantity;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
+use crate::service::context::contains;
+use crate::service::context::not_found;
+use crate::service::context::one_of;
+use crate::service::context::paged;
 use crate::service::document::Kind;
 use crate::service::group;
 use crate::service::held;
 use crate::service::job::pods::names;
-use crate::service::visit::Visit;
-use crate::service::visit::contains;
-use crate::service::visit::not_found;
-use crate::service::visit::one_of;
-use crate::service::visit::paged;
 
 pub(super) fn list(
-    visit: &Visit,
+    context: &Context,
     among: &Among,
     order: Option<NodeOrder>,
     direction: Direction,
     page: Page,
 ) -> Result<Value, Problem> {
-    let state = visit.state()?;
-    let mut found = chosen(visit, among)?;
+    let state = context.state()?;
+    let mut found = chosen(context, among)?;
     match order {
         None => {}
         Some(NodeOrder::Name) => {
@@ -57,15 +57,15 @@ pub(super) fn list(
         found.reverse();
     }
     let (page, total) = paged(found, page);
-    let pods = on_nodes(visit.state()?);
-    let nodes = page.into_iter().map(|no| told(visit, no, &pods)).collect::<Result<Vec<Value>, Problem>>()?;
+    let pods = on_nodes(context.state()?);
+    let nodes = page.into_iter().map(|no| told(context, no, &pods)).collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({ "Nodes": nodes, "TotalCount": total }))
 }
 
-pub(super) fn types(visit: &Visit, among: &Among) -> Result<Value, Problem> {
-    let state = visit.state()?;
+pub(super) fn types(context: &Context, among: &Among) -> Result<Value, Problem> {
+    let state = context.state()?;
     let mut counts: BTreeMap<&str, (&Node, i64)> = BTreeMap::new();
-    for node in chosen(visit, among)?.into_iter().map(|no| &state.nodes[no.at()]) {
+    for node in chosen(context, among)?.into_iter().map(|no| &state.nodes[no.at()]) {
         if let Some(node_type) = node.node_type.as_deref() {
             counts.entry(node_type).or_insert((node, 0)).1 += 1;
         }
@@ -83,17 +83,17 @@ pub(super) fn types(visit: &Visit, among: &Among) -> Result<Value, Problem> {
 }
 
 /// The pods on a node. Those of other workspaces are told as amounts, without names.
-pub(super) fn pods(visit: &Visit, name: &str, group: Option<&str>, wanted: &[u32]) -> Result<Value, Problem> {
-    let (state, no) = (visit.state()?, find(visit, name, group)?);
+pub(super) fn pods(context: &Context, name: &str, group: Option<&str>, wanted: &[u32]) -> Result<Value, Problem> {
+    let (state, no) = (context.state()?, find(context, name, group)?);
     let mut told = Vec::new();
     for OnNode { job, at, gpus, amount } in on_nodes(state).remove(&no).unwrap_or_default() {
-        let is_seen = visit.may_see_job(&job.spec.id)?;
+        let is_seen = context.may_see_job(&job.spec.id)?;
         let indexes: Vec<u32> = (0..16).filter(|bit| gpus & (1 << bit) != 0).collect();
         if !wanted.is_empty() && !indexes.iter().any(|gpu| wanted.contains(gpu)) {
             continue;
         }
         told.push(json!({
-            "PodName": if is_seen { pod_name(visit, job, at)? } else { None },
+            "PodName": if is_seen { pod_name(context, job, at)? } else { None },
             "WorkloadId": is_seen.then(|| job.spec.id.as_str()),
             "WorkloadType": job.spec.module.as_str().to_ascii_lowercase(),
             "Phase": "Running",
@@ -104,44 +104,49 @@ pub(super) fn pods(visit: &Visit, name: &str, group: Option<&str>, wanted: &[u32
     Ok(json!({ "NodePodInfos": told }))
 }
 
-fn pod_name(visit: &Visit, job: &Job, at: usize) -> Result<Option<String>, Problem> {
-    let document = visit.document(Kind::Job, job.spec.id.as_str())?;
+fn pod_name(context: &Context, job: &Job, at: usize) -> Result<Option<String>, Problem> {
+    let document = context.document(Kind::Job, job.spec.id.as_str())?;
     Ok(names(job, &document).nth(at))
 }
 
-pub(super) fn cordon(visit: &mut Visit, name: &str, group: Option<&str>, is_cordoned: bool) -> Result<Value, Problem> {
-    let (state, no) = (visit.state()?, find(visit, name, group)?);
+pub(super) fn cordon(
+    context: &mut Context,
+    name: &str,
+    group: Option<&str>,
+    is_cordoned: bool,
+) -> Result<Value, Problem> {
+    let (state, no) = (context.state()?, find(context, name, group)?);
     let status = if is_cordoned { NodeStatus::Cordoned } else { NodeStatus::Ready };
     let put = PutNode { status, ..PutNode::of(state, &state.nodes[no.at()]) };
-    visit.send(Command::PutNode(put), &[])?;
+    context.send(Command::PutNode(put), &[])?;
     Ok(json!({ "NodeId": name }))
 }
 
 /// A node, of a group if one is named.
-fn find(visit: &Visit, name: &str, group: Option<&str>) -> Result<NodeNo, Problem> {
-    let state = visit.state()?;
-    let group = group.map(|group| group::find(visit, group)).transpose()?;
+fn find(context: &Context, name: &str, group: Option<&str>) -> Result<NodeNo, Problem> {
+    let state = context.state()?;
+    let group = group.map(|group| group::find(context, group)).transpose()?;
     let is_meant = |no: &NodeNo| group.is_none_or(|group| state.nodes[no.at()].group == group);
-    let found = NodeId::new(name).ok().and_then(|id| state.node_no(&id)).filter(|_| visit.is_somebody(state));
+    let found = NodeId::new(name).ok().and_then(|id| state.node_no(&id)).filter(|_| context.is_somebody(state));
     let found = found.filter(is_meant);
     found.ok_or_else(|| not_found("Node", "node", name))
 }
 
-fn chosen(visit: &Visit, among: &Among) -> Result<Vec<NodeNo>, Problem> {
-    let state = visit.state()?;
+fn chosen(context: &Context, among: &Among) -> Result<Vec<NodeNo>, Problem> {
+    let state = context.state()?;
     let mut groups: Vec<GroupNo> = Vec::new();
     if let Some(quota) = &among.quota {
-        let no = visit.quota(quota)?;
+        let no = context.quota(quota)?;
         let root = std::iter::successors(Some(no), |no| state.quotas[no.at()].parent).last().unwrap_or(no);
         groups.extend(&state.quotas[root.at()].groups);
     }
     for name in &among.groups {
-        groups.push(group::find(visit, name)?);
+        groups.push(group::find(context, name)?);
     }
     if let Some(part) = &among.group_part {
         let mut named = Vec::new();
         for no in groups {
-            if contains(&group::shown_name(visit, &state.groups[no.at()])?, Some(part)) {
+            if contains(&group::shown_name(context, &state.groups[no.at()])?, Some(part)) {
                 named.push(no);
             }
         }
@@ -191,8 +196,8 @@ fn size(state: &State, node: &Node) -> Value {
     fields
 }
 
-fn told(visit: &Visit, no: NodeNo, pods: &BTreeMap<NodeNo, Vec<OnNode>>) -> Result<Value, Problem> {
-    let state = visit.state()?;
+fn told(context: &Context, no: NodeNo, pods: &BTreeMap<NodeNo, Vec<OnNode>>) -> Result<Value, Problem> {
+    let state = context.state()?;
     let node = &state.nodes[no.at()];
     let on_it = pods.get(&no).map(Vec::as_slice).unwrap_or_default();
     let requested = on_it.iter().fold(Amount::ZERO, |sum, pod| sum.plus(&pod.amount));
@@ -211,7 +216,7 @@ fn told(visit: &Visit, no: NodeNo, pods: &BTreeMap<NodeNo, Vec<OnNode>>) -> Resu
         "NodeStatus": if node.status == NodeStatus::Ready { "Ready" } else { "SchedulingDisabled" },
         "IsBound": true,
         "ResourceGroupId": group.id.as_str(),
-        "ResourceGroupName": group::shown_name(visit, group)?,
+        "ResourceGroupName": group::shown_name(context, group)?,
         "PodNum": on_it.len(),
         "WorkloadNum": jobs.len(),
         "RequestGPU": quantity::decimal(state.cluster.gpus(&requested)),

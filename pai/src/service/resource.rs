@@ -15,6 +15,12 @@ use crate::operation::resource::Chosen;
 use crate::operation::resource::NewResource;
 use crate::operation::resource::ResourceOperation;
 use crate::problem::Problem;
+use crate::service::context::Context;
+use crate::service::context::is_labelled;
+use crate::service::context::not_found;
+use crate::service::context::one_of;
+use crate::service::context::paged;
+use crate::service::context::word_of;
 use crate::service::document;
 use crate::service::document::Change;
 use crate::service::document::Document;
@@ -22,30 +28,24 @@ use crate::service::document::Kind;
 use crate::service::job::view::kind_of_quota;
 use crate::service::job::view::machine_word;
 use crate::service::named::quota_name;
-use crate::service::visit::Visit;
-use crate::service::visit::is_labelled;
-use crate::service::visit::not_found;
-use crate::service::visit::one_of;
-use crate::service::visit::paged;
-use crate::service::visit::word_of;
 
 /// What answers repeat of a request.
 const KEPT: [&str; 7] = ["Name", "GroupName", "EnvType", "ResourceType", "IsDefault", "Spec", "Labels"];
 
-pub(super) fn serve(visit: &mut Visit, operation: ResourceOperation) -> Result<Value, Problem> {
+pub(super) fn serve(context: &mut Context, operation: ResourceOperation) -> Result<Value, Problem> {
     match operation {
-        ResourceOperation::Attach { workspace, resources } => attach(visit, &workspace, &resources),
-        ResourceOperation::Update { workspace, chosen, changes } => update(visit, &workspace, &chosen, &changes),
-        ResourceOperation::Detach { workspace, chosen } => detach(visit, &workspace, &chosen),
+        ResourceOperation::Attach { workspace, resources } => attach(context, &workspace, &resources),
+        ResourceOperation::Update { workspace, chosen, changes } => update(context, &workspace, &chosen, &changes),
+        ResourceOperation::Detach { workspace, chosen } => detach(context, &workspace, &chosen),
         ResourceOperation::List { workspace, types, name, group, quotas, labels, page } => {
             let mut found = Vec::new();
-            for (id, of) in &visit.state()?.workspaces {
-                if visit.sees(of) && workspace.as_ref().is_none_or(|name| name == id.as_str()) {
-                    found.extend(of.quotas.iter().map(|no| told(visit, id, *no)).collect::<Result<Vec<_>, _>>()?);
+            for (id, of) in &context.state()?.workspaces {
+                if context.sees(of) && workspace.as_ref().is_none_or(|name| name == id.as_str()) {
+                    found.extend(of.quotas.iter().map(|no| told(context, id, *no)).collect::<Result<Vec<_>, _>>()?);
                 }
             }
             if let Some(name) = &workspace {
-                visit.workspace(name)?;
+                context.workspace(name)?;
             }
             let is = |resource: &Value, field: &str, wanted: &Option<String>| {
                 wanted.as_ref().is_none_or(|wanted| resource[field].as_str() == Some(wanted))
@@ -70,22 +70,22 @@ fn id_of(workspace: &WorkspaceId, quota: &str) -> String {
 }
 
 /// All quotas or none of them: each is tried before the first is attached.
-fn attach(visit: &mut Visit, name: &str, resources: &[NewResource]) -> Result<Value, Problem> {
-    let (workspace, _) = visit.workspace(name)?;
+fn attach(context: &mut Context, name: &str, resources: &[NewResource]) -> Result<Value, Problem> {
+    let (workspace, _) = context.workspace(name)?;
     let (mut commands, mut changes, mut told) = (Vec::new(), Vec::new(), Vec::new());
     for NewResource { quota, resource_type, document } in resources {
-        let state = visit.state()?;
-        let no = visit.quota(quota)?;
+        let state = context.state()?;
+        let no = context.quota(quota)?;
         check_kind(state, no, resource_type.as_deref())?;
         let id = id_of(&workspace, quota);
         let mut kept = document::kept(document, &KEPT);
-        kept.insert("GmtCreateTime".to_owned(), Value::from(calendar::written(visit.now)));
+        kept.insert("GmtCreateTime".to_owned(), Value::from(calendar::written(context.now)));
         let quota = state.quotas[no.at()].id.clone();
         commands.push(Command::AttachQuota(AttachQuota { workspace: workspace.clone(), quota }));
         changes.push(Change::put(Kind::Resource, &id, &kept));
         told.push(json!({ "Id": id }));
     }
-    visit.send_all(commands, &changes)?;
+    context.send_all(commands, &changes)?;
     Ok(json!({ "TotalCount": told.len(), "Resources": told }))
 }
 
@@ -114,45 +114,45 @@ fn check_quota(state: &State, no: QuotaNo, fields: &Document) -> Result<(), Prob
     }
 }
 
-fn update(visit: &mut Visit, name: &str, chosen: &Chosen, fields: &Document) -> Result<Value, Problem> {
+fn update(context: &mut Context, name: &str, chosen: &Chosen, fields: &Document) -> Result<Value, Problem> {
     let mut changes = Vec::new();
     let mut ids = Vec::new();
-    for (id, no) in choose(visit, name, chosen)? {
-        check_quota(visit.state()?, no, fields)?;
-        let mut document = visit.document(Kind::Resource, &id)?;
+    for (id, no) in choose(context, name, chosen)? {
+        check_quota(context.state()?, no, fields)?;
+        let mut document = context.document(Kind::Resource, &id)?;
         document.extend(fields.clone());
         changes.push(Change::put(Kind::Resource, &id, &document));
         ids.push(id);
     }
     // Who may attach a quota may say what the attachment is called.
-    let (workspace, of) = visit.workspace(name)?;
+    let (workspace, of) = context.workspace(name)?;
     if let Some(no) = of.quotas.first() {
-        let quota = visit.state()?.quotas[no.at()].id.clone();
-        visit.try_out(Command::AttachQuota(AttachQuota { workspace, quota }))?;
+        let quota = context.state()?.quotas[no.at()].id.clone();
+        context.try_out(Command::AttachQuota(AttachQuota { workspace, quota }))?;
     }
-    visit.keep(&changes)?;
+    context.keep(&changes)?;
     Ok(json!({ "ResourceIds": ids }))
 }
 
-fn detach(visit: &mut Visit, name: &str, chosen: &Chosen) -> Result<Value, Problem> {
-    let (workspace, _) = visit.workspace(name)?;
+fn detach(context: &mut Context, name: &str, chosen: &Chosen) -> Result<Value, Problem> {
+    let (workspace, _) = context.workspace(name)?;
     let (mut commands, mut changes, mut ids) = (Vec::new(), Vec::new(), Vec::new());
-    for (id, no) in choose(visit, name, chosen)? {
-        let quota = visit.state()?.quotas[no.at()].id.clone();
+    for (id, no) in choose(context, name, chosen)? {
+        let quota = context.state()?.quotas[no.at()].id.clone();
         commands.push(Command::DetachQuota(DetachQuota { workspace: workspace.clone(), quota }));
         changes.push(Change::drop(Kind::Resource, &id));
         ids.push(id);
     }
-    visit.send_all(commands, &changes)?;
+    context.send_all(commands, &changes)?;
     Ok(json!({ "ResourceIds": ids }))
 }
 
 /// The resources that are meant, with their quotas.
-fn choose(visit: &Visit, name: &str, chosen: &Chosen) -> Result<Vec<(String, QuotaNo)>, Problem> {
-    let (workspace, of): (WorkspaceId, &Workspace) = visit.workspace(name)?;
+fn choose(context: &Context, name: &str, chosen: &Chosen) -> Result<Vec<(String, QuotaNo)>, Problem> {
+    let (workspace, of): (WorkspaceId, &Workspace) = context.workspace(name)?;
     let mut found = Vec::new();
     for no in &of.quotas {
-        let resource = told(visit, &workspace, *no)?;
+        let resource = told(context, &workspace, *no)?;
         let id = resource["Id"].as_str().unwrap_or_default().to_owned();
         let is_in_group = chosen.group.is_some() && resource["GroupName"].as_str() == chosen.group.as_deref();
         let kind = resource["ResourceType"].as_str().unwrap_or_default();
@@ -170,12 +170,12 @@ fn choose(visit: &Visit, name: &str, chosen: &Chosen) -> Result<Vec<(String, Quo
     Ok(found)
 }
 
-fn told(visit: &Visit, workspace: &WorkspaceId, no: QuotaNo) -> Result<Value, Problem> {
-    let state = visit.state()?;
+fn told(context: &Context, workspace: &WorkspaceId, no: QuotaNo) -> Result<Value, Problem> {
+    let state = context.state()?;
     let quota = &state.quotas[no.at()];
     let id = id_of(workspace, quota.id.as_str());
-    let fields = visit.document(Kind::Resource, &id)?;
-    let shown = quota_name(visit, quota)?;
+    let fields = context.document(Kind::Resource, &id)?;
+    let shown = quota_name(context, quota)?;
     let or = |field: &str, other: Value| fields.get(field).cloned().unwrap_or(other);
     let mut spec = or("Spec", json!({ "clusterType": "private", "resourceName": shown }));
     spec["resourceId"] = Value::from(quota.id.as_str());

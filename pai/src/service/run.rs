@@ -12,10 +12,10 @@ use crate::operation::nodes::AssignNodes;
 use crate::operation::submission::PodNeed;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
 use crate::service::document::Document;
 use crate::service::engine_name;
 use crate::service::fallback;
-use crate::service::visit::Visit;
 
 /// Which run of a thing is the last.
 const RUN: &str = "Run";
@@ -36,24 +36,24 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// The command for another run of a thing, which the document notes.
-pub(crate) fn another(visit: &Visit, wanted: &Wanted, document: &mut Document) -> Result<Command, Problem> {
+pub(crate) fn another(context: &Context, wanted: &Wanted, document: &mut Document) -> Result<Command, Problem> {
     let Some(quota_name) = wanted.quota else {
         let message = "there are no public resources here; name a quota";
         return Err(Problem::new(400, "UnsupportedResource", message));
     };
     let run = document.get(RUN).and_then(Value::as_i64).unwrap_or(0) + 1;
     document.insert(RUN.to_owned(), Value::from(run));
-    let no = visit.quota(quota_name)?;
-    let amount = amount::of_pod(visit.state()?, wanted.need, Some(no))?;
+    let no = context.quota(quota_name)?;
+    let amount = amount::of_pod(context.state()?, wanted.need, Some(no))?;
     Ok(Command::SubmitJob(SubmitJob {
         quota: Some(engine_name::quota(quota_name)?),
-        workspace: fallback::workspace_or_default(visit, wanted.workspace)?,
-        user: Some(visit.sender.user.clone()),
+        workspace: fallback::workspace_or_default(context, wanted.workspace)?,
+        user: Some(context.sender.user.clone()),
         name: Some(wanted.shown.into()),
         module: wanted.module,
         priority: wanted.priority,
         idle: wanted.idle,
-        nodes: amount::chosen_nodes(visit.state()?, [wanted.need], wanted.nodes)?,
+        nodes: amount::chosen_nodes(context.state()?, [wanted.need], wanted.nodes)?,
         ..SubmitJob::new(engine_name::name::<JobId>(&job(document))?, vec![PodGroup { count: wanted.count, amount }])
     }))
 }

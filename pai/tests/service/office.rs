@@ -14,10 +14,10 @@ use pai::operation::product::Product;
 use pai::operation::table::ROWS;
 use pai::request::Request;
 use pai::service;
-use pai::service::house::Printed;
+use pai::service::backend::Printed;
 use pai::service::mark::Mark;
+use pai::service::memory::MemoryBackend;
 use pai::service::needed::is_needed;
-use pai::service::shelf::Shelf;
 use serde_json::Value;
 use serde_json::json;
 
@@ -30,7 +30,7 @@ pub(crate) const ECS_TYPE: &str = "ecs.g7.xlarge";
 
 /// Where requests are served.
 pub(crate) struct Office {
-    cluster: Shelf,
+    cluster: MemoryBackend,
     pub(crate) now: Timestamp,
     sender: Sender,
     calls: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Office {
 impl Office {
     /// A cluster of 16 nodes with 8 GPUs each, and two offers.
     pub(crate) fn new() -> Self {
-        let cluster = Shelf::default();
+        let cluster = MemoryBackend::default();
         let sender = Sender { user: UserId::new("1000").unwrap(), administers: true };
         let now = Timestamp(1_795_217_342_000);
         let mut office = Self { cluster, now, sender, calls: 0, models: Models::read(), served: Vec::new() };

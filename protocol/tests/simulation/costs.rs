@@ -1,7 +1,7 @@
 //! What reads of the past cost whom: bills and courses of offers are read from KV once, pages are small, and whoever reads
 //! much waits.
 
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::market::statement::By;
 use engine::message::envelope::Entry;
 use engine::unit::id::OfferId;
@@ -137,8 +137,8 @@ impl Shop {
         let now = self.now;
         let told = self.cluster.with_state(|state| {
             let everybody = sender();
-            let veil = Veil::new(state, &everybody);
-            let bills = statement(veil, entries, is_whole, By::JobAndDay, Reach::Newest, now);
+            let visibility = Visibility::new(state, &everybody);
+            let bills = statement(visibility, entries, is_whole, By::JobAndDay, Reach::Newest, now);
             let offer = OfferId::new("gn8").expect("a good name");
             let course = history(state, entries, &offer, now).expect("there is the offer");
             (encode(&bills).expect("it is JSON"), encode(&course).expect("it is JSON"))

@@ -1,7 +1,7 @@
 //! Commands: from their bytes to what is committed.
 
 use agent::script::Script;
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::message::envelope::Envelope;
 use engine::unit::id::JobId;
 use protocol::agents::script;
@@ -75,7 +75,8 @@ async fn decide(
     core.follow_up().await?;
     let made = done.record.as_ref().and_then(|_| keys::made(&envelope.command, &done.receipt));
     let revision = done.receipt.revision;
-    let receipt = core.with(|cluster| cluster.with_state(|state| Veil::new(state, sender).receipt(done.receipt)))?;
+    let receipt =
+        core.with(|cluster| cluster.with_state(|state| Visibility::new(state, sender).receipt(done.receipt)))?;
     let response = answer::json_text(encode(&receipt)?, Origin::object(revision))?;
     if let Some(key) = given_up.head {
         response.headers().set(GIVEN_UP_HEADER, &key)?;

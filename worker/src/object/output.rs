@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use ::pai::service::house::Printed;
+use ::pai::service::backend::Printed;
 use agent::output;
 use agent::output::Output;
 use agent::output::OutputTaken;

@@ -11,9 +11,9 @@ use ::pai::problem::Problem;
 use ::pai::request::Request as Wire;
 use ::pai::service;
 use ::pai::service::Answer;
+use ::pai::service::backend::Backend;
+use ::pai::service::backend::Printed;
 use ::pai::service::document::Change;
-use ::pai::service::house::House;
-use ::pai::service::house::Printed;
 use ::pai::service::mark::Mark;
 use ::pai::session::Session;
 use ::pai::signature;
@@ -77,9 +77,9 @@ async fn answer(core: &Core, head: &Head, body: &[u8]) -> Result<Answer, answer:
     let serve = |printed, done: &mut Vec<Done>, refused: &mut Vec<(String, Rejection)>| {
         core.with(|cluster| {
             cluster.mark()?;
-            let mut house = Host { cluster, now, done, refused, printed, awaited: RefCell::default() };
-            let answer = service::serve(&wire, mark, &sender, &mut house, now);
-            Ok::<_, protocol::fault::Fault>((answer, house.awaited.into_inner()))
+            let mut backend = Host { cluster, now, done, refused, printed, awaited: RefCell::default() };
+            let answer = service::serve(&wire, mark, &sender, &mut backend, now);
+            Ok::<_, protocol::fault::Fault>((answer, backend.awaited.into_inner()))
         })
     };
     let (mut answer, awaited) = serve(None, &mut done, &mut refused)?;
@@ -191,7 +191,7 @@ struct Host<'a> {
     awaited: RefCell<Option<JobId>>,
 }
 
-impl House for Host<'_> {
+impl Backend for Host<'_> {
     fn state(&self) -> Result<&State, Problem> {
         self.cluster.state().ok_or_else(|| unavailable(&"the state is to be read anew"))
     }

@@ -1,6 +1,6 @@
 //! Reads of the cluster's object.
 
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::message::envelope::Entry;
 use engine::state::world::State;
 use engine::transition::Sender;
@@ -65,7 +65,7 @@ pub(super) async fn answer(
     let origin = Origin::object(mark.revision);
     let text = match asked.route.call {
         Call::Snapshot => {
-            core.with(|cluster| cluster.with_state(|state| text_of(&Veil::new(state, sender).snapshot())))??
+            core.with(|cluster| cluster.with_state(|state| text_of(&Visibility::new(state, sender).snapshot())))??
         }
         Call::Head => encode(&core.with(Cluster::published)?.ok_or_else(|| unknown_cluster(cluster))?)?,
         Call::Entries => {
@@ -98,7 +98,7 @@ pub(super) async fn answer(
         Call::Hash => encode(&core.with(Cluster::position)?)?,
         Call::Metrics => return answer::typed(figures(core, mark)?, metrics::CONTENT_TYPE, origin),
         Call::Market(MarketCall::Offers) => {
-            let offers = |state: &State| encode(&market::offers(Veil::new(state, sender), bindings::now()));
+            let offers = |state: &State| encode(&market::offers(Visibility::new(state, sender), bindings::now()));
             core.with(|cluster| cluster.with_state(offers))??
         }
         Call::Health
@@ -171,8 +171,8 @@ fn figures(core: &Core, mark: Mark) -> Result<String, Problem> {
 fn as_seen(core: &Core, sender: &Sender, entries: &[Entry]) -> Result<String, Problem> {
     let encoded = core.with(|cluster| {
         cluster.with_state(|state| {
-            let veil = Veil::new(state, sender);
-            encode(&entries.iter().map(|entry| veil.entry(entry)).collect::<Vec<_>>())
+            let visibility = Visibility::new(state, sender);
+            encode(&entries.iter().map(|entry| visibility.entry(entry)).collect::<Vec<_>>())
         })
     })?;
     Ok(encoded?)

@@ -2,7 +2,7 @@
 
 use engine::explain;
 use engine::host::authority;
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::message::rejection::Noun;
 use engine::message::rejection::Rejection;
 use engine::transition::Sender;
@@ -27,16 +27,16 @@ pub(super) fn answer(core: &Core, job: &str, sender: &Sender) -> Result<String, 
     let id = JobId::new(job).map_err(|_| unknown())?;
     let now = bindings::now();
     let text = core.with(|cluster| {
-        cluster.with_state(|state| told(&Veil::new(&authority::as_of(state, now), sender), &id, now))
+        cluster.with_state(|state| told(&Visibility::new(&authority::as_of(state, now), sender), &id, now))
     })?;
     Ok(text.ok_or_else(unknown)??)
 }
 
-fn told(veil: &Veil, job: &JobId, now: Timestamp) -> Option<Result<String, Fault>> {
-    let state = veil.state();
+fn told(visibility: &Visibility, job: &JobId, now: Timestamp) -> Option<Result<String, Fault>> {
+    let state = visibility.state();
     let no = state.jobs.find(job)?;
     let status = explain::status(state.jobs.get(no)?).as_str();
-    let Some(why) = explain::why_seen(veil, no, now) else {
+    let Some(why) = explain::why_seen(visibility, no, now) else {
         let status = JobStatus { job: job.clone(), status: status.into() };
         return Some(encode(&JobExplained::DoesNot(status)));
     };

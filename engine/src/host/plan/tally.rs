@@ -254,7 +254,7 @@ impl Tally {
             | Event::MemberRemoved { .. }
             | Event::KeyPut { .. }
             | Event::KeyForgotten { .. }
-            | Event::Veiled => {}
+            | Event::Redacted => {}
         }
     }
 

@@ -7,7 +7,7 @@ use crate::job::hold::Hold;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::ledger::Sign;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::judge;
 use crate::schedule::judge::Refused;
 use crate::schedule::leaving;
@@ -39,8 +39,8 @@ impl OpenRound<'_> {
             if self.trial.is_served(no) {
                 continue;
             }
-            match source::offer(Source::Idle, &self.trial, &self.state.jobs[no].spec) {
-                Ok(offer) => self.give(no, offer),
+            match source::assign(Source::Idle, &self.trial, &self.state.jobs[no].spec) {
+                Ok(assignment) => self.give(no, assignment),
                 Err(_) => insisting.push(put_off),
             }
         }
@@ -57,9 +57,9 @@ impl OpenRound<'_> {
             }
             if spec.idle != IdlePolicy::Off
                 && !self.trial.is_served(no)
-                && let Ok(offer) = source::offer(Source::Idle, &self.trial, spec)
+                && let Ok(assignment) = source::assign(Source::Idle, &self.trial, spec)
             {
-                self.give(no, offer);
+                self.give(no, assignment);
             }
         }
     }
@@ -114,8 +114,8 @@ impl OpenRound<'_> {
                 None => self.ask_idle(head),
             };
             match answer {
-                Ok(offer) => {
-                    self.give(head.job, offer);
+                Ok(assignment) => {
+                    self.give(head.job, assignment);
                     heads.pass(head);
                 }
                 Err(hold) => {
@@ -193,8 +193,8 @@ impl OpenRound<'_> {
         }
     }
 
-    fn ask_idle(&mut self, head: Head) -> Result<Offer, Arc<Hold>> {
-        source::offer(Source::Idle, &self.trial, &self.state.jobs[head.job].spec)
+    fn ask_idle(&mut self, head: Head) -> Result<Assignment, Arc<Hold>> {
+        source::assign(Source::Idle, &self.trial, &self.state.jobs[head.job].spec)
             .map_err(|blocker| self.hold_without_idle(head.class, head.job, blocker))
     }
 

@@ -44,8 +44,8 @@ impl<'c> Unlisted<'c> {
 fn quotas_of_victims(trial: &Trial<'_>, decisions: &[Decision]) -> Vec<QuotaNo> {
     let mut quotas = Vec::new();
     for decision in decisions {
-        let Decision::Serve { offer, .. } = decision else { continue };
-        for victim in &offer.victims {
+        let Decision::Serve { assignment, .. } = decision else { continue };
+        for victim in &assignment.victims {
             let quota = trial.state.jobs[victim.job()].spec.quota;
             if !quotas.contains(&quota) && !is_strict(trial.state, quota) {
                 quotas.push(quota);

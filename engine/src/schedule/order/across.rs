@@ -10,28 +10,28 @@ use crate::schedule::order::rank::Rank;
 use crate::unit::sort;
 
 /// A quota's next job: its place, and the number of the quota's queue.
-pub(super) type Place<'s> = (Rank<'s>, u32);
+pub(super) type QueuePlace<'s> = (Rank<'s>, u32);
 
 /// The next jobs of the quotas. A quota may have several places here, of which only the last one given counts.
 #[derive(Default)]
 pub(super) struct Across<'s> {
     /// Positions among those who took their places together, the next one last: places are too long to be moved often.
     sorted: Vec<usize>,
-    arranged: Vec<Place<'s>>,
-    rest: BinaryHeap<Reverse<Place<'s>>>,
+    arranged: Vec<QueuePlace<'s>>,
+    rest: BinaryHeap<Reverse<QueuePlace<'s>>>,
     /// Those who are about to take their places together, in any order.
-    gathered: Vec<Place<'s>>,
+    gathered: Vec<QueuePlace<'s>>,
 }
 
 impl<'s> Across<'s> {
-    pub(super) fn peek(&self) -> Option<&Place<'s>> {
+    pub(super) fn peek(&self) -> Option<&QueuePlace<'s>> {
         let first = self.sorted.last().map(|at| &self.arranged[*at]);
         first.into_iter().chain(self.rest.peek().map(|Reverse(place)| place)).min()
     }
 
-    pub(super) fn pop(&mut self) -> Option<Place<'s>> {
+    pub(super) fn pop(&mut self) -> Option<QueuePlace<'s>> {
         let first = self.sorted.last().map(|at| self.arranged[*at]);
-        let is_later = |place: Place<'s>| self.rest.peek().is_some_and(|Reverse(other)| *other < place);
+        let is_later = |place: QueuePlace<'s>| self.rest.peek().is_some_and(|Reverse(other)| *other < place);
         if first.is_none_or(is_later) {
             return self.rest.pop().map(|Reverse(place)| place);
         }
@@ -39,12 +39,12 @@ impl<'s> Across<'s> {
         first
     }
 
-    pub(super) fn push(&mut self, place: Place<'s>) {
+    pub(super) fn push(&mut self, place: QueuePlace<'s>) {
         self.rest.push(Reverse(place));
     }
 
     /// Adds one of those who take their places together: they have them after [`Self::arrange`].
-    pub(super) fn gather(&mut self, place: Place<'s>) {
+    pub(super) fn gather(&mut self, place: QueuePlace<'s>) {
         self.gathered.push(place);
     }
 

@@ -10,14 +10,14 @@ use crate::job::phase::Placed;
 use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims;
-use crate::schedule::victims::quest::Quest;
+use crate::schedule::victims::preemptor::Preemptor;
 use crate::schedule::victims::right::Right;
 use crate::schedule::victims::rule::Rule;
 
-pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
+pub(super) fn assign(trial: &Trial<'_>, job: &JobSpec) -> Result<Assignment, Blocker> {
     let state = trial.state;
     let quota = &state.quotas[job.quota.at()];
     if job.idle == IdlePolicy::Only {
@@ -31,6 +31,7 @@ pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> 
     };
     let home = state.domains.list[state.domains.of_quota(job.quota).at()].home;
     let placed = Placed { source: Source::ChildLevel, charge: Charge::InQuota, home, pods: Box::default() };
-    let quest = Quest { job, placed, rule: Rule::ChildLevel(policy), right: Right::Subtree, policy_quota: job.quota };
-    victims::find(trial, &quest, Cause::ChildLevel { quota: quota.id.clone(), by: job.id.clone() })
+    let preemptor =
+        Preemptor { job, placed, rule: Rule::ChildLevel(policy), right: Right::Subtree, policy_quota: job.quota };
+    victims::find(trial, &preemptor, Cause::ChildLevel { quota: quota.id.clone(), by: job.id.clone() })
 }

@@ -7,21 +7,21 @@ use crate::job::phase::Source;
 use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::ledger;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::source::room::dimension;
 use crate::schedule::source::room::find_room;
 use crate::schedule::trial::Trial;
 use crate::unit::id::DomainNo;
 use crate::unit::slots::Slots;
 
-pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
+pub(super) fn assign(trial: &Trial<'_>, job: &JobSpec) -> Result<Assignment, Blocker> {
     if job.idle == IdlePolicy::Off {
         return Err(Blocker::IdleOff);
     }
     let mut first = None;
     for domain in domains(trial, job) {
-        match offer_in(trial, job, domain) {
-            Ok(offer) => return Ok(offer),
+        match assign_in(trial, job, domain) {
+            Ok(assignment) => return Ok(assignment),
             Err(blocker) => first = first.or(Some(blocker)),
         }
     }
@@ -39,7 +39,7 @@ fn domains(trial: &Trial<'_>, job: &JobSpec) -> impl Iterator<Item = DomainNo> {
 }
 
 /// Idle amount of one domain.
-pub fn offer_in(trial: &Trial<'_>, job: &JobSpec, domain: DomainNo) -> Result<Offer, Blocker> {
+pub fn assign_in(trial: &Trial<'_>, job: &JobSpec, domain: DomainNo) -> Result<Assignment, Blocker> {
     let asked = job.shape.gang_amount();
     ledger::fits_in_idle(trial.domains.get(domain.at()), &asked).map_err(|(at, idle)| Blocker::IdleShort {
         dimension: dimension(at),
@@ -49,5 +49,5 @@ pub fn offer_in(trial: &Trial<'_>, job: &JobSpec, domain: DomainNo) -> Result<Of
     let pods = find_room(trial, domain, &job.shape)?;
     let home = trial.state.domains.list[domain.at()].home;
     let placed = Placed { source: Source::Idle, charge: Charge::Idle, home, pods };
-    Ok(Offer { placed, promoted: Vec::new(), victims: Vec::new(), cause: None })
+    Ok(Assignment { placed, promoted: Vec::new(), victims: Vec::new(), cause: None })
 }

@@ -9,7 +9,7 @@ use crate::job::spec::JobSpec;
 use crate::ledger;
 use crate::ledger::Reach;
 use crate::ledger::Short;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::source::room::dimension;
 use crate::schedule::source::room::find_room;
 use crate::schedule::trial::Trial;
@@ -17,14 +17,14 @@ use crate::unit::id::DomainNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
 
-pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
+pub(super) fn assign(trial: &Trial<'_>, job: &JobSpec) -> Result<Assignment, Blocker> {
     fits(trial, job)?;
     let domain = trial.state.domains.of_quota(job.quota);
     let pods = find_room(trial, domain, &job.shape)?;
     within_loans(trial, job, domain)?;
     let home = trial.state.domains.list[domain.at()].home;
     let placed = Placed { source: Source::Own, charge: Charge::InQuota, home, pods };
-    Ok(Offer { placed, promoted: Vec::new(), victims: Vec::new(), cause: None })
+    Ok(Assignment { placed, promoted: Vec::new(), victims: Vec::new(), cause: None })
 }
 
 /// Whether the job may use its quota, and fits in what the quota has for its own jobs.

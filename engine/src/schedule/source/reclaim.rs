@@ -13,17 +13,17 @@ use crate::job::spec::IdlePolicy;
 use crate::job::spec::JobSpec;
 use crate::ledger;
 use crate::ledger::Reach;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::source::own;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims;
 use crate::schedule::victims::field::is_any_draining;
-use crate::schedule::victims::quest::Quest;
+use crate::schedule::victims::preemptor::Preemptor;
 use crate::schedule::victims::right::Right;
 use crate::schedule::victims::rule::Rule;
 use crate::unit::slots::Slots;
 
-pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
+pub(super) fn assign(trial: &Trial<'_>, job: &JobSpec) -> Result<Assignment, Blocker> {
     own::fits(trial, job).or_else(|blocker| if is_kept_out(trial, job) { Ok(()) } else { Err(blocker) })?;
     let domain = trial.state.domains.of_quota(job.quota);
     if !trial.lends_in(domain) && trial.state.over.is_empty() {
@@ -36,8 +36,8 @@ pub(super) fn offer(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> 
         home: trial.state.domains.list[domain.at()].home,
         pods: Box::default(),
     };
-    let quest = Quest { job, placed, rule: Rule::Reclaim, right: Right::Own, policy_quota: job.quota };
-    victims::find(trial, &quest, Cause::Reclaimed { quota: quota.id.clone(), by: job.id.clone() })
+    let preemptor = Preemptor { job, placed, rule: Rule::Reclaim, right: Right::Own, policy_quota: job.quota };
+    victims::find(trial, &preemptor, Cause::Reclaimed { quota: quota.id.clone(), by: job.id.clone() })
 }
 
 /// Whether a job that fits in what its quota guarantees to its own jobs is kept out by a relative that was scaled below

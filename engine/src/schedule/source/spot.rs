@@ -8,7 +8,7 @@ use crate::job::hold::Blocker;
 use crate::job::phase::Placed;
 use crate::job::spec::JobSpec;
 use crate::market::offer::SpotOffer;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::trial::Trial;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
@@ -95,20 +95,20 @@ impl<'s> Quote<'s> {
 }
 
 /// What the market offers to a job before a round.
-pub(super) fn offer_now(trial: &Trial<'_>, job: &JobSpec) -> Result<Offer, Blocker> {
+pub(super) fn assign_now(trial: &Trial<'_>, job: &JobSpec) -> Result<Assignment, Blocker> {
     let asked = trial.state.jobs.find(&job.id).and_then(|no| Some((Ask::of(trial.state, no)?, no)));
     let ((no, ask), job) = asked.ok_or(Blocker::NoBid)?;
-    offer(&Quote::left_for(trial.state, no, job, trial.now), &ask)
+    assign(&Quote::left_for(trial.state, no, job, trial.now), &ask)
 }
 
 /// The instances that a job gets, or why it waits: its bid first, then the inventory.
-pub fn offer(quote: &Quote<'_>, ask: &Ask) -> Result<Offer, Blocker> {
+pub fn assign(quote: &Quote<'_>, ask: &Ask) -> Result<Assignment, Blocker> {
     is_covered(quote, ask)?;
     if ask.instances > quote.free {
         let (offer, free) = (quote.offer.id.clone(), quote.free.max(0));
         return Err(Blocker::InventoryShort { offer, asked: ask.instances, free, inventory: quote.offer.inventory });
     }
-    Ok(Offer { placed: Placed::on_market(), promoted: Vec::new(), victims: Vec::new(), cause: None })
+    Ok(Assignment { placed: Placed::on_market(), promoted: Vec::new(), victims: Vec::new(), cause: None })
 }
 
 /// Whether the price allows the job to start.

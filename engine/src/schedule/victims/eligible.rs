@@ -8,7 +8,7 @@ use crate::schedule::victims::cost::Standing;
 use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
-use crate::schedule::victims::quest::Quest;
+use crate::schedule::victims::preemptor::Preemptor;
 use crate::unit::id::JobNo;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
@@ -17,10 +17,10 @@ impl<'a> Candidates<'a> {
     /// The candidates for a job under a rule, from the least valuable class on, until they are enough: nothing more
     /// valuable is ever needed then. When they are not enough, everybody has been looked at.
     #[must_use]
-    pub fn of(trial: &'a Trial<'_>, quest: &Quest<'_>, field: &Field<'a>, need: &Need) -> Self {
+    pub fn of(trial: &'a Trial<'_>, preemptor: &Preemptor<'_>, field: &Field<'a>, need: &Need) -> Self {
         let mut candidates = Self::default();
         let mut freed = Freed::nothing(trial, need);
-        candidates.add_lent_and_above(trial, quest, field);
+        candidates.add_lent_and_above(trial, preemptor, field);
         candidates.list.iter().for_each(|candidate| freed.take(candidate));
         let priorities = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST);
         let classes =
@@ -34,7 +34,7 @@ impl<'a> Candidates<'a> {
                 let running = trial.state.running[quota.at()].range_from(&(priority, JobNo(0)));
                 let of_priority = running.take_while(|(of, _)| *of == priority).map(|(_, no)| *no);
                 for no in of_priority.filter(|no| !trial.is_gone(*no)) {
-                    candidates.add_in_quota(trial, quest, field, standing, no);
+                    candidates.add_in_quota(trial, preemptor, field, standing, no);
                 }
             }
             candidates.list[before..].iter().for_each(|candidate| freed.take(candidate));
@@ -45,13 +45,13 @@ impl<'a> Candidates<'a> {
 
     /// Everybody, in no order.
     #[must_use]
-    pub fn all(trial: &'a Trial<'_>, quest: &Quest<'_>, field: &Field<'a>) -> Self {
+    pub fn all(trial: &'a Trial<'_>, preemptor: &Preemptor<'_>, field: &Field<'a>) -> Self {
         let mut candidates = Self::default();
-        candidates.add_lent_and_above(trial, quest, field);
+        candidates.add_lent_and_above(trial, preemptor, field);
         for (standing, quotas) in &field.quotas {
             for quota in quotas {
                 for (_, no) in trial.state.running[quota.at()].iter().filter(|(_, no)| !trial.is_gone(*no)) {
-                    candidates.add_in_quota(trial, quest, field, *standing, *no);
+                    candidates.add_in_quota(trial, preemptor, field, *standing, *no);
                 }
             }
         }
@@ -60,8 +60,8 @@ impl<'a> Candidates<'a> {
     }
 
     /// Adds whom every rule allows to take.
-    fn add_lent_and_above(&mut self, trial: &'a Trial<'_>, quest: &Quest<'_>, field: &Field<'a>) {
-        let domain = trial.state.domains.of_group(quest.placed.home);
+    fn add_lent_and_above(&mut self, trial: &'a Trial<'_>, preemptor: &Preemptor<'_>, field: &Field<'a>) {
+        let domain = trial.state.domains.of_group(preemptor.placed.home);
         for no in trial.state.idle_jobs(domain).filter(|no| !trial.is_gone(*no)) {
             self.add(trial, no, Charge::Idle, Standing::Lent);
         }
@@ -86,7 +86,7 @@ impl<'a> Candidates<'a> {
     pub(super) fn add_in_quota(
         &mut self,
         trial: &'a Trial<'_>,
-        quest: &Quest<'_>,
+        preemptor: &Preemptor<'_>,
         field: &Field<'_>,
         standing: Standing,
         no: JobNo,
@@ -97,8 +97,8 @@ impl<'a> Candidates<'a> {
             return;
         }
         let (priority, module) = (job.spec.priority, job.spec.module);
-        if !quest.may_take(priority, module) {
-            let safe = if quest.rule.names(module) {
+        if !preemptor.may_take(priority, module) {
+            let safe = if preemptor.rule.names(module) {
                 &mut self.considered.by_priority
             } else {
                 &mut self.considered.by_module

@@ -9,7 +9,7 @@ use crate::schedule::trial::Trial;
 use crate::schedule::victims::candidate::Candidates;
 use crate::schedule::victims::cost::Standing;
 use crate::schedule::victims::cover;
-use crate::schedule::victims::quest::Quest;
+use crate::schedule::victims::preemptor::Preemptor;
 use crate::schedule::victims::rule::Rule;
 use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
@@ -27,12 +27,12 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The field of a quest.
+    /// The field of a preemptor.
     #[must_use]
-    pub fn of(trial: &'a Trial<'_>, quest: &Quest<'_>) -> Self {
-        let mut field = Self { above: Candidates::default(), quotas: named(trial, quest) };
-        let domain = trial.state.domains.of_group(quest.placed.home);
-        for no in draining(trial, domain).filter(|no| *no != quest.job.quota) {
+    pub fn of(trial: &'a Trial<'_>, preemptor: &Preemptor<'_>) -> Self {
+        let mut field = Self { above: Candidates::default(), quotas: named(trial, preemptor) };
+        let domain = trial.state.domains.of_group(preemptor.placed.home);
+        for no in draining(trial, domain).filter(|no| *no != preemptor.job.quota) {
             field.add_above(trial, no);
         }
         field
@@ -73,15 +73,15 @@ impl<'a> Field<'a> {
 }
 
 /// Whose jobs a rule names.
-fn named(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<(Standing, Vec<QuotaNo>)> {
+fn named(trial: &Trial<'_>, preemptor: &Preemptor<'_>) -> Vec<(Standing, Vec<QuotaNo>)> {
     let state = trial.state;
-    let quota = quest.policy_quota;
+    let quota = preemptor.policy_quota;
     let siblings = || -> Vec<QuotaNo> {
         let parent = state.quotas[quota.at()].parent;
         let level = parent.into_iter().flat_map(|parent| state.children(parent));
         level.map(|(no, _)| no).filter(|no| *no != quota).collect()
     };
-    match quest.rule {
+    match preemptor.rule {
         Rule::Reclaim => Vec::new(),
         Rule::ChildLevel(_) => vec![(Standing::InQuota, state.subtree(quota).into_iter().skip(1).collect())],
         Rule::SelfLevel(policy) => match policy.scope {

@@ -19,7 +19,7 @@ pub mod cover;
 mod eligible;
 pub mod field;
 pub mod need;
-pub mod quest;
+pub mod preemptor;
 pub mod right;
 pub mod rule;
 pub mod search;
@@ -36,7 +36,7 @@ use crate::job::phase::Source;
 use crate::ledger;
 use crate::ledger::QuotaUse;
 use crate::quota::policy::Scope;
-use crate::schedule::decision::Offer;
+use crate::schedule::decision::Assignment;
 use crate::schedule::decision::Victim;
 use crate::schedule::source::find_room;
 use crate::schedule::trial::Trial;
@@ -47,12 +47,12 @@ use crate::schedule::victims::candidate::items;
 use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
-use crate::schedule::victims::quest::Quest;
+use crate::schedule::victims::preemptor::Preemptor;
 use crate::schedule::victims::rule::Rule;
 use crate::schedule::victims::search::NotFound;
 use crate::schedule::victims::shortlist::shortlist;
 use crate::schedule::victims::tally::Tally;
-use crate::state::roster::Claim;
+use crate::state::preemption_order::Claim;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
@@ -62,37 +62,37 @@ use crate::unit::sort;
 /// Victims, and where the job's pods run once they have gone.
 pub type Found = (Vec<Victim>, Box<[PodAt]>);
 
-/// The cheapest offer under a rule.
-pub fn find(trial: &Trial<'_>, quest: &Quest<'_>, cause: Cause) -> Result<Offer, Blocker> {
-    let domain = trial.state.domains.of_group(quest.placed.home);
-    let need = Need::of(trial, quest);
+/// The cheapest assignment under a rule.
+pub fn find(trial: &Trial<'_>, preemptor: &Preemptor<'_>, cause: Cause) -> Result<Assignment, Blocker> {
+    let domain = trial.state.domains.of_group(preemptor.placed.home);
+    let need = Need::of(trial, preemptor);
     if need.is_met_by_nothing(trial) {
-        let pods = find_room(trial, domain, &quest.job.shape)?;
-        return Ok(offer(quest, pods, Vec::new(), Vec::new(), cause));
+        let pods = find_room(trial, domain, &preemptor.job.shape)?;
+        return Ok(assign(preemptor, pods, Vec::new(), Vec::new(), cause));
     }
-    let promoted = promotable(trial, quest);
+    let promoted = promotable(trial, preemptor);
     let mut promoted_trial = trial.fork();
     for no in &promoted {
         promoted_trial.promote(*no);
     }
     let trial = &promoted_trial;
-    let need = if promoted.is_empty() { need } else { Need::of(trial, quest) };
+    let need = if promoted.is_empty() { need } else { Need::of(trial, preemptor) };
     if need.is_met_by_nothing(trial) {
-        let pods = find_room(trial, domain, &quest.job.shape)?;
-        return Ok(offer(quest, pods, promoted, Vec::new(), cause));
+        let pods = find_room(trial, domain, &preemptor.job.shape)?;
+        return Ok(assign(preemptor, pods, promoted, Vec::new(), cause));
     }
     // Those who run on idle amounts are often enough.
-    let field = LazyCell::new(|| Field::of(trial, quest));
-    let found = match shortlist(trial, quest, &field, &need) {
+    let field = LazyCell::new(|| Field::of(trial, preemptor));
+    let found = match shortlist(trial, preemptor, &field, &need) {
         Ok(list) => cheapest(trial, &need, &list).ok(),
         // Where room is a matter of counting, all of them together are not enough for sure.
         Err(freed) if need.is_counted() && !need.is_held_against_books() => {
-            return Err(why_nobody(trial, quest, &field, &need, *freed));
+            return Err(why_nobody(trial, preemptor, &field, &need, *freed));
         }
         Err(_) => None,
     };
-    let (victims, pods) = found.map_or_else(|| among_all(trial, quest, &field, &need), Ok)?;
-    Ok(offer(quest, pods, promoted, victims, cause))
+    let (victims, pods) = found.map_or_else(|| among_all(trial, preemptor, &field, &need), Ok)?;
+    Ok(assign(preemptor, pods, promoted, victims, cause))
 }
 
 /// The cheapest victims for a job among these, the least valuable first.
@@ -110,11 +110,11 @@ pub fn cheapest(trial: &Trial<'_>, need: &Need, list: &[Candidate<'_>]) -> Resul
 }
 
 /// The cheapest victims when everybody has to be looked at.
-fn among_all(trial: &Trial<'_>, quest: &Quest<'_>, field: &Field<'_>, need: &Need) -> Result<Found, Blocker> {
-    let candidates = Candidates::of(trial, quest, field, need);
+fn among_all(trial: &Trial<'_>, preemptor: &Preemptor<'_>, field: &Field<'_>, need: &Need) -> Result<Found, Blocker> {
+    let candidates = Candidates::of(trial, preemptor, field, need);
     cheapest(trial, need, &candidates.list).map_err(|not_found| {
         let freed = Freed::all(trial, need, &candidates.list);
-        refine(trial, &candidates, blocker(trial, quest, &candidates, &freed, not_found), freed)
+        refine(trial, &candidates, blocker(trial, preemptor, &candidates, &freed, not_found), freed)
     })
 }
 
@@ -122,31 +122,31 @@ fn among_all(trial: &Trial<'_>, quest: &Quest<'_>, field: &Field<'_>, need: &Nee
 /// only as many as matter have been counted.
 fn why_nobody<'t>(
     trial: &'t Trial<'_>,
-    quest: &Quest<'_>,
+    preemptor: &Preemptor<'_>,
     field: &Field<'_>,
     need: &'t Need,
     freed: Freed<'t>,
 ) -> Blocker {
-    let candidates = Candidates::all(trial, quest, field);
+    let candidates = Candidates::all(trial, preemptor, field);
     let freed = if need.is_on_nodes() { freed } else { Freed::all(trial, need, &candidates.list) };
-    refine(trial, &candidates, blocker(trial, quest, &candidates, &freed, NotFound::TooFew), freed)
+    refine(trial, &candidates, blocker(trial, preemptor, &candidates, &freed, NotFound::TooFew), freed)
 }
 
 /// Why even everybody is not enough, of whom all is freed.
 fn blocker(
     trial: &Trial<'_>,
-    quest: &Quest<'_>,
+    preemptor: &Preemptor<'_>,
     candidates: &Candidates<'_>,
     freed: &Freed<'_>,
     not_found: NotFound,
 ) -> Blocker {
-    let quota = trial.state.quotas[quest.policy_quota.at()].id.clone();
+    let quota = trial.state.quotas[preemptor.policy_quota.at()].id.clone();
     let considered = candidates.considered;
     if let NotFound::NotInTime { steps } = not_found {
         return Blocker::NotSolved { quota, steps };
     }
     if candidates.list.is_empty() {
-        if quest.placed.source != Source::Reclaim {
+        if preemptor.placed.source != Source::Reclaim {
             return Blocker::NoVictim { quota, considered };
         }
         // Idle jobs that are entitled to their quota stand in the way all the same.
@@ -163,16 +163,22 @@ fn blocker(
     }
 }
 
-fn offer(quest: &Quest<'_>, pods: Box<[PodAt]>, promoted: Vec<JobNo>, victims: Vec<Victim>, cause: Cause) -> Offer {
+fn assign(
+    preemptor: &Preemptor<'_>,
+    pods: Box<[PodAt]>,
+    promoted: Vec<JobNo>,
+    victims: Vec<Victim>,
+    cause: Cause,
+) -> Assignment {
     let cause = (!victims.is_empty()).then(|| Box::new(cause));
-    Offer { placed: Placed { pods, ..quest.placed.clone() }, promoted, victims, cause }
+    Assignment { placed: Placed { pods, ..preemptor.placed.clone() }, promoted, victims, cause }
 }
 
 /// *Acceptable* jobs that run on idle amounts while their own quota has room: they are entitled to it, so they go in
 /// quota before anybody is evicted. The most important first, then the earliest start.
-fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
+fn promotable(trial: &Trial<'_>, preemptor: &Preemptor<'_>) -> Vec<JobNo> {
     let state = trial.state;
-    let domain = state.domains.of_group(quest.placed.home);
+    let domain = state.domains.of_group(preemptor.placed.home);
     let has_room = |quotas: &Draft<'_, QuotaUse>, quota, asked: &Amount| {
         ledger::fits_in_quota(&state.quotas, quotas, quota, asked, ledger::Reach::Own).is_ok()
     };
@@ -180,7 +186,7 @@ fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
     let may_fit = state.entitled.iter().filter(|((quota, amount), _)| {
         state.domains.of_quota(*quota) == domain
             && has_room(&trial.quotas, *quota, amount)
-            && !is_on_level(trial, quest, *quota)
+            && !is_on_level(trial, preemptor, *quota)
     });
     let mut waiting: Vec<&Claim> = may_fit
         .flat_map(|(_, claims)| claims)
@@ -191,7 +197,13 @@ fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
     }
     sort::by_key(&mut waiting, |waiting| *waiting);
     let mut after = trial.fork();
-    after.book(quest.job.quota, domain, quest.placed.charge, quest.job.shape.gang_amount(), ledger::Sign::Add);
+    after.book(
+        preemptor.job.quota,
+        domain,
+        preemptor.placed.charge,
+        preemptor.job.shape.gang_amount(),
+        ledger::Sign::Add,
+    );
     let mut promoted = Vec::new();
     for (_, _, _, no) in waiting {
         let spec = &state.jobs[*no].spec;
@@ -204,9 +216,9 @@ fn promotable(trial: &Trial<'_>, quest: &Quest<'_>) -> Vec<JobNo> {
 }
 
 /// Whether a job of this quota, once in quota, would use what the level leaves idle and the preemptor counts on.
-fn is_on_level(trial: &Trial<'_>, quest: &Quest<'_>, quota: QuotaNo) -> bool {
+fn is_on_level(trial: &Trial<'_>, preemptor: &Preemptor<'_>, quota: QuotaNo) -> bool {
     let tree = &trial.state.quotas;
-    match (quest.rule, tree[quest.policy_quota.at()].parent) {
+    match (preemptor.rule, tree[preemptor.policy_quota.at()].parent) {
         (Rule::SelfLevel(policy), Some(parent)) => {
             policy.scope != Scope::Own && quota != parent && ledger::is_within(tree, quota, parent)
         }

@@ -19,7 +19,7 @@ use crate::schedule::source::closed;
 use crate::schedule::source::place_on;
 use crate::schedule::trial::Trial;
 use crate::schedule::victims::candidate::Candidate;
-use crate::schedule::victims::quest::Quest;
+use crate::schedule::victims::preemptor::Preemptor;
 use crate::schedule::victims::right::Right;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
@@ -52,17 +52,17 @@ pub struct Need {
 impl Need {
     /// The need of a job.
     #[must_use]
-    pub fn of(trial: &Trial<'_>, quest: &Quest<'_>) -> Self {
-        let domain = trial.state.domains.of_group(quest.placed.home);
-        let claim = Claim::of(quest.job, quest.right);
+    pub fn of(trial: &Trial<'_>, preemptor: &Preemptor<'_>) -> Self {
+        let domain = trial.state.domains.of_group(preemptor.placed.home);
+        let claim = Claim::of(preemptor.job, preemptor.right);
         let asked = claim.asked;
         let is_on_nodes = !trial.state.domains.list[domain.at()].is_pool;
         let pool = if is_on_nodes { Amount::ZERO } else { asked.minus(trial.pools.get(domain.at())).positive() };
-        let loans = trial.loan_excess(quest.job.quota, domain, &asked);
+        let loans = trial.loan_excess(preemptor.job.quota, domain, &asked);
         let floor = masked_to(&pool, &asked).greater(&loans);
-        let quota = quest.right.shortage(trial.state, &trial.quotas, quest.job.quota, &asked);
+        let quota = preemptor.right.shortage(trial.state, &trial.quotas, preemptor.job.quota, &asked);
         let is_held_against_books = trial.lends_in(domain) || !trial.state.over.is_empty();
-        let shape = is_on_nodes.then(|| Arc::clone(&quest.job.shape));
+        let shape = is_on_nodes.then(|| Arc::clone(&preemptor.job.shape));
         let role = shape.as_ref().and_then(|shape| shape.only_role());
         let pods_short = OnceCell::new();
         Self { quota, floor, domain, claim, is_held_against_books, shape, role, pods_short }

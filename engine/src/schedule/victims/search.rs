@@ -306,13 +306,13 @@ impl Bound {
 }
 
 /// Members of a class that free the same, the cheapest first.
-type Kind = Vec<usize>;
+type Equals = Vec<usize>;
 
 /// The search within one class.
 struct Choice<'s, 'a> {
     items: &'s [Item<'a>],
     books: &'s mut dyn Books,
-    kinds: Vec<Kind>,
+    kinds: Vec<Equals>,
     chosen: Vec<usize>,
     steps: u32,
     best: (Cost, Vec<usize>),
@@ -324,7 +324,7 @@ impl<'s, 'a> Choice<'s, 'a> {
         let mut by_freed = open.to_vec();
         sort::by(&mut by_freed, |&a, &b| books.by_freed(a, b).then(a.cmp(&b)));
         let kinds = by_freed.chunk_by(|&a, &b| books.by_freed(a, b).is_eq());
-        let mut kinds: Vec<Kind> = kinds.map(<[usize]>::to_vec).collect();
+        let mut kinds: Vec<Equals> = kinds.map(<[usize]>::to_vec).collect();
         sort::by_key(&mut kinds, |kind| kind[0]);
         let best = (cost(items, current), current.to_vec());
         let mut choice = Self { items, books, kinds, chosen: Vec::new(), steps: 0, best };

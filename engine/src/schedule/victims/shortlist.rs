@@ -21,10 +21,10 @@ use crate::schedule::victims::cost::Standing;
 use crate::schedule::victims::field::Field;
 use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
-use crate::schedule::victims::quest::Quest;
+use crate::schedule::victims::preemptor::Preemptor;
 use crate::schedule::victims::search::EXACT_ON_NODES_MAX;
-use crate::state::roster::Roster;
-use crate::state::roster::Turn;
+use crate::state::preemption_order::PreemptionOrder;
+use crate::state::preemption_order::Turn;
 use crate::unit::amount::Amount;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
@@ -38,7 +38,7 @@ use crate::unit::time::Millis;
 /// far as it matters.
 pub fn shortlist<'a, 'n>(
     trial: &'a Trial<'_>,
-    quest: &Quest<'_>,
+    preemptor: &Preemptor<'_>,
     field: &impl Deref<Target = Field<'a>>,
     need: &'n Need,
 ) -> Result<Vec<Candidate<'a>>, Box<Freed<'n>>>
@@ -46,16 +46,16 @@ where
     'a: 'n,
 {
     let mut shortlist = Shortlist { trial, need, freed: Freed::nothing(trial, need), found: Candidates::default() };
-    let roster = &trial.state.on_idle[trial.state.domains.of_group(quest.placed.home).at()];
-    let is_any_idle = roster.jobs().next().is_some();
+    let order = &trial.state.on_idle[trial.state.domains.of_group(preemptor.placed.home).at()];
+    let is_any_idle = order.jobs().next().is_some();
     let priorities = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST);
     for priority in priorities.iter().filter(|_| is_any_idle) {
-        shortlist.add_idle(roster, priority);
+        shortlist.add_idle(order, priority);
         if shortlist.freed.is_enough() {
             return Ok(shortlist.found.sorted().list);
         }
     }
-    shortlist.go_on(quest, field)
+    shortlist.go_on(preemptor, field)
 }
 
 /// Jobs that free the same, the cheapest first, and how long they are protected after their start.
@@ -85,14 +85,14 @@ impl<'a> Equals<'a> {
 }
 
 /// Candidates in the order of their cost.
-enum Line<'a, E> {
+enum ByCost<'a, E> {
     /// Each of which frees something of its own.
     Gangs(std::vec::IntoIter<Candidate<'a>>),
     /// That free the same.
     Equals(E),
 }
 
-impl<'a, E: Iterator<Item = Candidate<'a>>> Iterator for Line<'a, E> {
+impl<'a, E: Iterator<Item = Candidate<'a>>> Iterator for ByCost<'a, E> {
     type Item = Candidate<'a>;
     fn next(&mut self) -> Option<Candidate<'a>> {
         match self {
@@ -111,7 +111,7 @@ struct Shortlist<'a, 'n> {
 
 impl<'a, 'n> Shortlist<'a, 'n> {
     /// Those in quota, since all on idle amounts are not enough.
-    fn go_on(mut self, quest: &Quest<'_>, field: &Field<'a>) -> Result<Vec<Candidate<'a>>, Box<Freed<'n>>> {
+    fn go_on(mut self, preemptor: &Preemptor<'_>, field: &Field<'a>) -> Result<Vec<Candidate<'a>>, Box<Freed<'n>>> {
         if !field.above.list.is_empty() {
             self.add_above(field);
             if self.freed.is_enough() {
@@ -119,8 +119,8 @@ impl<'a, 'n> Shortlist<'a, 'n> {
             }
         }
         for (standing, quotas) in &field.quotas {
-            for priority in quest.rule.priorities().iter() {
-                self.add_in_quota(quest, field, (*standing, quotas), priority);
+            for priority in preemptor.rule.priorities().iter() {
+                self.add_in_quota(preemptor, field, (*standing, quotas), priority);
                 if self.freed.is_enough() {
                     return Ok(self.found.sorted().list);
                 }
@@ -130,13 +130,13 @@ impl<'a, 'n> Shortlist<'a, 'n> {
     }
 
     /// Jobs of a priority on idle amounts.
-    fn add_idle(&mut self, roster: &'a Roster, priority: Priority) {
+    fn add_idle(&mut self, order: &'a PreemptionOrder, priority: Priority) {
         let trial = self.trial;
         let before = self.found.list.len();
-        for no in roster.others(priority).filter(|no| !trial.is_gone(*no)) {
+        for no in order.others(priority).filter(|no| !trial.is_gone(*no)) {
             self.found.add(trial, no, Charge::Idle, Standing::Lent);
         }
-        let equals = roster.equals(priority);
+        let equals = order.equals(priority);
         let equals =
             equals.map(|(_, amount, turns)| Equals { amount, turns, standing: Standing::Lent, protection: None });
         self.add(before, Charge::Idle, None, equals);
@@ -153,7 +153,7 @@ impl<'a, 'n> Shortlist<'a, 'n> {
     /// In-quota jobs of a priority whom the rule allows to take.
     fn add_in_quota(
         &mut self,
-        quest: &Quest<'_>,
+        preemptor: &Preemptor<'_>,
         field: &Field<'a>,
         (standing, scope): (Standing, &[QuotaNo]),
         priority: Priority,
@@ -167,12 +167,12 @@ impl<'a, 'n> Shortlist<'a, 'n> {
             spec.priority == priority && scope.contains(&spec.quota)
         });
         for no in others.chain(promoted).filter(|no| !trial.is_gone(*no)) {
-            self.found.add_in_quota(trial, quest, field, standing, no);
+            self.found.add_in_quota(trial, preemptor, field, standing, no);
         }
         let equals = scope.iter().flat_map(|quota| {
             let protection = Some(state.quotas[quota.at()].settings.min_runtime);
             let equals = state.in_quota[quota.at()].equals(priority);
-            let allowed = equals.filter(|(module, ..)| quest.may_take(priority, *module));
+            let allowed = equals.filter(|(module, ..)| preemptor.may_take(priority, *module));
             allowed.map(move |(_, amount, turns)| Equals { amount, turns, standing, protection })
         });
         self.add(before, Charge::InQuota, Some(field), equals);
@@ -216,8 +216,8 @@ impl<'a, 'n> Shortlist<'a, 'n> {
     {
         sort::by(&mut gangs, |a, b| a.worth.cmp(&b.worth));
         let trial = self.trial;
-        let gangs = (!gangs.is_empty()).then(|| Line::Gangs(gangs.into_iter()));
-        let equals = equals.map(|equals| Line::Equals(equals.free(trial, field)));
+        let gangs = (!gangs.is_empty()).then(|| ByCost::Gangs(gangs.into_iter()));
+        let equals = equals.map(|equals| ByCost::Equals(equals.free(trial, field)));
         let mut lines: Vec<_> = gangs.into_iter().chain(equals).collect();
         if lines.is_empty() {
             return;

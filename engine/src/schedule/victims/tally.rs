@@ -1,4 +1,4 @@
-//! What is freed by those of a list that are taken: the books of a job in search of victims.
+//! What is freed by those of a list that are taken: the books of A job in search of victims.
 
 use std::cmp::Ordering;
 

@@ -22,7 +22,7 @@ pub(super) struct Pieces<T> {
 
 /// Where a value stands, or would stand.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct PiecePlace {
     piece: usize,
     at: usize,
 }
@@ -67,45 +67,45 @@ impl<T> Pieces<T> {
     }
 
     /// The place of the value that is equal, or where it would stand; `compare` says how a value compares with it.
-    pub(super) fn find(&self, mut compare: impl FnMut(&T) -> Ordering) -> Result<Place, Place> {
+    pub(super) fn find(&self, mut compare: impl FnMut(&T) -> Ordering) -> Result<PiecePlace, PiecePlace> {
         let piece = if self.more.is_empty() {
             0
         } else {
             self.more.partition_point(|piece| piece.first().is_some_and(|first| compare(first).is_le()))
         };
         let found = self.piece(piece).binary_search_by(compare);
-        found.map(|at| Place { piece, at }).map_err(|at| Place { piece, at })
+        found.map(|at| PiecePlace { piece, at }).map_err(|at| PiecePlace { piece, at })
     }
 
-    pub(super) fn get(&self, Place { piece, at }: Place) -> Option<&T> {
+    pub(super) fn get(&self, PiecePlace { piece, at }: PiecePlace) -> Option<&T> {
         self.piece(piece).get(at)
     }
 
     /// The value before a place.
-    pub(super) fn before(&self, Place { piece, at }: Place) -> Option<&T> {
+    pub(super) fn before(&self, PiecePlace { piece, at }: PiecePlace) -> Option<&T> {
         match at.checked_sub(1) {
             Some(at) => self.piece(piece).get(at),
             None => self.piece(piece.checked_sub(1)?).last(),
         }
     }
 
-    pub(super) fn get_mut(&mut self, Place { piece, at }: Place) -> Option<&mut T> {
+    pub(super) fn get_mut(&mut self, PiecePlace { piece, at }: PiecePlace) -> Option<&mut T> {
         self.piece_mut(piece).get_mut(at)
     }
 
     /// The value that stands there.
-    pub(super) fn at(&mut self, Place { piece, at }: Place) -> &mut T {
+    pub(super) fn at(&mut self, PiecePlace { piece, at }: PiecePlace) -> &mut T {
         &mut self.piece_mut(piece)[at]
     }
 
     /// Puts a value where it would stand; where it stands now.
     #[inline(never)]
-    pub(super) fn insert(&mut self, Place { piece, at }: Place, value: T) -> Place {
+    pub(super) fn insert(&mut self, PiecePlace { piece, at }: PiecePlace, value: T) -> PiecePlace {
         self.len += 1;
         let list = self.piece_mut(piece);
         if list.len() < FULL {
             list.insert(at, value);
-            return Place { piece, at };
+            return PiecePlace { piece, at };
         }
         // What grows at one of its ends leaves full pieces behind.
         let half = match at {
@@ -122,12 +122,12 @@ impl<T> Pieces<T> {
             list.insert(at, value);
         }
         self.more.insert(piece, rest);
-        Place { piece: piece + usize::from(is_in_rest), at }
+        PiecePlace { piece: piece + usize::from(is_in_rest), at }
     }
 
     /// Takes a value out that stands there.
     #[inline(never)]
-    pub(super) fn remove(&mut self, Place { piece, at }: Place) -> T {
+    pub(super) fn remove(&mut self, PiecePlace { piece, at }: PiecePlace) -> T {
         self.len -= 1;
         let list = self.piece_mut(piece);
         let value = list.remove(at);
@@ -160,7 +160,7 @@ impl<T> Pieces<T> {
     }
 
     /// The values from this place on.
-    pub(super) fn range_from(&self, Place { piece, at }: Place) -> Iter<'_, T> {
+    pub(super) fn range_from(&self, PiecePlace { piece, at }: PiecePlace) -> Iter<'_, T> {
         let front = self.piece(piece).get(at..).unwrap_or(&[]);
         Iter { front: front.iter(), middle: self.more.get(piece..).unwrap_or(&[]).iter(), back: [].iter() }
     }

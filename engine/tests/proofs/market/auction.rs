@@ -21,9 +21,9 @@ use engine::unit::time::Timestamp;
 
 use crate::history::are_few;
 use crate::history::seeds;
+use crate::market::books::BidStage;
 use crate::market::books::Bidder;
 use crate::market::books::Books;
-use crate::market::books::Place;
 use crate::market::play::Fault;
 use crate::market::play::Round;
 use crate::market::play::each_round;
@@ -141,9 +141,9 @@ fn line(books: &Books, no: OfferNo, now: Timestamp) -> Option<Vec<(JobNo, &Bidde
     let offer = &books.offers[no.at()];
     let is_auction = offer.terms.price_source == PriceSource::Auction;
     let is_exposed = |bidder: &Bidder| match &bidder.place {
-        Place::Running(grant) => now >= grant.protected_until,
-        Place::Waiting => bidder.releases > 0,
-        Place::Leaving(_) | Place::Gone => false,
+        BidStage::Running(grant) => now >= grant.protected_until,
+        BidStage::Waiting => bidder.releases > 0,
+        BidStage::Leaving(_) | BidStage::Gone => false,
     };
     let is_out = |bidder: &Bidder| {
         offer.resource_type == ResourceType::Lingjun

@@ -55,11 +55,11 @@ pub(crate) struct Bidder {
     saved: Millis,
     is_last_run: bool,
     pub(crate) releases: u32,
-    pub(crate) place: Place,
+    pub(crate) place: BidStage,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum BidStage {
     Waiting,
     Running(Grant),
     Leaving(Grant),
@@ -125,17 +125,17 @@ impl Offer {
 impl Bidder {
     pub(crate) fn grant(&self) -> Option<Grant> {
         match self.place {
-            Place::Running(grant) | Place::Leaving(grant) => Some(grant),
-            Place::Waiting | Place::Gone => None,
+            BidStage::Running(grant) | BidStage::Leaving(grant) => Some(grant),
+            BidStage::Waiting | BidStage::Gone => None,
         }
     }
 
     pub(crate) fn is_running(&self) -> bool {
-        matches!(self.place, Place::Running(_))
+        matches!(self.place, BidStage::Running(_))
     }
 
     pub(crate) fn is_waiting(&self) -> bool {
-        self.place == Place::Waiting
+        self.place == BidStage::Waiting
     }
 
     pub(crate) fn is_protected(&self, now: Timestamp) -> bool {
@@ -224,18 +224,18 @@ impl Books {
         match (event, bidder.place.clone()) {
             (Event::Started { at, .. }, _) => {
                 let grant = Grant { since: *at, protected_until: *at + protection, checkpointed: None, stops: None };
-                bidder.place = Place::Running(grant);
+                bidder.place = BidStage::Running(grant);
             }
-            (Event::Evicted { then, saved_ms, until, .. }, Place::Running(grant)) => {
-                bidder.place = Place::Leaving(Grant { stops: Some(*until), ..grant });
+            (Event::Evicted { then, saved_ms, until, .. }, BidStage::Running(grant)) => {
+                bidder.place = BidStage::Leaving(Grant { stops: Some(*until), ..grant });
                 (bidder.releases, bidder.saved) = (bidder.releases + 1, *saved_ms);
                 bidder.is_last_run = *then != AfterStop::Requeue;
             }
-            (Event::Checkpointed { at, .. }, Place::Running(grant)) => {
-                bidder.place = Place::Running(Grant { checkpointed: Some(*at), ..grant });
+            (Event::Checkpointed { at, .. }, BidStage::Running(grant)) => {
+                bidder.place = BidStage::Running(Grant { checkpointed: Some(*at), ..grant });
             }
-            (Event::Stopped { .. }, _) if !bidder.is_last_run => bidder.place = Place::Waiting,
-            (Event::Stopped { .. } | Event::Ended { .. }, _) => bidder.place = Place::Gone,
+            (Event::Stopped { .. }, _) if !bidder.is_last_run => bidder.place = BidStage::Waiting,
+            (Event::Stopped { .. } | Event::Ended { .. }, _) => bidder.place = BidStage::Gone,
             _ => {}
         }
     }
@@ -255,6 +255,6 @@ fn bidder(state: &State, spec: &JobSpec, spot: &SpotSpec, submitted: Timestamp) 
         saved: Millis::ZERO,
         is_last_run: false,
         releases: 0,
-        place: Place::Waiting,
+        place: BidStage::Waiting,
     }
 }

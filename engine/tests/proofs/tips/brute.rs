@@ -26,31 +26,31 @@ use engine::unit::time::Period;
 
 use crate::run::by_name;
 use crate::tips::Act;
-use crate::tips::kind::Kind;
+use crate::tips::kind::TipKind;
 
 /// All of them by kind.
-pub(crate) fn acts(state: &State, no: JobNo) -> BTreeMap<Kind, Vec<Act>> {
+pub(crate) fn acts(state: &State, no: JobNo) -> BTreeMap<TipKind, Vec<Act>> {
     let mut acts = BTreeMap::new();
     if state.jobs[no].spec.spot.is_some() {
-        acts.insert(Kind::HigherBid, higher_bids(state, no));
-        acts.insert(Kind::FewerPods, fewer_pods(state, no));
+        acts.insert(TipKind::HigherBid, higher_bids(state, no));
+        acts.insert(TipKind::FewerPods, fewer_pods(state, no));
         return acts;
     }
-    acts.insert(Kind::Priority, (1..=9).map(|priority| set_priority(state, no, priority)).collect());
-    acts.insert(Kind::ChildLevel, child_level(state, no));
-    acts.insert(Kind::SelfLevel, self_level(state, no));
-    acts.insert(Kind::Lending, lending(state));
-    acts.insert(Kind::Amounts, amounts(state, no));
+    acts.insert(TipKind::Priority, (1..=9).map(|priority| set_priority(state, no, priority)).collect());
+    acts.insert(TipKind::ChildLevel, child_level(state, no));
+    acts.insert(TipKind::SelfLevel, self_level(state, no));
+    acts.insert(TipKind::Lending, lending(state));
+    acts.insert(TipKind::Amounts, amounts(state, no));
     if let Some(resizings) = resizings(state, no) {
-        acts.insert(Kind::FewerPods, resizings);
+        acts.insert(TipKind::FewerPods, resizings);
         return acts;
     }
     let idle = SubmitJob { idle: IdlePolicy::Acceptable, ..anew(state, no) };
     if state.jobs[no].spec.idle != IdlePolicy::Acceptable {
-        acts.insert(Kind::Idle, vec![Act::Anew(Box::new(idle))]);
+        acts.insert(TipKind::Idle, vec![Act::Anew(Box::new(idle))]);
     }
-    acts.insert(Kind::FewerPods, fewer_pods(state, no));
-    acts.insert(Kind::FewerGpus, fewer_gpus(state, no));
+    acts.insert(TipKind::FewerPods, fewer_pods(state, no));
+    acts.insert(TipKind::FewerGpus, fewer_gpus(state, no));
     acts
 }
 

@@ -7,7 +7,7 @@ use engine::unit::id::JobNo;
 use crate::tips::Act;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum TipKind {
     Nothing,
     Priority,
     ChildLevel,
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     HigherBid,
 }
 
-impl Kind {
+impl TipKind {
     /// What an act changes.
     pub(crate) fn of(state: &State, no: JobNo, act: &Act) -> Self {
         let spec = &state.jobs[no].spec;

@@ -22,7 +22,7 @@ use engine::unit::time::Timestamp;
 
 use crate::history::each_waiting;
 use crate::history::seeds;
-use crate::tips::kind::Kind;
+use crate::tips::kind::TipKind;
 
 /// How many histories are gone through in the gate.
 const TRUTHFUL: u64 = 150;
@@ -133,7 +133,7 @@ fn every_tip_that_is_followed_starts_the_job() {
         each_waiting(seed, seed % 4 == 3, 60, |state, no, now| {
             n_explained += 1;
             for help in explain::tips(state, no, now, 5) {
-                *n_tips.entry(Kind::of(state, no, &act(&help)?)).or_insert(0u64) += 1;
+                *n_tips.entry(TipKind::of(state, no, &act(&help)?)).or_insert(0u64) += 1;
                 check_tip(state, no, &help, now)?;
             }
             let hold = explain::hold(state, no, now).ok_or("no reason")?;
@@ -163,9 +163,9 @@ fn no_single_change_that_works_goes_untold() {
                 return Ok(());
             }
             n_explained += 1;
-            let told: Vec<Kind> = explain::tips(state, no, now, usize::MAX)
+            let told: Vec<TipKind> = explain::tips(state, no, now, usize::MAX)
                 .iter()
-                .map(|help| act(help).map(|act| Kind::of(state, no, &act)))
+                .map(|help| act(help).map(|act| TipKind::of(state, no, &act)))
                 .collect::<Result<_, _>>()?;
             for (kind, acts) in brute::acts(state, no) {
                 let works = |act: &&Act| works(state, no, act, now);

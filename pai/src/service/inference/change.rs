@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::calendar;
 use crate::operation::service::Service;
 use crate::problem::Problem;
+use crate::service::context::Context;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
@@ -22,33 +23,32 @@ use crate::service::inference::kept::command;
 use crate::service::inference::kept::described;
 use crate::service::inference::kept::find;
 use crate::service::run;
-use crate::service::visit::Visit;
 
-pub(super) fn update(visit: &mut Visit, name: &str, config: Document, is_whole: bool) -> Result<(), Problem> {
-    let mut document = find(visit, name)?;
+pub(super) fn update(context: &mut Context, name: &str, config: Document, is_whole: bool) -> Result<(), Problem> {
+    let mut document = find(context, name)?;
     let before = described(&document)?;
     let mut after = if is_whole { Document::new() } else { before.config.clone() };
     merge(&mut after, config);
     document.insert(CONFIG.to_owned(), Value::Object(after));
-    document.insert(UPDATED.to_owned(), Value::from(calendar::written(visit.now)));
+    document.insert(UPDATED.to_owned(), Value::from(calendar::written(context.now)));
     let now = described(&document)?;
     if now.name != name {
         let message = format!("the name is {:?}; a service keeps its name, {name}", now.name);
         return Err(Problem::new(400, "InvalidParameter", message));
     }
-    let (no, job) = visit.job(&run::job(&document))?;
+    let (no, job) = context.job(&run::job(&document))?;
     if !job.is_ended() && !is_same_run(&before, &now) {
-        return replace(visit, name, document);
+        return replace(context, name, document);
     }
     let change = [Change::put(Kind::Service, name, &document)];
-    let commands = in_place(job, visit.state()?.owed(no), &before, &now);
+    let commands = in_place(job, context.state()?.owed(no), &before, &now);
     if commands.is_empty() {
         // Who may stop a service may describe it anew.
         let job = job.spec.id.clone();
-        visit.try_out(Command::CancelJob(CancelJob { job }))?;
-        return visit.keep(&change);
+        context.try_out(Command::CancelJob(CancelJob { job }))?;
+        return context.keep(&change);
     }
-    visit.send_all(commands, &change)
+    context.send_all(commands, &change)
 }
 
 /// Whether what runs can go on under another description.
@@ -72,23 +72,23 @@ fn in_place(job: &Job, instances: u32, before: &Service, now: &Service) -> Vec<C
 }
 
 /// Replaces the run that there is. It is given up only for one that starts at once.
-pub(super) fn replace(visit: &mut Visit, name: &str, mut document: Document) -> Result<(), Problem> {
-    let (_, before) = visit.job(&run::job(&document))?;
+pub(super) fn replace(context: &mut Context, name: &str, mut document: Document) -> Result<(), Problem> {
+    let (_, before) = context.job(&run::job(&document))?;
     let (is_running, id) = (before.is_running(), before.spec.id.clone());
     let stop = (!before.is_ended()).then_some(Command::CancelJob(CancelJob { job: id }));
-    let next = command(visit, &mut document)?;
+    let next = command(context, &mut document)?;
     let commands: Vec<Command> = stop.into_iter().chain([next]).collect();
-    if is_running && !starts_at_once(visit, commands.clone(), &run::job(&document))? {
+    if is_running && !starts_at_once(context, commands.clone(), &run::job(&document))? {
         let message = format!(
             "service {name} would not run again at once, so nothing is changed; stop the service first if it may wait"
         );
         return Err(Problem::new(409, "ServiceStatusNotSupported", message));
     }
-    visit.send_all(commands, &[Change::put(Kind::Service, name, &document)])
+    context.send_all(commands, &[Change::put(Kind::Service, name, &document)])
 }
 
-fn starts_at_once(visit: &mut Visit, commands: Vec<Command>, job: &str) -> Result<bool, Problem> {
-    let receipt = visit.foresee(Command::ApplyPlan(ApplyPlan { commands }))?;
+fn starts_at_once(context: &mut Context, commands: Vec<Command>, job: &str) -> Result<bool, Problem> {
+    let receipt = context.foresee(Command::ApplyPlan(ApplyPlan { commands }))?;
     let submitted = receipt.events.iter().find_map(|event| {
         let Event::JobSubmitted { no, spec, .. } = event else { return None };
         (spec.id.as_str() == job).then_some(*no)

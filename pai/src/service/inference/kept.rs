@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::operation::nodes::AssignNodes;
 use crate::operation::service::Service;
 use crate::problem::Problem;
+use crate::service::context::Context;
+use crate::service::context::not_found;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::run;
 use crate::service::run::Wanted;
-use crate::service::visit::Visit;
-use crate::service::visit::not_found;
 
 /// The field of the document that holds the description.
 pub(super) const CONFIG: &str = "Config";
@@ -20,15 +20,15 @@ pub(super) const UPDATED: &str = "UpdateTime";
 pub(super) const WORKSPACE: &str = "WorkspaceId";
 
 /// A service that the sender may see: its job is one that they may see.
-pub(super) fn find(visit: &Visit, name: &str) -> Result<Document, Problem> {
+pub(super) fn find(context: &Context, name: &str) -> Result<Document, Problem> {
     let unknown = || not_found("Service", "service", name);
-    let document = visit.found(Kind::Service, name)?.ok_or_else(unknown)?;
-    visit.job(&run::job(&document)).map_err(|_| unknown())?;
+    let document = context.found(Kind::Service, name)?.ok_or_else(unknown)?;
+    context.job(&run::job(&document)).map_err(|_| unknown())?;
     Ok(document)
 }
 
 /// The command for another run of what a document describes.
-pub(super) fn command(visit: &Visit, document: &mut Document) -> Result<Command, Problem> {
+pub(super) fn command(context: &Context, document: &mut Document) -> Result<Command, Problem> {
     let service = described(document)?;
     let wanted = Wanted {
         module: Module::Eas,
@@ -41,7 +41,7 @@ pub(super) fn command(visit: &Visit, document: &mut Document) -> Result<Command,
         need: &service.need,
         nodes: &AssignNodes::default(),
     };
-    run::another(visit, &wanted, document)
+    run::another(context, &wanted, document)
 }
 
 /// What a document describes.

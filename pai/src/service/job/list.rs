@@ -23,44 +23,44 @@ use crate::operation::page::Span;
 use crate::operation::quantity;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
+use crate::service::context::contains;
+use crate::service::context::paged;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::held;
 use crate::service::job::said;
 use crate::service::job::view;
 use crate::service::named::quota_name;
-use crate::service::visit::Visit;
-use crate::service::visit::contains;
-use crate::service::visit::paged;
 
 /// How far back a list goes if nothing is asked for.
 const DAYS_SHOWN: Millis = Millis(7 * Millis::DAY.0);
 
-pub(super) fn list(visit: &Visit, asked: &ListJobs) -> Result<Value, Problem> {
-    let (page, total) = paged(found(visit, asked)?, asked.page);
-    let tell = |job: &Job| item(visit, job, &visit.document(Kind::Job, job.spec.id.as_str())?);
+pub(super) fn list(context: &Context, asked: &ListJobs) -> Result<Value, Problem> {
+    let (page, total) = paged(found(context, asked)?, asked.page);
+    let tell = |job: &Job| item(context, job, &context.document(Kind::Job, job.spec.id.as_str())?);
     let jobs = page.into_iter().map(tell).collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({ "Jobs": jobs, "TotalCount": total }))
 }
 
 /// All jobs that are asked for, in their order.
-pub(super) fn found<'v>(visit: &'v Visit, asked: &ListJobs) -> Result<Vec<&'v Job>, Problem> {
-    let state = visit.state()?;
-    let deleted = visit.described(Kind::Deleted)?;
-    let quotas = quotas(visit, asked)?;
+pub(super) fn found<'v>(context: &'v Context, asked: &ListJobs) -> Result<Vec<&'v Job>, Problem> {
+    let state = context.state()?;
+    let deleted = context.described(Kind::Deleted)?;
+    let quotas = quotas(context, asked)?;
     let mut found = Vec::new();
-    for (_, job) in state.jobs.iter().filter(|(_, job)| is_asked_for(visit, asked, quotas.as_deref(), job)) {
+    for (_, job) in state.jobs.iter().filter(|(_, job)| is_asked_for(context, asked, quotas.as_deref(), job)) {
         let id = job.spec.id.as_str();
         let is_deleted = deleted.binary_search_by(|name| name.as_str().cmp(id)).is_ok();
-        if !is_deleted && visit.may_see_job(&job.spec.id)? {
+        if !is_deleted && context.may_see_job(&job.spec.id)? {
             found.push(job);
         }
     }
     if asked.said != Said::default() {
-        found = said::those_that_say(visit, &asked.said, found)?;
+        found = said::those_that_say(context, &asked.said, found)?;
     }
     if !asked.job_types.is_empty() || asked.sort == JobOrder::JobType {
-        let frameworks = Frameworks::of(visit)?;
+        let frameworks = Frameworks::of(context)?;
         let is_wanted = |job: &&Job| asked.job_types.iter().any(|wanted| frameworks.of_job(job) == wanted);
         found.retain(|job| asked.job_types.is_empty() || is_wanted(job));
         order(&mut found, asked, |job| frameworks.of_job(job));
@@ -71,17 +71,17 @@ pub(super) fn found<'v>(visit: &'v Visit, asked: &ListJobs) -> Result<Vec<&'v Jo
 }
 
 /// The quotas that are asked for, if it matters. A quota that is not there has no jobs.
-fn quotas(visit: &Visit, asked: &ListJobs) -> Result<Option<Vec<QuotaNo>>, Problem> {
+fn quotas(context: &Context, asked: &ListJobs) -> Result<Option<Vec<QuotaNo>>, Problem> {
     if asked.quotas.is_empty() && asked.quota_name.is_none() {
         return Ok(None);
     }
-    let named: Vec<QuotaNo> = asked.quotas.iter().filter_map(|id| visit.quota(id).ok()).collect();
+    let named: Vec<QuotaNo> = asked.quotas.iter().filter_map(|id| context.quota(id).ok()).collect();
     let mut found = Vec::new();
-    for (no, quota) in visit.state()?.live_quotas() {
+    for (no, quota) in context.state()?.live_quotas() {
         let is_named = asked.quotas.is_empty() || named.contains(&no);
         let is_called = match &asked.quota_name {
             None => true,
-            Some(name) => quota_name(visit, quota)? == *name,
+            Some(name) => quota_name(context, quota)? == *name,
         };
         if is_named && is_called {
             found.push(no);
@@ -91,13 +91,13 @@ fn quotas(visit: &Visit, asked: &ListJobs) -> Result<Option<Vec<QuotaNo>>, Probl
 }
 
 /// By everything that the engine knows; what only the documents know comes after.
-fn is_asked_for(visit: &Visit, asked: &ListJobs, quotas: Option<&[QuotaNo]>, job: &Job) -> bool {
+fn is_asked_for(context: &Context, asked: &ListJobs, quotas: Option<&[QuotaNo]>, job: &Job) -> bool {
     let spec = &job.spec;
     let is_own = |user: &UserId| spec.user.as_ref() == Some(user);
     let is_by = |name: &String| spec.user.as_ref().is_some_and(|of| of.as_str() == name);
     let named = spec.name.as_deref().unwrap_or(spec.id.as_str());
     // A list by name goes back as far as there is anything.
-    let from = if asked.jobs.is_empty() { visit.now - DAYS_SHOWN } else { Timestamp(i64::MIN) };
+    let from = if asked.jobs.is_empty() { context.now - DAYS_SHOWN } else { Timestamp(i64::MIN) };
     let created = Span { from: asked.created.from.or(Some(from)), ..asked.created };
     spec.module == Module::Dlc
         && asked.workspace.as_ref().is_none_or(|id| spec.workspace.as_ref().is_some_and(|of| of.as_str() == id))
@@ -106,7 +106,7 @@ fn is_asked_for(visit: &Visit, asked: &ListJobs, quotas: Option<&[QuotaNo]>, job
         && quotas.is_none_or(|quotas| quotas.contains(&spec.quota))
         && (asked.statuses.is_empty() || asked.statuses.contains(&view::status(job)))
         && asked.users.iter().all(is_by)
-        && (!asked.own || is_own(&visit.sender.user))
+        && (!asked.own || is_own(&context.sender.user))
         && asked.idle.is_none_or(|(idle, runs)| is_idle(job, idle, runs))
         && asked.chooses_nodes.is_none_or(|wanted| names_nodes(job) == wanted)
         && asked.payment.is_none_or(|payment| payment == paid_with(job))
@@ -132,8 +132,8 @@ pub(crate) fn is_idle(job: &Job, idle: IdlePolicy, runs: Option<bool>) -> bool {
 struct Frameworks(Vec<(String, String)>);
 
 impl Frameworks {
-    fn of(visit: &Visit) -> Result<Self, Problem> {
-        visit.told_of_all(Kind::Job, "JobType").map(Self)
+    fn of(context: &Context) -> Result<Self, Problem> {
+        context.told_of_all(Kind::Job, "JobType").map(Self)
     }
 
     /// The framework of a job; empty if nobody said it.
@@ -163,9 +163,9 @@ fn finished(job: &Job) -> Option<Timestamp> {
     if let Phase::Ended { at, .. } = &job.phase { Some(*at) } else { None }
 }
 
-fn item(visit: &Visit, job: &Job, document: &Document) -> Result<Value, Problem> {
-    let state = visit.state()?;
-    let mut fields = view::told(visit, job, document)?;
+fn item(context: &Context, job: &Job, document: &Document) -> Result<Value, Problem> {
+    let state = context.state()?;
+    let mut fields = view::told(context, job, document)?;
     let all = view::all_pods(job);
     let nodes: Vec<&str> = nodes(state, job);
     let more = json!({

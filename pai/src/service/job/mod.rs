@@ -23,13 +23,13 @@ use crate::calendar;
 use crate::operation::job::JobOperation;
 use crate::operation::page::Span;
 use crate::problem::Problem;
+use crate::service::backend::Printed;
+use crate::service::context::Context;
+use crate::service::context::not_found;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
-use crate::service::house::Printed;
 use crate::service::named::named;
-use crate::service::visit::Visit;
-use crate::service::visit::not_found;
 
 pub(crate) use history::started;
 pub(crate) use history::times;
@@ -37,7 +37,7 @@ pub(crate) use history::times;
 /// How the names of jobs begin.
 const PREFIX: &str = "dlc";
 
-pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value, Problem> {
+pub(super) fn serve(context: &mut Context, operation: JobOperation) -> Result<Value, Problem> {
     if let JobOperation::Get { job, .. }
     | JobOperation::Update { job, .. }
     | JobOperation::Stop { job }
@@ -45,87 +45,87 @@ pub(super) fn serve(visit: &mut Visit, operation: JobOperation) -> Result<Value,
     | JobOperation::Events { job, .. }
     | JobOperation::Logs { job, .. } = &operation
     {
-        check_module(visit, job)?;
+        check_module(context, job)?;
     }
     match operation {
-        JobOperation::Create(job) => Ok(json!({ "JobId": submit::create(visit, &job, PREFIX)? })),
-        JobOperation::Get { job, detail } => view::get(visit, &job, detail),
-        JobOperation::List(list) => list::list(visit, &list),
-        JobOperation::Update { job, priority, changes } => update(visit, &job, priority, changes),
-        JobOperation::Stop { job } => stop(visit, &job),
-        JobOperation::Delete { job } => delete(visit, &job),
-        JobOperation::Events { job, pod, span, count } => events(visit, &job, pod.as_deref(), span, count),
-        JobOperation::Logs { job, pod, life, lines } => logs(visit, &job, &pod, life.as_deref(), lines),
+        JobOperation::Create(job) => Ok(json!({ "JobId": submit::create(context, &job, PREFIX)? })),
+        JobOperation::Get { job, detail } => view::get(context, &job, detail),
+        JobOperation::List(list) => list::list(context, &list),
+        JobOperation::Update { job, priority, changes } => update(context, &job, priority, changes),
+        JobOperation::Stop { job } => stop(context, &job),
+        JobOperation::Delete { job } => delete(context, &job),
+        JobOperation::Events { job, pod, span, count } => events(context, &job, pod.as_deref(), span, count),
+        JobOperation::Logs { job, pod, life, lines } => logs(context, &job, &pod, life.as_deref(), lines),
     }
 }
 
 /// Services and instances are jobs too; their own operations name them.
-fn check_module(visit: &Visit, name: &str) -> Result<(), Problem> {
-    if visit.job(name)?.1.spec.module == Module::Dlc { Ok(()) } else { Err(not_found("Job", "job", name)) }
+fn check_module(context: &Context, name: &str) -> Result<(), Problem> {
+    if context.job(name)?.1.spec.module == Module::Dlc { Ok(()) } else { Err(not_found("Job", "job", name)) }
 }
 
 fn update(
-    visit: &mut Visit,
+    context: &mut Context,
     name: &str,
     priority: Option<Priority>,
     changes: Map<String, Value>,
 ) -> Result<Value, Problem> {
-    let id = visit.job(name)?.1.spec.id.clone();
-    let mut document = visit.document(Kind::Job, name)?;
+    let id = context.job(name)?.1.spec.id.clone();
+    let mut document = context.document(Kind::Job, name)?;
     document.extend(changes);
     // The priority is read from the state.
-    let priority = priority.unwrap_or(visit.job(name)?.1.spec.priority);
+    let priority = priority.unwrap_or(context.job(name)?.1.spec.priority);
     let change = Change::put(Kind::Job, name, &document);
-    visit.send(Command::SetPriority(SetPriority { job: id, priority }), &[change])?;
+    context.send(Command::SetPriority(SetPriority { job: id, priority }), &[change])?;
     Ok(json!({ "JobId": name }))
 }
 
-fn stop(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
-    cancel(visit, name, &[])?;
+fn stop(context: &mut Context, name: &str) -> Result<Value, Problem> {
+    cancel(context, name, &[])?;
     Ok(json!({ "JobId": name }))
 }
 
 /// Cancels a job; one that has ended stays as it is.
-pub(crate) fn cancel(visit: &mut Visit, name: &str, changes: &[Change]) -> Result<(), Problem> {
-    let (_, job) = visit.job(name)?;
+pub(crate) fn cancel(context: &mut Context, name: &str, changes: &[Change]) -> Result<(), Problem> {
+    let (_, job) = context.job(name)?;
     if job.is_ended() {
-        return if changes.is_empty() { Ok(()) } else { visit.keep(changes) };
+        return if changes.is_empty() { Ok(()) } else { context.keep(changes) };
     }
     let id = job.spec.id.clone();
-    visit.send(Command::CancelJob(CancelJob { job: id }), changes).map(drop)
+    context.send(Command::CancelJob(CancelJob { job: id }), changes).map(drop)
 }
 
 /// The engine keeps the story of a job that has ended; a deleted one is only shown no more. Who may stop a job may
 /// delete it.
-fn delete(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
-    let (_, job) = visit.job(name)?;
+fn delete(context: &mut Context, name: &str) -> Result<Value, Problem> {
+    let (_, job) = context.job(name)?;
     if !job.is_ended() {
         let message = format!("job {name} has not ended; stop it first");
         return Err(Problem::new(409, "JobStatusNotSupported", message));
     }
     let id = job.spec.id.clone();
-    visit.try_out(Command::CancelJob(CancelJob { job: id }))?;
-    visit.keep(&[Change::drop(Kind::Job, name), Change::put(Kind::Deleted, name, &Document::new())])?;
+    context.try_out(Command::CancelJob(CancelJob { job: id }))?;
+    context.keep(&[Change::drop(Kind::Job, name), Change::put(Kind::Deleted, name, &Document::new())])?;
     Ok(json!({ "JobId": name }))
 }
 
-fn events(visit: &Visit, name: &str, pod: Option<&str>, span: Span, count: i64) -> Result<Value, Problem> {
-    let (_, job) = visit.job(name)?;
+fn events(context: &Context, name: &str, pod: Option<&str>, span: Span, count: i64) -> Result<Value, Problem> {
+    let (_, job) = context.job(name)?;
     if let Some(pod) = pod
-        && !pods::names(job, &visit.document(Kind::Job, name)?).any(|known| known == pod)
+        && !pods::names(job, &context.document(Kind::Job, name)?).any(|known| known == pod)
     {
         return Err(not_found("Pod", "pod", pod));
     }
-    Ok(json!({ "JobId": name, "PodId": pod, "Events": told(visit, &job.spec.id, span, count)? }))
+    Ok(json!({ "JobId": name, "PodId": pod, "Events": told(context, &job.spec.id, span, count)? }))
 }
 
 /// What has happened to a job, a sentence each, the newest of them if there are too many.
-pub(crate) fn told(visit: &Visit, id: &JobId, span: Span, count: i64) -> Result<Vec<String>, Problem> {
-    let (_, job) = visit.told(id.as_str())?;
+pub(crate) fn told(context: &Context, id: &JobId, span: Span, count: i64) -> Result<Vec<String>, Problem> {
+    let (_, job) = context.told(id.as_str())?;
     let submitted = (job.submitted, "Submitted".to_owned());
     let told = job.story.iter().map(|(at, episode)| (*at, explain::episode(episode)));
     let all = std::iter::once(submitted).chain(told).filter(|(at, _)| span.has(*at));
-    let line = |(at, sentence): (_, String)| Ok(format!("{} {}", calendar::written(at), named(visit, &sentence)?));
+    let line = |(at, sentence): (_, String)| Ok(format!("{} {}", calendar::written(at), named(context, &sentence)?));
     let mut lines: Vec<String> = all.map(line).collect::<Result<_, Problem>>()?;
     let over = lines.len().saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
     lines.drain(..over);
@@ -133,12 +133,12 @@ pub(crate) fn told(visit: &Visit, id: &JobId, span: Span, count: i64) -> Result<
 }
 
 /// The last lines of what a pod prints, of the life that is asked for if one is named.
-fn logs(visit: &Visit, name: &str, pod: &str, life: Option<&str>, lines: i64) -> Result<Value, Problem> {
-    let (_, job) = visit.job(name)?;
-    let document = visit.document(Kind::Job, name)?;
+fn logs(context: &Context, name: &str, pod: &str, life: Option<&str>, lines: i64) -> Result<Value, Problem> {
+    let (_, job) = context.job(name)?;
+    let document = context.document(Kind::Job, name)?;
     let known: Vec<String> = pods::names(job, &document).collect();
     let rank = known.iter().position(|known| known == pod).ok_or_else(|| not_found("Pod", "pod", pod))?;
-    let state = visit.state()?;
+    let state = context.state()?;
     if !state.is_reported(job) {
         let message = "GetPodLogs is not served for this job: it is simulated, so nothing runs that could print";
         return Err(Problem::new(400, "UnsupportedOperation", message));
@@ -149,7 +149,7 @@ fn logs(visit: &Visit, name: &str, pod: &str, life: Option<&str>, lines: i64) ->
     if let Some(life) = life.filter(|life| !is_life(life)) {
         return Err(not_found("Pod", "pod", life));
     }
-    let printed = visit.printed(&job.spec.id)?;
+    let printed = context.printed(&job.spec.id)?;
     let told = match &printed {
         Some(printed) if printed.is_over => ended.saturating_sub(1),
         Some(_) | None => now,

@@ -5,16 +5,16 @@ use serde_json::Value;
 
 use crate::operation::job::Said;
 use crate::problem::Problem;
+use crate::service::context::Context;
+use crate::service::context::contains;
 use crate::service::document::Document;
 use crate::service::document::Kind;
-use crate::service::visit::Visit;
-use crate::service::visit::contains;
 
 /// Those of the jobs whose documents say what is asked for.
-pub(super) fn those_that_say<'j>(visit: &Visit, asked: &Said, jobs: Vec<&'j Job>) -> Result<Vec<&'j Job>, Problem> {
+pub(super) fn those_that_say<'j>(context: &Context, asked: &Said, jobs: Vec<&'j Job>) -> Result<Vec<&'j Job>, Problem> {
     let mut found = Vec::new();
     for job in jobs {
-        if says(&visit.document(Kind::Job, job.spec.id.as_str())?, asked) {
+        if says(&context.document(Kind::Job, job.spec.id.as_str())?, asked) {
             found.push(job);
         }
     }

@@ -18,27 +18,27 @@ use crate::operation::submission::JobRole;
 use crate::operation::submission::PodNeed;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
 use crate::service::document;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::engine_name;
 use crate::service::fallback;
-use crate::service::visit::Visit;
 
 /// The format of scripts.
 const SCRIPT_FORMAT: u32 = 1;
 
 /// The name of the new job, which begins with the prefix.
-pub(super) fn create(visit: &mut Visit, job: &CreateJob, prefix: &str) -> Result<String, Problem> {
-    let name = visit.new_id(prefix);
+pub(super) fn create(context: &mut Context, job: &CreateJob, prefix: &str) -> Result<String, Problem> {
+    let name = context.new_id(prefix);
     let spot = spot(job)?;
     if spot.is_none() && job.quota.is_none() {
         let message = "there are no public resources here; name a quota as ResourceId, or bid with a SpotSpec";
         return Err(Problem::new(400, "UnsupportedResource", message));
     }
-    let state = visit.state()?;
-    let quota = job.quota.as_deref().map(|quota| visit.quota(quota)).transpose()?;
+    let state = context.state()?;
+    let quota = job.quota.as_deref().map(|quota| context.quota(quota)).transpose()?;
     let pod = |role: &JobRole| {
         // With a bid each pod has a whole instance, which is told by no amount.
         let amount = if spot.is_some() { AmountByName::new() } else { amount::of_pod(state, &role.need, quota)? };
@@ -51,8 +51,8 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob, prefix: &str) -> Result
         quota: job.quota.as_deref().map(engine_name::quota).transpose()?,
         pods: job.roles.iter().map(pod).collect::<Result<_, Problem>>()?,
         spot,
-        workspace: fallback::workspace_or_default(visit, job.workspace.as_deref())?,
-        user: Some(visit.sender.user.clone()),
+        workspace: fallback::workspace_or_default(context, job.workspace.as_deref())?,
+        user: Some(context.sender.user.clone()),
         name: Some(job.name.as_str().into()),
         module: Module::Dlc,
         priority: job.priority,
@@ -66,7 +66,7 @@ pub(super) fn create(visit: &mut Visit, job: &CreateJob, prefix: &str) -> Result
     let kept = document::kept_all(&job.document);
     let script = state.cluster.is_reported().then(|| Change::put(Kind::Script, &name, &script(&kept)));
     let changes: Vec<Change> = [Change::put(Kind::Job, &name, &kept)].into_iter().chain(script).collect();
-    visit.send(Command::SubmitJob(submit), &changes)?;
+    context.send(Command::SubmitJob(submit), &changes)?;
     Ok(name)
 }
 

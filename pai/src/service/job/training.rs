@@ -12,6 +12,10 @@ use crate::operation::training::SENT;
 use crate::operation::training::STATUSES;
 use crate::operation::training::TrainingOperation;
 use crate::problem::Problem;
+use crate::service::context::Context;
+use crate::service::context::is_labelled;
+use crate::service::context::not_found;
+use crate::service::context::paged;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::job;
@@ -21,67 +25,63 @@ use crate::service::job::pods;
 use crate::service::job::submit;
 use crate::service::job::view;
 use crate::service::named::named;
-use crate::service::visit::Visit;
-use crate::service::visit::is_labelled;
-use crate::service::visit::not_found;
-use crate::service::visit::paged;
 
 /// How the names of training jobs begin.
 const PREFIX: &str = "train";
 
-pub(crate) fn serve(visit: &mut Visit, operation: TrainingOperation) -> Result<Value, Problem> {
+pub(crate) fn serve(context: &mut Context, operation: TrainingOperation) -> Result<Value, Problem> {
     match operation {
-        TrainingOperation::Create { job, machines } => create(visit, &job, machines),
-        TrainingOperation::Get { job } => get(visit, &job),
+        TrainingOperation::Create { job, machines } => create(context, &job, machines),
+        TrainingOperation::Get { job } => get(context, &job),
         TrainingOperation::List { jobs, labels } => {
             let mut found = Vec::new();
-            for job in list::found(visit, &jobs)? {
-                let document = visit.document(Kind::Job, job.spec.id.as_str())?;
+            for job in list::found(context, &jobs)? {
+                let document = context.document(Kind::Job, job.spec.id.as_str())?;
                 if sent(&document).is_some_and(|sent| is_labelled(sent, "Labels", &labels)) {
                     found.push(job.spec.id.as_str().to_owned());
                 }
             }
             let (page, total) = paged(found, jobs.page);
-            let told = page.iter().map(|name| get(visit, name)).collect::<Result<Vec<Value>, Problem>>()?;
+            let told = page.iter().map(|name| get(context, name)).collect::<Result<Vec<Value>, Problem>>()?;
             Ok(json!({ "TrainingJobs": told, "TotalCount": total }))
         }
         TrainingOperation::Stop { job } => {
-            check(visit, &job)?;
-            job::cancel(visit, &job, &[])?;
+            check(context, &job)?;
+            job::cancel(context, &job, &[])?;
             Ok(json!({ "TrainingJobId": job }))
         }
         TrainingOperation::Delete { job } => {
-            check(visit, &job)?;
-            job::delete(visit, &job)?;
+            check(context, &job)?;
+            job::delete(context, &job)?;
             Ok(json!({ "TrainingJobId": job }))
         }
         TrainingOperation::Events { job: name, span, page } => {
-            check(visit, &name)?;
-            let (_, job) = visit.job(&name)?;
-            let (events, total) = paged(job::told(visit, &job.spec.id, span, i64::MAX)?, page);
+            check(context, &name)?;
+            let (_, job) = context.job(&name)?;
+            let (events, total) = paged(job::told(context, &job.spec.id, span, i64::MAX)?, page);
             Ok(json!({ "Events": events, "TotalCount": total }))
         }
     }
 }
 
-fn create(visit: &mut Visit, job: &CreateJob, machines: Option<ResourceType>) -> Result<Value, Problem> {
+fn create(context: &mut Context, job: &CreateJob, machines: Option<ResourceType>) -> Result<Value, Problem> {
     if let Some(stated) = machines
-        && let Some((of, known)) = machines_of(visit, job)?
+        && let Some((of, known)) = machines_of(context, job)?
         && stated != known
     {
         let word = |kind| if kind == ResourceType::Lingjun { "Lingjun" } else { "General" };
         let message = format!("ResourceType is {:?}; the machines of {of} are {}", word(stated), word(known));
         return Err(Problem::new(400, "InvalidParameter", message));
     }
-    let name = submit::create(visit, job, PREFIX)?;
+    let name = submit::create(context, job, PREFIX)?;
     Ok(json!({ "TrainingJobId": name }))
 }
 
 /// What says of which kind the machines of a job are, and the kind.
-fn machines_of(visit: &Visit, job: &CreateJob) -> Result<Option<(String, ResourceType)>, Problem> {
-    let state = visit.state()?;
+fn machines_of(context: &Context, job: &CreateJob) -> Result<Option<(String, ResourceType)>, Problem> {
+    let state = context.state()?;
     if let Some(quota) = &job.quota {
-        let kind = view::kind_of_quota(state, visit.quota(quota)?);
+        let kind = view::kind_of_quota(state, context.quota(quota)?);
         return Ok(Some((format!("quota {quota}"), kind)));
     }
     Ok(job.roles.iter().find_map(|role| match &role.need {
@@ -101,23 +101,23 @@ fn sent(document: &Document) -> Option<&Document> {
 }
 
 /// Jobs that were submitted otherwise are no training jobs.
-fn check(visit: &Visit, name: &str) -> Result<Document, Problem> {
+fn check(context: &Context, name: &str) -> Result<Document, Problem> {
     let unknown = || not_found("TrainingJob", "training job", name);
-    visit.job(name).map_err(|problem| if problem.status == 404 { unknown() } else { problem })?;
-    let document = visit.document(Kind::Job, name)?;
+    context.job(name).map_err(|problem| if problem.status == 404 { unknown() } else { problem })?;
+    let document = context.document(Kind::Job, name)?;
     if sent(&document).is_some() { Ok(document) } else { Err(unknown()) }
 }
 
-fn get(visit: &Visit, name: &str) -> Result<Value, Problem> {
-    let document = check(visit, name)?;
-    let (no, job) = visit.told(name)?;
-    let state = visit.state()?;
-    let stretches = history::stretches(visit.state()?, &job);
-    let (code, message) = view::reason(visit, no, &job)?;
+fn get(context: &Context, name: &str) -> Result<Value, Problem> {
+    let document = check(context, name)?;
+    let (no, job) = context.told(name)?;
+    let state = context.state()?;
+    let stretches = history::stretches(context.state()?, &job);
+    let (code, message) = view::reason(context, no, &job)?;
     let transition = |stretch: &history::Stretch| {
         let mut told = history::written(std::slice::from_ref(stretch))[0].take();
         told["Status"] = Value::from(status(stretch.status));
-        told["ReasonMessage"] = Value::from(named(visit, &stretch.message)?);
+        told["ReasonMessage"] = Value::from(named(context, &stretch.message)?);
         Ok(told)
     };
     let transitions = stretches.iter().map(transition).collect::<Result<Vec<Value>, Problem>>()?;
@@ -136,7 +136,7 @@ fn get(visit: &Visit, name: &str) -> Result<Value, Problem> {
         "StatusTransitions": transitions,
         "Instances": pods.as_array().into_iter().flatten().map(instance).collect::<Vec<_>>(),
     });
-    let times = history::times(visit.state()?, &job, visit.now);
+    let times = history::times(context.state()?, &job, context.now);
     let shared = ["GmtCreateTime", "GmtModifiedTime", "Duration"];
     fields.extend(times.into_iter().filter(|(name, _)| shared.contains(&name.as_str())));
     fields.extend(engine.as_object().cloned().into_iter().flatten());

@@ -19,6 +19,7 @@ use crate::operation::submission::IDLE_POLICIES;
 use crate::operation::training::SENT;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::held;
@@ -29,20 +30,19 @@ use crate::service::job::history::tag;
 use crate::service::job::pods;
 use crate::service::named::named;
 use crate::service::named::quota_name;
-use crate::service::visit::Visit;
 use crate::service::workspace;
 
-pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Problem> {
-    let (no, job) = visit.told(name)?;
+pub(super) fn get(context: &Context, name: &str, detail: bool) -> Result<Value, Problem> {
+    let (no, job) = context.told(name)?;
     let job = &job;
-    let state = visit.state()?;
-    let document = visit.document(Kind::Job, name)?;
+    let state = context.state()?;
+    let document = context.document(Kind::Job, name)?;
     let mut stretches = history::stretches(state, job);
     for stretch in &mut stretches {
-        stretch.message = named(visit, &stretch.message)?;
+        stretch.message = named(context, &stretch.message)?;
     }
-    let mut fields = told(visit, job, &document)?;
-    let (code, message) = reason(visit, no, job)?;
+    let mut fields = told(context, job, &document)?;
+    let (code, message) = reason(context, no, job)?;
     let (cpus, gpus, memory) = requested(state, job);
     let mut more = json!({
         "ReasonCode": code,
@@ -54,7 +54,7 @@ pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Prob
     });
     if detail {
         more["Pods"] = pods::list(state, job, &document, &stretches);
-        more["RestartRecord"] = history::restarts(&stretches, visit.now);
+        more["RestartRecord"] = history::restarts(&stretches, context.now);
         more["JobReplicaStatuses"] = replicas(job, &document);
     }
     if let Value::Object(more) = more {
@@ -64,17 +64,17 @@ pub(super) fn get(visit: &Visit, name: &str, detail: bool) -> Result<Value, Prob
 }
 
 /// What both an answer on one job and a list say of it.
-pub(super) fn told(visit: &Visit, job: &Job, document: &Document) -> Result<Document, Problem> {
-    let (state, now) = (visit.state()?, visit.now);
+pub(super) fn told(context: &Context, job: &Job, document: &Document) -> Result<Document, Problem> {
+    let (state, now) = (context.state()?, context.now);
     let spec = &job.spec;
     let mut fields = document.clone();
     fields.remove(SENT);
     if !fields.contains_key("JobSpecs") {
         fields.insert("JobSpecs".to_owned(), specs(state, job));
     }
-    let workspace = spec.workspace.as_ref().map(|id| workspace::shown_name(visit, id)).transpose()?;
+    let workspace = spec.workspace.as_ref().map(|id| workspace::shown_name(context, id)).transpose()?;
     let quota = (!job.bids()).then(|| &state.quotas[spec.quota.at()]);
-    let quota_name = quota.map(|quota| quota_name(visit, quota)).transpose()?;
+    let quota_name = quota.map(|quota| quota_name(context, quota)).transpose()?;
     let max = spec.fault_tolerance.map_or(0, |tolerance| tolerance.max_restarts);
     let engine = json!({
         "JobId": spec.id.as_str(),
@@ -155,25 +155,25 @@ pub(crate) fn runs_idle(job: &Job) -> bool {
 }
 
 /// Why a job is as it is, of which the sender is told so much: why it waits, what evicts it, how it ended.
-pub(crate) fn reason(visit: &Visit, no: JobNo, told: &Job) -> Result<(String, String), Problem> {
+pub(crate) fn reason(context: &Context, no: JobNo, told: &Job) -> Result<(String, String), Problem> {
     let (code, sentence) = match &told.phase {
         Phase::Queued { .. } => {
-            let hold = explain::hold(visit.state()?, no, visit.now);
-            return hold.map_or_else(|| Ok(Default::default()), |hold| binding(visit, hold));
+            let hold = explain::hold(context.state()?, no, context.now);
+            return hold.map_or_else(|| Ok(Default::default()), |hold| binding(context, hold));
         }
         Phase::Stopping { .. } => last_eviction(told),
         Phase::Ended { outcome, .. } => history::end(told, outcome),
         Phase::Starting { .. } | Phase::Running { .. } => Default::default(),
     };
-    Ok((code, named(visit, &sentence)?))
+    Ok((code, named(context, &sentence)?))
 }
 
 /// The code and the sentence of what a job waits for first.
-pub(crate) fn binding(visit: &Visit, hold: Hold) -> Result<(String, String), Problem> {
-    let (state, hold) = (visit.state()?, visit.veil()?.hold(hold));
-    let words = |attempt: &Attempt| (tag(&attempt.blocker), explain::blocker(state, &attempt.blocker, visit.now));
+pub(crate) fn binding(context: &Context, hold: Hold) -> Result<(String, String), Problem> {
+    let (state, hold) = (context.state()?, context.visibility()?.hold(hold));
+    let words = |attempt: &Attempt| (tag(&attempt.blocker), explain::blocker(state, &attempt.blocker, context.now));
     let (code, sentence) = hold.binding().map(words).unwrap_or_default();
-    Ok((code, named(visit, &sentence)?))
+    Ok((code, named(context, &sentence)?))
 }
 
 /// What all pods of a job ask for: CPUs, GPUs and GiB of memory.
@@ -190,25 +190,25 @@ pub(crate) fn all_pods(job: &Job) -> Amount {
 
 fn replicas(job: &Job, document: &Document) -> Value {
     /// The pods of a kind, and how many of them there are now.
-    struct Kind {
+    struct PodCount {
         name: String,
         count: i64,
         active: i64,
     }
-    let mut kinds: Vec<Kind> = Vec::new();
+    let mut kinds: Vec<PodCount> = Vec::new();
     let (held, waits) =
         (if job.is_running() && !job.is_unconfirmed() { held::pods(job).count() } else { 0 }, job.is_queued());
     for (at, pod) in pods::names(job, document).enumerate() {
         let name = pod.rsplit('-').nth(1).unwrap_or_default();
         if kinds.last().is_none_or(|last| last.name != name) {
-            kinds.push(Kind { name: name.to_owned(), count: 0, active: 0 });
+            kinds.push(PodCount { name: name.to_owned(), count: 0, active: 0 });
         }
         if let Some(kind) = kinds.last_mut() {
             kind.count += 1;
             kind.active += i64::from(at < held);
         }
     }
-    let one = |Kind { name, count, active }: Kind| {
+    let one = |PodCount { name, count, active }: PodCount| {
         let (queuing, dequeued) = if waits { (count, 0) } else { (0, count) };
         json!({ "Type": name, "Active": active, "Queuing": queuing, "Dequeued": dequeued })
     };

@@ -19,6 +19,7 @@ use crate::operation::quota::NodeCount;
 use crate::operation::quota::SettingsChange;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
 use crate::service::document;
 use crate::service::document::Change;
 use crate::service::document::Document;
@@ -26,16 +27,15 @@ use crate::service::document::Kind;
 use crate::service::engine_name;
 use crate::service::job::view::kind_of_quota;
 use crate::service::job::view::machine_word;
-use crate::service::visit::Visit;
 
 /// What answers repeat of a request.
 const KEPT: [&str; 5] = ["QuotaName", "Description", "Labels", "QuotaConfig", "Min"];
 const MODIFIED: &str = "GmtModifiedTime";
 
-pub(super) fn create(visit: &mut Visit, asked: &quota::CreateQuota) -> Result<Value, Problem> {
-    let name = visit.new_id("quota");
-    let parent = asked.parent.as_deref().map(|parent| visit.quota(parent)).transpose()?;
-    let state = visit.state()?;
+pub(super) fn create(context: &mut Context, asked: &quota::CreateQuota) -> Result<Value, Problem> {
+    let name = context.new_id("quota");
+    let parent = asked.parent.as_deref().map(|parent| context.quota(parent)).transpose()?;
+    let state = context.state()?;
     if let Some(parent) = parent {
         check_kind(asked, machine_word(kind_of_quota(state, parent)))?;
     }
@@ -55,11 +55,11 @@ pub(super) fn create(visit: &mut Visit, asked: &quota::CreateQuota) -> Result<Va
         settings: merged(&QuotaSettings::default(), &asked.settings, None)?,
     };
     let mut kept = document::kept(&asked.document, &KEPT);
-    kept.insert("CreatorId".to_owned(), Value::from(visit.sender.user.as_str()));
+    kept.insert("CreatorId".to_owned(), Value::from(context.sender.user.as_str()));
     for time in ["GmtCreatedTime", MODIFIED] {
-        kept.insert(time.to_owned(), Value::from(calendar::written(visit.now)));
+        kept.insert(time.to_owned(), Value::from(calendar::written(context.now)));
     }
-    visit.send(Command::CreateQuota(create), &[Change::put(Kind::Quota, &name, &kept)])?;
+    context.send(Command::CreateQuota(create), &[Change::put(Kind::Quota, &name, &kept)])?;
     Ok(json!({ "QuotaId": name }))
 }
 
@@ -74,11 +74,11 @@ fn check_kind(asked: &quota::CreateQuota, of_root: &str) -> Result<(), Problem> 
     Err(Problem::new(400, "InvalidParameter", message))
 }
 
-pub(super) fn update(visit: &mut Visit, asked: &quota::UpdateQuota) -> Result<Value, Problem> {
+pub(super) fn update(context: &mut Context, asked: &quota::UpdateQuota) -> Result<Value, Problem> {
     let name = &asked.quota;
-    let no = visit.quota(name)?;
-    let mut document = visit.document(Kind::Quota, name)?;
-    let before = &visit.state()?.quotas[no.at()];
+    let no = context.quota(name)?;
+    let mut document = context.document(Kind::Quota, name)?;
+    let before = &context.state()?.quotas[no.at()];
     let (id, settings) = (before.id.clone(), merged(&before.settings, &asked.settings, Some(&document))?);
     for (field, value) in document::kept(&asked.document, &KEPT) {
         match (document.get_mut(&field), value) {
@@ -87,26 +87,26 @@ pub(super) fn update(visit: &mut Visit, asked: &quota::UpdateQuota) -> Result<Va
             (_, value) => drop(document.insert(field, value)),
         }
     }
-    document.insert(MODIFIED.to_owned(), Value::from(calendar::written(visit.now)));
+    document.insert(MODIFIED.to_owned(), Value::from(calendar::written(context.now)));
     let command = Command::UpdateQuota(UpdateQuota { quota: id, settings });
-    visit.send(command, &[Change::put(Kind::Quota, name, &document)])?;
+    context.send(command, &[Change::put(Kind::Quota, name, &document)])?;
     Ok(json!({ "QuotaId": name }))
 }
 
-pub(super) fn scale(visit: &mut Visit, name: &str, nodes: &[NodeCount], min: Value) -> Result<Value, Problem> {
-    let no = visit.quota(name)?;
-    let mut document = visit.document(Kind::Quota, name)?;
-    let target = target(visit, no, nodes)?;
+pub(super) fn scale(context: &mut Context, name: &str, nodes: &[NodeCount], min: Value) -> Result<Value, Problem> {
+    let no = context.quota(name)?;
+    let mut document = context.document(Kind::Quota, name)?;
+    let target = target(context, no, nodes)?;
     document.insert("Min".to_owned(), min);
-    document.insert(MODIFIED.to_owned(), Value::from(calendar::written(visit.now)));
+    document.insert(MODIFIED.to_owned(), Value::from(calendar::written(context.now)));
     let command = Command::ScaleQuotas(ScaleQuotas { targets: vec![target], mode: ScaleMode::default() });
-    visit.send(command, &[Change::put(Kind::Quota, name, &document)])?;
+    context.send(command, &[Change::put(Kind::Quota, name, &document)])?;
     Ok(json!({ "QuotaId": name }))
 }
 
 /// The same dimensions are stated as before.
-fn target(visit: &Visit, no: QuotaNo, nodes: &[NodeCount]) -> Result<ScaleTarget, Problem> {
-    let state = visit.state()?;
+fn target(context: &Context, no: QuotaNo, nodes: &[NodeCount]) -> Result<ScaleTarget, Problem> {
+    let state = context.state()?;
     let quota = &state.quotas[no.at()];
     let mut min = amount::of_nodes(state, nodes, |at| quota.min.states(at))?;
     for (at, dimension) in state.cluster.dimensions.iter().enumerate() {
@@ -117,17 +117,17 @@ fn target(visit: &Visit, no: QuotaNo, nodes: &[NodeCount]) -> Result<ScaleTarget
     Ok(ScaleTarget { quota: quota.id.clone(), min })
 }
 
-pub(super) fn delete(visit: &mut Visit, name: &str) -> Result<Value, Problem> {
-    let no = visit.quota(name)?;
-    let command = Command::DeleteQuota(DeleteQuota { quota: visit.state()?.quotas[no.at()].id.clone() });
+pub(super) fn delete(context: &mut Context, name: &str) -> Result<Value, Problem> {
+    let no = context.quota(name)?;
+    let command = Command::DeleteQuota(DeleteQuota { quota: context.state()?.quotas[no.at()].id.clone() });
     // Before anything is said of workspaces: who may not delete it need not know where it is attached.
-    visit.try_out(command.clone())?;
-    let attached = visit.state()?.workspaces.iter().find(|(_, workspace)| workspace.quotas.contains(&no));
+    context.try_out(command.clone())?;
+    let attached = context.state()?.workspaces.iter().find(|(_, workspace)| workspace.quotas.contains(&no));
     if let Some((id, _)) = attached {
         let message = format!("quota {name} is attached to workspace {id}; detach it first");
         return Err(Problem::new(409, "QuotaStatusNotSupported", message));
     }
-    visit.send(command, &[Change::drop(Kind::Quota, name)])?;
+    context.send(command, &[Change::drop(Kind::Quota, name)])?;
     Ok(json!({ "QuotaId": name }))
 }
 

@@ -9,17 +9,17 @@ use serde_json::Value;
 
 use crate::operation::quota::QuotaOperation;
 use crate::problem::Problem;
-use crate::service::visit::Visit;
+use crate::service::context::Context;
 
-pub(super) fn serve(visit: &mut Visit, operation: QuotaOperation) -> Result<Value, Problem> {
+pub(super) fn serve(context: &mut Context, operation: QuotaOperation) -> Result<Value, Problem> {
     match operation {
-        QuotaOperation::Create(quota) => change::create(visit, &quota),
-        QuotaOperation::Get { quota } => view::get(visit, &quota),
-        QuotaOperation::List(list) => view::list(visit, &list),
-        QuotaOperation::Update(update) => change::update(visit, &update),
-        QuotaOperation::Scale { quota, nodes, document } => change::scale(visit, &quota, &nodes, document),
-        QuotaOperation::Delete { quota } => change::delete(visit, &quota),
-        QuotaOperation::Workloads(list) => workload::list(visit, &list),
-        QuotaOperation::Usages(asked) => usage::list(visit, &asked),
+        QuotaOperation::Create(quota) => change::create(context, &quota),
+        QuotaOperation::Get { quota } => view::get(context, &quota),
+        QuotaOperation::List(list) => view::list(context, &list),
+        QuotaOperation::Update(update) => change::update(context, &update),
+        QuotaOperation::Scale { quota, nodes, document } => change::scale(context, &quota, &nodes, document),
+        QuotaOperation::Delete { quota } => change::delete(context, &quota),
+        QuotaOperation::Workloads(list) => workload::list(context, &list),
+        QuotaOperation::Usages(asked) => usage::list(context, &asked),
     }
 }

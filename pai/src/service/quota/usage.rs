@@ -13,10 +13,10 @@ use crate::operation::workload::ListUsages;
 use crate::operation::workload::UsageOrder;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
+use crate::service::context::paged;
 use crate::service::held;
 use crate::service::job::view::all_pods;
-use crate::service::visit::Visit;
-use crate::service::visit::paged;
 
 /// What a user has in a quota.
 #[derive(Default)]
@@ -26,9 +26,9 @@ struct Usage {
     used: Amount,
 }
 
-pub(super) fn list(visit: &Visit, asked: &ListUsages) -> Result<Value, Problem> {
+pub(super) fn list(context: &Context, asked: &ListUsages) -> Result<Value, Problem> {
     let ListUsages { quota, users, workspace, own_only, sort: order, direction, page } = asked;
-    let (state, no) = (visit.state()?, visit.quota(quota)?);
+    let (state, no) = (context.state()?, context.quota(quota)?);
     let quotas: Vec<QuotaNo> = if *own_only { vec![no] } else { state.subtree(no) };
     let mut usages: BTreeMap<&str, Usage> = BTreeMap::new();
     for (_, job) in state.jobs.iter().filter(|(_, job)| !job.is_ended() && quotas.contains(&job.spec.quota)) {
@@ -36,7 +36,7 @@ pub(super) fn list(visit: &Visit, asked: &ListUsages) -> Result<Value, Problem> 
         let is_by = |name: &String| spec.user.as_ref().is_some_and(|of| of.as_str() == name);
         let is_meant = workspace.as_ref().is_none_or(|id| spec.workspace.as_ref().is_some_and(|of| of.as_str() == id))
             && users.iter().all(is_by);
-        if !is_meant || !visit.may_see_job(&spec.id)? {
+        if !is_meant || !context.may_see_job(&spec.id)? {
             continue;
         }
         let usage = usages.entry(spec.user.as_ref().map_or("", |user| user.as_str())).or_default();

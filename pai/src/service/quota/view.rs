@@ -20,40 +20,40 @@ use crate::operation::quota::Under;
 use crate::operation::quota::read_nodes;
 use crate::problem::Problem;
 use crate::service::amount;
+use crate::service::context::Context;
+use crate::service::context::contains;
+use crate::service::context::is_labelled;
+use crate::service::context::paged;
 use crate::service::document::Document;
 use crate::service::document::Kind;
 use crate::service::job::view::all_pods;
 use crate::service::job::view::kind_of_quota;
 use crate::service::job::view::machine_word;
 use crate::service::named::quota_name;
-use crate::service::visit::Visit;
-use crate::service::visit::contains;
-use crate::service::visit::is_labelled;
-use crate::service::visit::paged;
 use crate::service::workspace;
 
-pub(super) fn get(visit: &Visit, name: &str) -> Result<Value, Problem> {
-    told(visit, visit.quota(name)?)
+pub(super) fn get(context: &Context, name: &str) -> Result<Value, Problem> {
+    told(context, context.quota(name)?)
 }
 
-pub(super) fn list(visit: &Visit, asked: &ListQuotas) -> Result<Value, Problem> {
-    let state = visit.state()?;
+pub(super) fn list(context: &Context, asked: &ListQuotas) -> Result<Value, Problem> {
+    let state = context.state()?;
     let parent = match &asked.under {
         Under::Anything => None,
         Under::Nothing => Some(None),
-        Under::Quota(id) => Some(Some(visit.quota(id)?)),
+        Under::Quota(id) => Some(Some(context.quota(id)?)),
     };
-    let quotas = state.live_quotas().filter(|_| visit.is_somebody(state));
+    let quotas = state.live_quotas().filter(|_| context.is_somebody(state));
     let mut found = Vec::new();
     for (no, quota) in quotas {
         let is_meant = parent.is_none_or(|parent| quota.parent == parent)
             && (asked.quotas.is_empty() || asked.quotas.iter().any(|id| id == quota.id.as_str()))
             && asked.resource_type.is_none_or(|kind| kind_of_quota(state, no) == kind)
             && asked.ready
-            && (asked.workspaces.is_empty() || is_attached(visit, no, &asked.workspaces)?)
-            && is_in_workspace_called(visit, no, asked.workspace_part.as_deref())?;
-        let document = visit.document(Kind::Quota, quota.id.as_str())?;
-        let shown = quota_name(visit, quota)?;
+            && (asked.workspaces.is_empty() || is_attached(context, no, &asked.workspaces)?)
+            && is_in_workspace_called(context, no, asked.workspace_part.as_deref())?;
+        let document = context.document(Kind::Quota, quota.id.as_str())?;
+        let shown = quota_name(context, quota)?;
         let is_called = contains(&shown, asked.name_part.as_deref());
         if is_meant && is_called && is_labelled(&document, "Labels", &asked.labels) {
             found.push((no, shown, document));
@@ -61,7 +61,7 @@ pub(super) fn list(visit: &Visit, asked: &ListQuotas) -> Result<Value, Problem> 
     }
     order(state, &mut found, asked);
     let (page, total) = paged(found, asked.page);
-    let quotas = page.into_iter().map(|(no, ..)| told(visit, no)).collect::<Result<Vec<Value>, Problem>>()?;
+    let quotas = page.into_iter().map(|(no, ..)| told(context, no)).collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({ "Quotas": quotas, "TotalCount": total }))
 }
 
@@ -85,12 +85,12 @@ fn order(state: &State, quotas: &mut [(QuotaNo, String, Document)], asked: &List
     }
 }
 
-fn is_in_workspace_called(visit: &Visit, no: QuotaNo, part: Option<&str>) -> Result<bool, Problem> {
+fn is_in_workspace_called(context: &Context, no: QuotaNo, part: Option<&str>) -> Result<bool, Problem> {
     let Some(part) = part else { return Ok(true) };
-    for (id, workspace) in &visit.state()?.workspaces {
-        if workspace.quotas.contains(&no) && visit.sees(workspace) {
+    for (id, workspace) in &context.state()?.workspaces {
+        if workspace.quotas.contains(&no) && context.sees(workspace) {
             let shown = workspace.name.as_deref().unwrap_or_default();
-            if contains(shown, Some(part)) || contains(&workspace::name_of(visit, id)?, Some(part)) {
+            if contains(shown, Some(part)) || contains(&workspace::name_of(context, id)?, Some(part)) {
                 return Ok(true);
             }
         }
@@ -98,22 +98,22 @@ fn is_in_workspace_called(visit: &Visit, no: QuotaNo, part: Option<&str>) -> Res
     Ok(false)
 }
 
-fn is_attached(visit: &Visit, no: QuotaNo, workspaces: &[String]) -> Result<bool, Problem> {
-    let all = &visit.state()?.workspaces;
+fn is_attached(context: &Context, no: QuotaNo, workspaces: &[String]) -> Result<bool, Problem> {
+    let all = &context.state()?.workspaces;
     let is_one = |(id, _): &(&engine::unit::id::WorkspaceId, _)| workspaces.iter().any(|name| name == id.as_str());
-    Ok(all.iter().filter(is_one).any(|(_, workspace)| visit.sees(workspace) && workspace.quotas.contains(&no)))
+    Ok(all.iter().filter(is_one).any(|(_, workspace)| context.sees(workspace) && workspace.quotas.contains(&no)))
 }
 
-fn told(visit: &Visit, no: QuotaNo) -> Result<Value, Problem> {
-    let state = visit.state()?;
+fn told(context: &Context, no: QuotaNo) -> Result<Value, Problem> {
+    let state = context.state()?;
     let quota = &state.quotas[no.at()];
-    let mut fields = visit.document(Kind::Quota, quota.id.as_str())?;
+    let mut fields = context.document(Kind::Quota, quota.id.as_str())?;
     let children = state
         .children(no)
-        .map(|(_, child)| Ok(json!({ "QuotaId": child.id.as_str(), "QuotaName": quota_name(visit, child)? })));
-    let workspaces = state.workspaces.iter().filter(|(_, of)| visit.sees(of) && of.quotas.contains(&no));
+        .map(|(_, child)| Ok(json!({ "QuotaId": child.id.as_str(), "QuotaName": quota_name(context, child)? })));
+    let workspaces = state.workspaces.iter().filter(|(_, of)| context.sees(of) && of.quotas.contains(&no));
     let workspaces = workspaces
-        .map(|(id, _)| Ok(json!({ "WorkspaceId": id.as_str(), "WorkspaceName": workspace::shown_name(visit, id)? })));
+        .map(|(id, _)| Ok(json!({ "WorkspaceId": id.as_str(), "WorkspaceName": workspace::shown_name(context, id)? })));
     let groups = quota.groups.iter().map(|group| state.groups[group.at()].id.as_str());
     let strategy = STRATEGIES.iter().find(|(_, strategy)| *strategy == quota.settings.strategy);
     let told = json!({
@@ -128,7 +128,7 @@ fn told(visit: &Visit, no: QuotaNo) -> Result<Value, Problem> {
         "QueueStrategy": strategy.map(|(name, _)| *name),
         "Min": min(state, quota, &fields),
         "QuotaConfig": config(quota, &fields),
-        "QuotaDetails": details(visit, no)?,
+        "QuotaDetails": details(context, no)?,
         "Status": "Ready",
     });
     if let Value::Object(told) = told {
@@ -195,8 +195,8 @@ fn child_level_config(policy: &ChildLevelPreemption) -> Value {
 }
 
 /// Guarantee and use, split by whose quota a job was submitted to.
-fn details(visit: &Visit, no: QuotaNo) -> Result<Value, Problem> {
-    let state = visit.state()?;
+fn details(context: &Context, no: QuotaNo) -> Result<Value, Problem> {
+    let state = context.state()?;
     let (quota, used) = (&state.quotas[no.at()], &state.ledger.quotas[no.at()]);
     let resource = |amount: &Amount| amount::resource(state, amount);
     let submitted = state.jobs.iter().filter(|(_, job)| job.spec.quota == no && !job.is_ended() && !job.bids());

@@ -21,7 +21,7 @@ pub struct Printed {
 }
 
 /// A cluster with the documents beside it.
-pub trait House {
+pub trait Backend {
     /// The state as it is.
     fn state(&self) -> Result<&State, Problem>;
 

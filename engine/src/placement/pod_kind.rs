@@ -8,14 +8,14 @@ use crate::unit::sort;
 
 /// Equal pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct PodKind {
     /// What each of them needs.
     pub amount: Amount,
     /// How many there are.
     pub count: u32,
 }
 
-impl Kind {
+impl PodKind {
     /// The kinds of pods in these roles, the largest first. Pods that need nothing are in nobody's way and left out.
     #[must_use]
     pub fn of(cluster: &Cluster, roles: &[Role]) -> Vec<Self> {

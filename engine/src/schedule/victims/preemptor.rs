@@ -1,4 +1,4 @@
-//! What is asked for when somebody has to give way.
+//! A job for which somebody has to give way, and whom it may take.
 
 use crate::job::phase::Placed;
 use crate::job::spec::JobSpec;
@@ -8,8 +8,8 @@ use crate::unit::id::QuotaNo;
 use crate::unit::priority::Module;
 use crate::unit::priority::Priority;
 
-/// A job in search of victims.
-pub struct Quest<'a> {
+/// A job that preempts others.
+pub struct Preemptor<'a> {
     /// The job.
     pub job: &'a JobSpec,
     /// What it would hold, its pods' places excepted.
@@ -22,7 +22,7 @@ pub struct Quest<'a> {
     pub policy_quota: QuotaNo,
 }
 
-impl Quest<'_> {
+impl Preemptor<'_> {
     /// Whether the rule lets the job take in-quota jobs of this priority and module. Equals never are victims at the
     /// same level.
     pub(super) fn may_take(&self, priority: Priority, module: Module) -> bool {

@@ -11,7 +11,7 @@ use crate::unit::id::JobNo;
 
 /// Waiting jobs by the time since when they wait, then by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line(Members);
+pub struct WaitingLine(Members);
 
 /// One job never takes the third form, so equal lines are equal values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum Members {
     Several(Box<VecDeque<JobNo>>),
 }
 
-impl Line {
+impl WaitingLine {
     /// How many wait.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -107,7 +107,7 @@ fn in_order(jobs: &Jobs, a: JobNo, b: JobNo) -> Ordering {
 mod tests {
     use std::sync::Arc;
 
-    use super::Line;
+    use super::WaitingLine;
     use crate::job::phase::Phase;
     use crate::job::phase::Progress;
     use crate::job::shape::Shape;
@@ -152,8 +152,8 @@ mod tests {
         Jobs::restored((0..).map(JobNo).zip(jobs.iter().map(|(name, since)| job(name, *since))).collect(), Vec::new())
     }
 
-    fn line(jobs: &Jobs, members: &[u32]) -> Line {
-        let mut line = Line::default();
+    fn line(jobs: &Jobs, members: &[u32]) -> WaitingLine {
+        let mut line = WaitingLine::default();
         for no in members {
             line.insert(JobNo(*no), jobs);
         }
@@ -176,6 +176,6 @@ mod tests {
         left.remove(JobNo(0), &jobs);
         assert_eq!((left.first(), &left), (Some(JobNo(2)), &line(&jobs, &[2])));
         left.remove(JobNo(2), &jobs);
-        assert_eq!((left.len(), left), (0, Line::default()));
+        assert_eq!((left.len(), left), (0, WaitingLine::default()));
     }
 }

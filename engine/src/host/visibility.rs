@@ -1,8 +1,8 @@
 //! What somebody may see: members see other workspaces only as amounts (rules 9.2).
 //!
-//! A veiled snapshot or entry has everything that the rules look at, so a replica of it shows the same amounts, reasons
-//! and previews; names, users, commands and networks of other workspaces are not in it. An entry keeps as many events
-//! as it has, since a revision counts them.
+//! A redacted snapshot or entry has everything that the rules look at, so a replica of it shows the same amounts,
+//! reasons and previews; names, users, commands and networks of other workspaces are not in it. An entry keeps as many
+//! events as it has, since a revision counts them.
 //!
 //! Roles are those of today. Names and numbers are given anew once their jobs are forgotten and their workspaces are
 //! deleted, so what was said before today's holder of a name was there is about somebody else, of whom nothing is known.
@@ -40,14 +40,14 @@ use crate::workspace::space::Workspace;
 
 /// What one sender may see of a state and its log.
 #[derive(Clone, Copy, Debug)]
-pub struct Veil<'a> {
+pub struct Visibility<'a> {
     state: &'a State,
     sender: &'a Sender,
     /// When what is looked at was said.
     said: Timestamp,
 }
 
-impl<'a> Veil<'a> {
+impl<'a> Visibility<'a> {
     /// What `sender` may see, by the roles that they have in `state`.
     #[must_use]
     pub fn new(state: &'a State, sender: &'a Sender) -> Self {
@@ -151,12 +151,12 @@ impl<'a> Veil<'a> {
     pub fn entry(&self, entry: &Entry) -> Entry<Option<Command>> {
         let Entry { format, revision, at, envelope, events } = entry;
         let Envelope { format: version, id, by, base, dry_run, command } = envelope;
-        let veil = self.of(*at);
-        let by = by.clone().filter(|user| veil.sender.administers || veil.knows(user));
+        let visibility = self.of(*at);
+        let by = by.clone().filter(|user| visibility.sender.administers || visibility.knows(user));
         let command = self.shows_command(entry).then(|| command.clone());
         let id = if command.is_some() { id.clone() } else { CommandId::elsewhere(*revision) };
         let envelope = Envelope { format: *version, id, by, base: *base, dry_run: *dry_run, command };
-        let events = events.iter().map(|event| veil.event(event.clone())).collect();
+        let events = events.iter().map(|event| visibility.event(event.clone())).collect();
         Entry { format: *format, revision: *revision, at: *at, envelope, events }
     }
 
@@ -170,8 +170,8 @@ impl<'a> Veil<'a> {
     /// An answer to a command of theirs.
     #[must_use]
     pub fn receipt(&self, receipt: Receipt) -> Receipt {
-        let veil = self.of(receipt.at);
-        let events = receipt.events.into_iter().map(|event| veil.event(event)).collect();
+        let visibility = self.of(receipt.at);
+        let events = receipt.events.into_iter().map(|event| visibility.event(event)).collect();
         Receipt { events, ..receipt }
     }
 
@@ -279,10 +279,10 @@ impl<'a> Veil<'a> {
             | Event::Returned { .. }
             | Event::Checkpointed { .. }
             | Event::Forgotten { .. }
-            | Event::Veiled
+            | Event::Redacted
             | Event::Rounded { .. } => true,
         };
-        if is_seen { event } else { Event::Veiled }
+        if is_seen { event } else { Event::Redacted }
     }
 
     fn cover_job(&self, no: JobNo, job: &mut Job) {

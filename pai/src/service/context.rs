@@ -1,6 +1,6 @@
 //! One request at work: who sends it, when, and the cluster that it is about.
 
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::message::FORMAT;
 use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
@@ -24,19 +24,19 @@ use serde_json::Value;
 
 use crate::key::hex;
 use crate::problem::Problem;
+use crate::service::backend::Backend;
+use crate::service::backend::Printed;
 use crate::service::document::Change;
 use crate::service::document::Document;
 use crate::service::document::Kind;
-use crate::service::house::House;
-use crate::service::house::Printed;
 use crate::service::mark::Mark;
 
 /// How many characters a name has that is made here, after its prefix.
 const ID_CHARS: usize = 14;
 const ID_LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-pub(crate) struct Visit<'a> {
-    house: &'a mut dyn House,
+pub(crate) struct Context<'a> {
+    backend: &'a mut dyn Backend,
     pub(crate) sender: &'a Sender,
     pub(crate) now: Timestamp,
     mark: Mark,
@@ -44,18 +44,18 @@ pub(crate) struct Visit<'a> {
     made: u32,
 }
 
-impl<'a> Visit<'a> {
-    pub(crate) fn new(house: &'a mut dyn House, sender: &'a Sender, now: Timestamp, mark: Mark) -> Self {
-        Self { house, sender, now, mark, made: 0 }
+impl<'a> Context<'a> {
+    pub(crate) fn new(backend: &'a mut dyn Backend, sender: &'a Sender, now: Timestamp, mark: Mark) -> Self {
+        Self { backend, sender, now, mark, made: 0 }
     }
 
     pub(crate) fn state(&self) -> Result<&State, Problem> {
-        self.house.state()
+        self.backend.state()
     }
 
     /// What the sender may see of the state.
-    pub(crate) fn veil(&self) -> Result<Veil<'_>, Problem> {
-        Ok(Veil::new(self.house.state()?, self.sender))
+    pub(crate) fn visibility(&self) -> Result<Visibility<'_>, Problem> {
+        Ok(Visibility::new(self.backend.state()?, self.sender))
     }
 
     /// A name that nothing has yet. It follows from the request.
@@ -108,12 +108,12 @@ impl<'a> Visit<'a> {
         let id = CommandId::new(&name).map_err(|error| Problem::new(500, "InternalError", error.to_string()))?;
         let by = Some(self.sender.user.clone());
         let envelope = Envelope { format: FORMAT, id, by, base: None, dry_run, command };
-        self.house.send(&envelope, self.sender, changes)
+        self.backend.send(&envelope, self.sender, changes)
     }
 
     /// Changes documents and nothing else.
     pub(crate) fn keep(&mut self, changes: &[Change]) -> Result<(), Problem> {
-        self.house.keep(changes, self.sender)
+        self.backend.keep(changes, self.sender)
     }
 
     /// The document on a thing; an empty one if there is none.
@@ -123,20 +123,20 @@ impl<'a> Visit<'a> {
 
     /// The document on a thing.
     pub(crate) fn found(&self, kind: Kind, of: &str) -> Result<Option<Document>, Problem> {
-        let Some(text) = self.house.document(&kind.name(of))? else { return Ok(None) };
+        let Some(text) = self.backend.document(&kind.name(of))? else { return Ok(None) };
         let damaged = |error: serde_json::Error| Problem::new(500, "InternalError", error.to_string());
         serde_json::from_str(&text).map(Some).map_err(damaged)
     }
 
     /// The things of a kind that have documents.
     pub(crate) fn described(&self, kind: Kind) -> Result<Vec<String>, Problem> {
-        let names = self.house.names(kind.start())?;
+        let names = self.backend.names(kind.start())?;
         Ok(names.iter().filter_map(|name| name.strip_prefix(kind.start())).map(str::to_owned).collect())
     }
 
     /// A field of the documents on things of a kind: the things in order, each with what its document says.
     pub(crate) fn told_of_all(&self, kind: Kind, field: &'static str) -> Result<Vec<(String, String)>, Problem> {
-        let fields = self.house.fields(kind.start(), field)?;
+        let fields = self.backend.fields(kind.start(), field)?;
         let of = |(name, value): (String, String)| Some((name.strip_prefix(kind.start())?.to_owned(), value));
         Ok(fields.into_iter().filter_map(of).collect())
     }
@@ -178,7 +178,7 @@ impl<'a> Visit<'a> {
     /// may not know.
     pub(crate) fn told(&self, name: &str) -> Result<(JobNo, Job), Problem> {
         let (no, _) = self.job(name)?;
-        let told = self.veil()?.told(no);
+        let told = self.visibility()?.told(no);
         Ok((no, told.ok_or_else(|| not_found("Job", "job", name))?))
     }
 
@@ -196,7 +196,7 @@ impl<'a> Visit<'a> {
 
     /// What a job that the sender may see has printed.
     pub(crate) fn printed(&self, job: &JobId) -> Result<Option<Printed>, Problem> {
-        self.house.printed(job)
+        self.backend.printed(job)
     }
 
     pub(crate) fn may_see_job(&self, id: &JobId) -> Result<bool, Problem> {

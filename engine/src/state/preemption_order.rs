@@ -1,4 +1,4 @@
-//! Rosters: running jobs by what they would free, in the order in which they would be taken.
+//! The order of preemption: running jobs by what they would free, in the order in which they would be taken.
 //!
 //! A preemptor looks at the least valuable jobs of each size, never at everybody who runs. Most jobs lose what they
 //! have done since they started, so that among equals the newest is always the cheapest, whatever the time is: these
@@ -26,14 +26,14 @@ pub type Turn = (Reverse<Timestamp>, JobId, JobNo);
 
 /// Running jobs with one kind of charge in one place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Roster {
+pub struct PreemptionOrder {
     /// Jobs that lose all that they have done since they started, by what a rule asks and by what they free.
     equals: Map<(Priority, Module, Amount), Set<Turn>>,
     /// Jobs with checkpoints, or with pods above their minimum.
     others: Set<(Priority, JobNo)>,
 }
 
-impl Roster {
+impl PreemptionOrder {
     /// All jobs.
     pub fn jobs(&self) -> impl Iterator<Item = JobNo> + '_ {
         let equals = self.equals.values().flatten().map(|(_, _, no)| *no);

@@ -18,7 +18,7 @@ use crate::nodes::holders;
 
 /// Something that is done to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeDeed {
+pub enum NodeAction {
     /// No new pods start there; what runs goes on.
     Cordon,
     /// New pods may start there again.
@@ -31,7 +31,7 @@ pub enum NodeDeed {
     Delete,
 }
 
-impl NodeDeed {
+impl NodeAction {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Cordon, Self::Uncordon, Self::Drain, Self::DeclareDead, Self::Delete];
 
@@ -209,47 +209,47 @@ mod tests {
     const LATER: Timestamp = Timestamp(START.0 + 3_600_000);
     const N1: NodeNo = NodeNo(0);
 
-    fn does(state: &mut State, deed: NodeDeed) {
-        let command = deed.command(state, N1);
+    fn does(state: &mut State, action: NodeAction) {
+        let command = action.command(state, N1);
         decide(state, &command);
     }
 
     fn offered(state: &State) -> Vec<&'static str> {
-        NodeDeed::offered(state, N1).into_iter().map(NodeDeed::words).collect()
+        NodeAction::offered(state, N1).into_iter().map(NodeAction::words).collect()
     }
 
     #[test]
     fn what_is_offered_changes_something() {
         let mut state = two_machines("reported");
         assert_eq!(offered(&state), ["Cordon", "Drain", "Declare dead"]);
-        does(&mut state, NodeDeed::DeclareDead);
+        does(&mut state, NodeAction::DeclareDead);
         assert_eq!(offered(&state), ["Uncordon"], "a gang that lives elsewhere too is told to stop there first");
         assert_eq!(offered(&two_machines("simulated")), ["Cordon", "Drain"]);
-        let empty: Vec<_> = NodeDeed::offered(&state, NodeNo(2)).into_iter().map(NodeDeed::as_str).collect();
+        let empty: Vec<_> = NodeAction::offered(&state, NodeNo(2)).into_iter().map(NodeAction::as_str).collect();
         assert_eq!(empty, ["cordon", "declare-dead", "delete"]);
     }
 
     #[test]
     fn cordoning_takes_nothing_and_says_what_stays_idle() {
         let mut state = two_machines("simulated");
-        let says = NodeDeed::Cordon.says(&state, N1, None);
+        let says = NodeAction::Cordon.says(&state, N1, None);
         assert_eq!(
             says,
             ["No new pods start on n1.", "Free there, and idle from now on: 1 of 8 GPUs.", "2 jobs go on there."]
         );
-        let command = NodeDeed::Cordon.command(&state, N1);
+        let command = NodeAction::Cordon.command(&state, N1);
         assert_eq!(of_change(&state, &command, LATER).verdict, Verdict::Quiet);
         let before = state.nodes[0].clone();
         decide(&mut state, &command);
-        does(&mut state, NodeDeed::Uncordon);
+        does(&mut state, NodeAction::Uncordon);
         assert_eq!(state.nodes[0], before, "its types and its amount are as they were");
     }
 
     #[test]
     fn a_node_that_its_agent_cordons_says_why_uncordoning_does_not_help() {
         let mut state = two_machines("reported");
-        does(&mut state, NodeDeed::Cordon);
-        let says = |unfit| NodeDeed::Uncordon.says(&state, N1, unfit);
+        does(&mut state, NodeAction::Cordon);
+        let says = |unfit| NodeAction::Uncordon.says(&state, N1, unfit);
         assert_eq!(says(None), ["New pods may start on n1: 1 of 8 GPUs free."]);
         assert_eq!(
             says(Some("No GPU.")).last().map(String::as_str),
@@ -260,10 +260,10 @@ mod tests {
     #[test]
     fn draining_ends_its_jobs_and_names_the_loss() {
         let mut state = two_machines("simulated");
-        let command = NodeDeed::Drain.command(&state, N1);
+        let command = NodeAction::Drain.command(&state, N1);
         let cost = of_change(&state, &command, LATER).cost;
         assert_eq!(cost.button("Drain"), "Drain and end 2 jobs, lose 12 GPU-hours");
-        assert!(NodeDeed::Drain.says(&state, N1, None)[0].contains("Its 2 jobs are cancelled"));
+        assert!(NodeAction::Drain.says(&state, N1, None)[0].contains("Its 2 jobs are cancelled"));
         decide(&mut state, &command);
         assert_eq!(offered(&state), ["Uncordon", "Delete"]);
     }
@@ -271,12 +271,12 @@ mod tests {
     #[test]
     fn deleting_says_what_is_left_and_who_waits_for_that_node_alone() {
         let mut state = two_machines("simulated");
-        let of_n10 = |state: &State| NodeDeed::Delete.says(state, NodeNo(2), None);
+        let of_n10 = |state: &State| NodeAction::Delete.says(state, NodeNo(2), None);
         assert_eq!(of_n10(&state), ["Group old has 4 GPUs less: 0 are left."]);
         let picky = r#"{"submit_job":{"job":"picky","quota":"team","pods":[{"amount":{"gpu":5000}}],"nodes":{"only":["n10"]}}}"#;
         decide(&mut state, &engine::message::read(picky.as_bytes()).expect("it is a command"));
         assert_eq!(of_n10(&state)[1], "picky waits for this node alone, and cannot start without it.");
-        let command = NodeDeed::Delete.command(&state, NodeNo(2));
+        let command = NodeAction::Delete.command(&state, NodeNo(2));
         let refused = of_change(&state, &command, LATER);
         assert_eq!(refused.reason.as_deref(), Some("team would need 20 GPUs, resource group m has 16 left."));
         let scale = r#"{"scale_quotas":{"targets":[{"quota":"team","min":{"gpu":16000}}]}}"#;
@@ -289,8 +289,8 @@ mod tests {
     #[test]
     fn declaring_a_node_dead_says_what_becomes_of_each_job() {
         let state = two_machines("reported");
-        assert_eq!(NodeDeed::DeclareDead.says(&state, N1, None)[1], "2 jobs lose their runs there.");
-        let preview = of_change(&state, &NodeDeed::DeclareDead.command(&state, N1), LATER);
+        assert_eq!(NodeAction::DeclareDead.says(&state, N1, None)[1], "2 jobs lose their runs there.");
+        let preview = of_change(&state, &NodeAction::DeclareDead.command(&state, N1), LATER);
         let told = |job: &str| preview.others.iter().any(|line| line.job.as_deref() == Some(job));
         assert!(told("small") && told("wide"), "{preview:?}");
     }

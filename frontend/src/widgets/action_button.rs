@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 /// The button.
 #[component]
-pub(crate) fn Deed(
+pub(crate) fn ActionButton(
     /// Its id in the document, also of the reason's beginning.
     #[prop(into)]
     id: String,
@@ -35,7 +35,7 @@ pub(crate) fn Deed(
         }
     };
     view! {
-        <span class="deed">
+        <span class="action">
             <button
                 id=id
                 type=if is_submit { "submit" } else { "button" }

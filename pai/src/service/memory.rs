@@ -13,13 +13,13 @@ use engine::unit::time::Timestamp;
 use serde_json::Value;
 
 use crate::problem::Problem;
+use crate::service::backend::Backend;
+use crate::service::backend::Printed;
 use crate::service::document::Change;
-use crate::service::house::House;
-use crate::service::house::Printed;
 
 /// The cluster with its documents, and the time.
 #[derive(Default)]
-pub struct Shelf {
+pub struct MemoryBackend {
     /// The state.
     pub state: State,
     /// The documents by their names.
@@ -30,13 +30,13 @@ pub struct Shelf {
     pub now: Timestamp,
 }
 
-impl Shelf {
+impl MemoryBackend {
     fn begin_with<'a>(&'a self, start: &'a str) -> impl Iterator<Item = (&'a String, &'a String)> {
         self.documents.range(start.to_owned()..).take_while(move |(name, _)| name.starts_with(start))
     }
 }
 
-impl House for Shelf {
+impl Backend for MemoryBackend {
     fn state(&self) -> Result<&State, Problem> {
         Ok(&self.state)
     }

@@ -4,7 +4,7 @@ use engine::explain;
 use engine::host::authority;
 use engine::host::replica::Replica;
 use engine::host::replica::Taken;
-use engine::host::veil::Veil;
+use engine::host::visibility::Visibility;
 use engine::message;
 use engine::message::envelope::Entry;
 use engine::message::envelope::Envelope;
@@ -82,9 +82,9 @@ fn no_name_of_another_workspace_is_in_what_a_member_reads() {
     let mut seen = String::new();
     for (at, one) in DAY.into_iter().enumerate() {
         let entry = entry(&mut state, at, one);
-        let veil = Veil::new(&state, &member);
-        seen += &serde_json::to_string(&veil.entry(&entry)).unwrap();
-        seen += &serde_json::to_string(&veil.snapshot()).unwrap();
+        let visibility = Visibility::new(&state, &member);
+        seen += &serde_json::to_string(&visibility.entry(&entry)).unwrap();
+        seen += &serde_json::to_string(&visibility.snapshot()).unwrap();
     }
     for name in ["carol", "secret-", "secret reason", "\"secret\"", "workspace-a", "workspace-c"] {
         assert!(!seen.contains(name), "{name} in {seen}");
@@ -98,12 +98,12 @@ fn no_name_of_another_workspace_is_in_what_a_member_reads() {
 #[test]
 fn a_replica_of_what_a_member_sees_stays_that() {
     let (mut state, member) = (reported(), sender("developer"));
-    let mut replica = Replica::new(Veil::new(&state, &member).snapshot()).unwrap();
+    let mut replica = Replica::new(Visibility::new(&state, &member).snapshot()).unwrap();
     for (at, one) in DAY.into_iter().enumerate() {
         let entry = entry(&mut state, at, one);
-        let veil = Veil::new(&state, &member);
-        assert_eq!(replica.receive(&veil.entry(&entry)), Taken::Yes);
-        let seen = veil.snapshot().restore().unwrap();
+        let visibility = Visibility::new(&state, &member);
+        assert_eq!(replica.receive(&visibility.entry(&entry)), Taken::Yes);
+        let seen = visibility.snapshot().restore().unwrap();
         assert_eq!(replica.state().revision, seen.revision);
         let bytes = |state: &State| String::from_utf8(message::snapshot::Snapshot::of(state).to_bytes()).unwrap();
         assert_eq!(bytes(replica.state()), bytes(&seen), "{}", one.1);
@@ -115,9 +115,9 @@ fn an_administrator_of_the_cluster_sees_everything() {
     let mut state = reported();
     let root = sender("cluster");
     let entry = entry(&mut state, 0, DAY[1]);
-    let veil = Veil::new(&state, &root);
-    assert_eq!(veil.snapshot(), message::snapshot::Snapshot::of(&state));
-    let Entry { revision, events, envelope, .. } = veil.entry(&entry);
+    let visibility = Visibility::new(&state, &root);
+    assert_eq!(visibility.snapshot(), message::snapshot::Snapshot::of(&state));
+    let Entry { revision, events, envelope, .. } = visibility.entry(&entry);
     assert_eq!(
         (revision, &events, envelope.command.as_ref()),
         (entry.revision, &entry.events, Some(&entry.envelope.command))
@@ -141,15 +141,15 @@ fn shared_queue() -> State {
 #[test]
 fn a_member_is_told_why_as_a_copy_of_what_they_see_would_tell() {
     let (state, member, now) = (shared_queue(), sender("developer"), Timestamp(100));
-    let veil = Veil::new(&state, &member);
+    let visibility = Visibility::new(&state, &member);
     let no = state.jobs.find(&JobId::new("waits-behind").unwrap()).unwrap();
-    let told = explain::why_seen(&veil, no, now).unwrap();
-    let copy = veil.snapshot().restore().unwrap();
+    let told = explain::why_seen(&visibility, no, now).unwrap();
+    let copy = visibility.snapshot().restore().unwrap();
     assert_eq!(Some(&told), explain::why(&copy, no, now).as_ref());
     assert_eq!(told.binding, "another workspace's job 6 is at the head of this strict queue and has to start first.");
     assert_ne!(Some(&told), explain::why(&state, no, now).as_ref());
     let cluster = sender("cluster");
-    assert_eq!(explain::why_seen(&Veil::new(&state, &cluster), no, now), explain::why(&state, no, now));
+    assert_eq!(explain::why_seen(&Visibility::new(&state, &cluster), no, now), explain::why(&state, no, now));
 }
 
 /// What somebody does in a workspace of theirs.
@@ -188,8 +188,8 @@ fn number(state: &State, job: &str) -> JobNo {
 
 /// What a sender reads of entries.
 fn read(state: &State, sender: &Sender, entries: &[Entry]) -> String {
-    let veil = Veil::new(state, sender);
-    entries.iter().map(|entry| serde_json::to_string(&veil.entry(entry)).unwrap()).collect()
+    let visibility = Visibility::new(state, sender);
+    entries.iter().map(|entry| serde_json::to_string(&visibility.entry(entry)).unwrap()).collect()
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn who_gets_a_name_anew_reads_nothing_of_those_who_had_it() {
     let no = number(&state, "again-job");
     let mut after: Vec<Entry> = (10..).zip(TODAY).map(|(at, one)| entry(&mut state, at, one)).collect();
     // The job of the workspace that was deleted is still known, and is none of the new one's.
-    let known = serde_json::to_string(&Veil::new(&state, &member).snapshot()).unwrap();
+    let known = serde_json::to_string(&Visibility::new(&state, &member).snapshot()).unwrap();
     assert!(known.contains("\"again\"") && !known.contains("again-job") && !known.contains("secret"), "{known}");
     assert!(may_see(&state, &member, &JobId::new("again-job").unwrap()).is_err());
     apply(&mut state, &Event::Forgotten { jobs: vec![no] });
@@ -209,10 +209,10 @@ fn who_gets_a_name_anew_reads_nothing_of_those_who_had_it() {
     for name in ["secret", "again"] {
         assert!(!read_before.contains(name), "{name} in {read_before}");
     }
-    let veil = Veil::new(&state, &member);
-    assert!(before.iter().all(|entry| !veil.shows_command(entry)));
+    let visibility = Visibility::new(&state, &member);
+    assert!(before.iter().all(|entry| !visibility.shows_command(entry)));
     // The deletion concerns the workspace that was there before.
-    assert!(!veil.shows_command(&after[0]) && after[1..].iter().all(|entry| veil.shows_command(entry)));
+    assert!(!visibility.shows_command(&after[0]) && after[1..].iter().all(|entry| visibility.shows_command(entry)));
     assert!(read(&state, &member, &after).contains("again-job"));
 }
 
@@ -222,7 +222,7 @@ fn a_job_was_not_evicted_for_another_that_got_the_name_later() {
     let urgent = r#"{"submit_job":{"job":"again-job","quota":"Quota1","workspace":"workspace-a","priority":9,"module":"EAS","pods":[{"amount":{"gpu":128000}}]}}"#;
     let cancelled = r#"{"cancel_job":{"job":"again-job"}}"#;
     let told = |state: &State| {
-        let job = Veil::new(state, &member).told(number(state, "developer-job")).unwrap();
+        let job = Visibility::new(state, &member).told(number(state, "developer-job")).unwrap();
         serde_json::to_string(&job).unwrap()
     };
     let before = vec![entry(&mut state, 0, DAY[0]), entry(&mut state, 1, ("cluster", urgent))];
