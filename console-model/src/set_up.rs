@@ -60,10 +60,10 @@ pub fn has_begun(state: &State) -> bool {
 #[must_use]
 pub fn done(state: &State) -> [bool; 4] {
     let has_machines = !state.nodes.is_empty() || state.groups.iter().any(|group| group.pool.is_some());
-    let mut quotas = state.live_quotas();
-    let has_policies = state.live_quotas().any(|(_, quota)| quota.settings != QuotaSettings::default());
+    let has_quotas = state.live_quotas().next().is_some();
     let has_people = state.workspaces.values().any(|workspace| !workspace.members.is_empty());
-    [has_machines, quotas.next().is_some(), has_policies, has_people]
+    // A quota has policies from the beginning: who leaves them as they are has chosen too.
+    [has_machines, has_quotas, has_quotas, has_people]
 }
 
 /// Declares a cluster: one whose jobs really run, or one in which they are pretended.
