@@ -161,7 +161,7 @@ describe("on a Slurm cluster", { skip: hindrance() }, () => {
   test("pods of a service leave and join as jobs of Slurm, while the others go on", async () => {
     const agent = started();
     const script = `echo "$RANK comes"; echo "$RANK $TIDEGATE_NODE" >> ${file("grows.pods")}
-trap 'until [ -e ${file("grows.go")} ]; do sleep 0.1; done; echo $RANK >> ${file("grows.gone")}; exit 0' TERM
+trap 'until [ -e ${file("grows.go")} ]; do sleep 0.1; done; for at in 1 2 3; do echo "$RANK goes" || exit 1; done; echo $RANK >> ${file("grows.gone")}; exit 0' TERM
 while :; do sleep 0.1; done`;
     // A whole node each, so that each is a job of its own.
     await submit("grows", script, { gpus: GPUS, pods: 2, module: "EAS", min_pods: 1 });

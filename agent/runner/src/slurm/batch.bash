@@ -78,8 +78,9 @@ for at in "${!gpus[@]}"; do
   mine=("${devices[@]:0:gpus[at]}") devices=("${devices[@]:gpus[at]}")
   visible=$(IFS=,; echo "${mine[*]}")
   if [ -n "${tags[at]}" ]; then
-    # One file is what all of them print: each line says whose it is.
-    CUDA_VISIBLE_DEVICES=$visible "pod_$at" < /dev/null > >(exec sed -u "s/^/${tags[at]}/") 2>&1 &
+    # One file is what all of them print: each line says whose it is. Who writes that is in the pod's group, and outlives the
+    # signals to it: the pod may have something to say when it is told to end.
+    CUDA_VISIBLE_DEVICES=$visible "pod_$at" < /dev/null > >(trap '' TERM USR1 USR2 INT HUP; exec sed -u "s/^/${tags[at]}/") 2>&1 &
   else
     CUDA_VISIBLE_DEVICES=$visible "pod_$at" < /dev/null &
   fi
