@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::job::phase::AfterStop;
+use crate::job::phase::ExtraPod;
 use crate::job::phase::Phase;
 use crate::job::phase::Placed;
 use crate::job::phase::Progress;
@@ -84,15 +85,20 @@ impl Job {
         self.is_running() && self.run.as_ref().is_some_and(|run| run.confirmed.is_none())
     }
 
+    /// Its pods above the minimum, in the order in which they started (rules 3.7).
+    #[must_use]
+    pub fn extra(&self) -> &[ExtraPod] {
+        match &self.phase {
+            Phase::Running { extra, .. } => extra,
+            Phase::Stopping(stopping) => &stopping.extra,
+            Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => &[],
+        }
+    }
+
     /// The nodes on which its gang and its extra pods are, one for each pod.
     pub fn nodes_of_run(&self) -> impl Iterator<Item = NodeNo> {
-        let extra = match &self.phase {
-            Phase::Running { extra, .. } => &**extra,
-            Phase::Stopping(stopping) => &*stopping.extra,
-            Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => &[],
-        };
         let gang = self.placed().into_iter().flat_map(|placed| &placed.pods).map(|pod| pod.node);
-        gang.chain(extra.iter().filter_map(|pod| Some(pod.at?.node)))
+        gang.chain(self.extra().iter().filter_map(|pod| Some(pod.at?.node)))
     }
 
     /// The same with pods that were told to leave.

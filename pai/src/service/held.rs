@@ -1,6 +1,5 @@
 //! What a job holds, pod by pod: its gang, and behind it the pods above the minimum of an elastic job.
 
-use engine::job::phase::Phase;
 use engine::job::phase::PodAt;
 use engine::state::jobs::Job;
 use engine::unit::amount::Amount;
@@ -9,16 +8,11 @@ use engine::unit::amount::Amount;
 /// market have no places.
 pub(crate) fn pods(job: &Job) -> impl Iterator<Item = (Option<PodAt>, Amount)> + '_ {
     let shape = &job.spec.shape;
-    let extra = match &job.phase {
-        Phase::Running { extra, .. } => &extra[..],
-        Phase::Stopping(stopping) => &stopping.extra[..],
-        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => &[],
-    };
     let gang = job.placed().into_iter().flat_map(|placed| {
         let amounts = shape.gang_pod_amounts().enumerate();
         amounts.map(|(at, amount)| (placed.pods.get(at).copied(), amount))
     });
-    gang.chain(extra.iter().map(|pod| (pod.at, shape.extra_amount())))
+    gang.chain(job.extra().iter().map(|pod| (pod.at, shape.extra_amount())))
 }
 
 /// All that a job has been given.

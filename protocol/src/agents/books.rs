@@ -9,7 +9,6 @@ use agent::pods::LeaveOrder;
 use agent::pods::Place;
 use agent::run::RunId;
 use agent::run::Version;
-use engine::job::phase::Phase;
 use engine::job::phase::PodAt;
 use engine::job::run::Leaving;
 use engine::job::run::RunNo;
@@ -43,12 +42,7 @@ pub(super) fn places(job: &Job) -> &[PodAt] {
 
 /// Where the pods of a job are: its gang, and then those above its minimum.
 fn all_places(job: &Job) -> impl Iterator<Item = &PodAt> {
-    let extra = match &job.phase {
-        Phase::Running { extra, .. } => &**extra,
-        Phase::Stopping(stopping) => &*stopping.extra,
-        Phase::Queued { .. } | Phase::Starting { .. } | Phase::Ended { .. } => &[],
-    };
-    places(job).iter().chain(extra.iter().filter_map(|pod| pod.at.as_ref()))
+    places(job).iter().chain(job.extra().iter().filter_map(|pod| pod.at.as_ref()))
 }
 
 /// The pods of a job that are on the nodes of an agent.
@@ -102,10 +96,10 @@ pub(super) fn leave_orders(state: &State, job: &Job, contact: &Contact, now: Tim
 
 /// Whether a run has pods where the log knows none: those that joined it before a restore to an earlier time.
 pub(super) fn has_unknown_pods(state: &State, job: &Job, report: &RunReport) -> bool {
-    let leaving = leaving(job).flat_map(|leaving| &leaving.pods);
     if report.places.is_empty() {
         return false;
     }
+    let leaving = leaving(job).flat_map(|leaving| &leaving.pods);
     let known: Vec<Place> = all_places(job).chain(leaving).map(|at| place(state, *at)).collect();
     report.places.iter().any(|place| !known.contains(place))
 }
