@@ -27,7 +27,7 @@ use crate::seen::Seen;
 use crate::silence;
 use crate::silence::SILENCE_GRACE_MS;
 
-/// How long a run that nobody wants may take to stop.
+/// How long a run, or a pod, that nobody wants may take to stop.
 pub const UNWANTED_GRACE_MS: u64 = 30_000;
 
 /// What a living agent remembers. A restarted one begins with nothing but its number and the time of its last answer.

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use agent::run::RunId;
 
 /// The group of a run, or of one of its pods.
-#[derive(Clone)]
 pub(crate) struct Cgroup {
     path: PathBuf,
 }
@@ -18,10 +17,7 @@ impl Cgroup {
     /// Makes the group of a run below our own; none where that cannot be done. Who was killed over it has left it.
     pub(crate) fn make(store: &str, run: RunId) -> Option<Self> {
         let group = Self::named(store, run)?;
-        match fs::create_dir(&group.path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return None,
-            Ok(()) | Err(_) => {}
-        }
+        group.create().ok()?;
         if group.path.join("cgroup.kill").exists() {
             return Some(group);
         }
@@ -36,10 +32,15 @@ impl Cgroup {
 
     /// The group of one of its pods, which is made if it is not there.
     pub(crate) fn of_pod(&self, ordinal: usize) -> io::Result<Self> {
-        let path = self.path.join(format!("pod-{ordinal}"));
-        match fs::create_dir(&path) {
+        let group = Self { path: self.path.join(format!("pod-{ordinal}")) };
+        group.create().map(|()| group)
+    }
+
+    /// Makes the folder, unless it is there.
+    fn create(&self) -> io::Result<()> {
+        match fs::create_dir(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            Ok(()) | Err(_) => Ok(Self { path }),
+            Ok(()) | Err(_) => Ok(()),
         }
     }
 

@@ -163,7 +163,7 @@ impl Folder {
 
     /// What the claim says; nothing if its writer was killed just then.
     pub(crate) fn claimed(&self) -> Option<Claim> {
-        serde_json::from_str(&stored::read(&self.file("claim")).ok()??).ok()
+        stored::parsed(&self.file("claim")).ok()?
     }
 
     /// Takes the room on the disk that the end of the run will need.
@@ -187,8 +187,7 @@ impl Folder {
 
     /// How it ended. A record that cannot be read is none: then it is looked whether anything lives.
     pub(crate) fn ended(&self) -> io::Result<Option<Record>> {
-        let text = stored::read(&self.file("exit.json"))?;
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+        stored::parsed(&self.file("exit.json"))
     }
 
     /// When what is left is killed, if the run was told to stop.
@@ -198,22 +197,22 @@ impl Folder {
 
     /// The pods that it should have, if these are other ones than it began with.
     pub(crate) fn told_pods(&self) -> io::Result<Option<Pods>> {
-        Ok(stored::read(&self.file("pods.json"))?.and_then(|text| serde_json::from_str(&text).ok()))
+        stored::parsed(&self.file("pods.json"))
     }
 
     /// Says which pods it should have.
     pub(crate) fn tell_pods(&self, pods: &Pods) -> io::Result<()> {
-        stored::replace(&self.file("pods.json"), &serde_json::to_string(pods)?)
+        stored::replace_json(&self.file("pods.json"), pods)
     }
 
     /// What the supervisor says of the pods that it has, once these have changed.
     pub(crate) fn held(&self) -> io::Result<Option<Held>> {
-        Ok(stored::read(&self.file("held.json"))?.and_then(|text| serde_json::from_str(&text).ok()))
+        stored::parsed(&self.file("held.json"))
     }
 
     /// Says that.
     pub(crate) fn note_held(&self, held: &Held) -> io::Result<()> {
-        stored::replace(&self.file("held.json"), &serde_json::to_string(held)?)
+        stored::replace_json(&self.file("held.json"), held)
     }
 
     /// When the job last wrote its file, by the machine's clock.

@@ -66,10 +66,7 @@ impl Gpus {
     /// Gives back what some of a run's pods hold. The caller holds the run's lock.
     pub(crate) fn release_of(&self, run: RunId, node: &str, gpus: impl Iterator<Item = u16>) -> io::Result<()> {
         for gpu in gpus {
-            let file = self.file(node, gpu);
-            if stored::read(&file)?.is_some_and(|by| by == run.to_string()) {
-                stored::remove(&file)?;
-            }
+            give_back(run, &self.file(node, gpu))?;
         }
         Ok(())
     }
@@ -82,16 +79,17 @@ impl Gpus {
     pub(crate) fn release(&self, run: RunId) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
-            let path = entry.path();
-            if entry.file_name().to_string_lossy().starts_with('.') {
-                continue;
-            }
-            if stored::read(&path)?.is_some_and(|by| by == run.to_string()) {
-                stored::remove(&path)?;
+            if !entry.file_name().to_string_lossy().starts_with('.') {
+                give_back(run, &entry.path())?;
             }
         }
         Ok(())
     }
+}
+
+/// Removes the file of a GPU that a run holds.
+fn give_back(run: RunId, file: &Path) -> io::Result<()> {
+    if stored::read(file)?.is_some_and(|by| by == run.to_string()) { stored::remove(file) } else { Ok(()) }
 }
 
 /// A name as part of a file's name.

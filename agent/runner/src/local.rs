@@ -28,7 +28,6 @@ use crate::cgroup::Cgroup;
 use crate::clock;
 use crate::folder::Claim;
 use crate::folder::Folder;
-use crate::folder::Held;
 use crate::folder::Order;
 use crate::folder::Record;
 use crate::folder::Work;
@@ -148,13 +147,14 @@ impl Local {
         };
         let job = order.as_ref().map_or_else(|| UNKNOWN.to_owned(), |order| order.job.clone());
         let want = order.and_then(|order| order.work).map(|work| work.want);
-        let (told_pods, held) = (folder.told_pods()?, folder.held()?.unwrap_or_default());
+        let told_pods = folder.told_pods()?;
+        // Most runs are never told.
+        let held = if told_pods.is_some() { folder.held()? } else { None };
         let stop_after_ms = want.as_ref().and_then(|want| want.stop_after_ms);
         let first = want.map(|want| want.pods).unwrap_or_default();
         let pods = match &told_pods {
             // Until its supervisor has looked, it has what it began with.
-            Some(told) if held == Held::default() => told.with(&first),
-            Some(told) => told.with(&held.pods),
+            Some(told) => told.with(held.as_ref().map_or(&first, |held| &held.pods)),
             None => first,
         };
         Ok(Seen {
@@ -162,7 +162,7 @@ impl Local {
             stop_after_ms,
             pods,
             told_pods,
-            gone: held.gone,
+            gone: held.map(|held| held.gone).unwrap_or_default(),
             since,
             log_bytes: log::bytes(&folder.path)?,
             checkpoint: folder.checkpoint(),

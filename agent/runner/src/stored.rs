@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// How much of a file is read.
 const READ_MAX: u64 = 1 << 20;
@@ -57,6 +59,16 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// What a file of JSON says; none if there is none, or none that can be read.
+pub(crate) fn parsed<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
+    Ok(read(path)?.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// Replaces a file of JSON.
+pub(crate) fn replace_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    replace(path, &serde_json::to_string(value)?)
 }
 
 /// Removes a file that may be gone already.

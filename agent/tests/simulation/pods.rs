@@ -68,7 +68,7 @@ impl Machine {
         for pod in &told.pods {
             let place = Place::of(pod);
             let file = |gpu: &u16| (place.node.clone(), *gpu);
-            // Whoever leaves the place has it until its process is gone.
+            // A pod that leaves has its place until its process is gone.
             let is_there = |(other, leave): &(Place, Leave)| {
                 let has_left = *leave != Leave::Stays && !self.files.contains_key(&file(&place.gpus[0]));
                 *other == place && !has_left

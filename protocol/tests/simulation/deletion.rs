@@ -5,7 +5,6 @@ use std::cell::RefCell;
 
 use agent::exit::Exit;
 use agent::message::FORMAT;
-use agent::message::RunReport;
 use agent::message::RunState;
 use agent::message::SyncRequest;
 use agent::run::RunId;
@@ -28,6 +27,7 @@ use serde_json::json;
 use crate::air;
 use crate::air::Air;
 use crate::air::Weather;
+use crate::desk;
 use crate::disk::Disk;
 use crate::disk::Plan;
 use crate::memory::submission;
@@ -253,18 +253,7 @@ fn agents_are_told_to_stop_what_lives_and_to_forget_the_rest() {
     let mut world = lived(5);
     let tombstone = delete(&mut world);
     let run = |revision| RunId::new(Version { epoch: 0, revision });
-    let report = |revision, state| RunReport {
-        run: run(revision),
-        job: format!("job-{revision}"),
-        state,
-        told: false,
-        since_ms: 0,
-        log_bytes: 0,
-        checkpoint_ms: None,
-        pods: 1,
-        places: Vec::new(),
-        gone: Vec::new(),
-    };
+    let report = |revision, state| desk::run(run(revision), &format!("job-{revision}"), state);
     let runs =
         vec![report(1, RunState::Running), report(2, RunState::Ended(Exit::Code(0))), report(3, RunState::Prepared)];
     let answered = Some(Version { epoch: 0, revision: tombstone.revision });

@@ -17,6 +17,9 @@ use crate::folder::Held;
 use crate::slurm::part::Part;
 use crate::stored;
 
+/// Which parts have joined a run, and which have been told to leave.
+const FILE: &str = "turnover.json";
+
 /// A part of a run as it was given to Slurm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,9 +42,15 @@ impl Portion {
     }
 }
 
-/// What `joined.json` and `left.json` say.
-type Joined = Vec<Portion>;
-type Left = BTreeMap<String, u64>;
+/// What `turnover.json` says.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Turnover {
+    /// Those that joined, in this order.
+    joined: Vec<Portion>,
+    /// When those are killed that were told to leave, by their names.
+    left: BTreeMap<String, u64>,
+}
 
 /// All that a run has ever had.
 pub(super) fn all(folder: &Folder, want: &Want) -> io::Result<Vec<Portion>> {
@@ -58,8 +67,8 @@ pub(super) fn all(folder: &Folder, want: &Want) -> io::Result<Vec<Portion>> {
             }),
         }
     }
-    portions.extend(joined(folder)?);
-    let left = left(folder)?;
+    let Turnover { joined, left } = turnover(folder)?;
+    portions.extend(joined);
     for portion in &mut portions {
         portion.leaves = left.get(&portion.name).copied();
     }
@@ -68,32 +77,32 @@ pub(super) fn all(folder: &Folder, want: &Want) -> io::Result<Vec<Portion>> {
 
 /// Has a pod join a run, as a part of its own.
 pub(super) fn join(folder: &Folder, pod: &Pod) -> io::Result<()> {
-    let mut joined = joined(folder)?;
-    let name = format!("{}+{}", pod.node, joined.len() + 1);
-    let (node, pods) = (pod.node.clone(), vec![pod.clone()]);
-    joined.push(Portion { name, node, pods, is_first: false, leaves: None });
-    stored::replace(&folder.file("joined.json"), &serde_json::to_string(&joined)?)
+    change(folder, |turnover| {
+        let name = format!("{}+{}", pod.node, turnover.joined.len() + 1);
+        let (node, pods) = (pod.node.clone(), vec![pod.clone()]);
+        turnover.joined.push(Portion { name, node, pods, is_first: false, leaves: None });
+    })
 }
 
 /// Has a part leave, and be killed by then.
 pub(super) fn leave(folder: &Folder, portion: &Portion, kill_at: u64) -> io::Result<()> {
-    let mut left = left(folder)?;
-    left.insert(portion.name.clone(), kill_at);
-    stored::replace(&folder.file("left.json"), &serde_json::to_string(&left)?)
+    change(folder, |turnover| {
+        turnover.left.insert(portion.name.clone(), kill_at);
+    })
 }
 
-fn joined(folder: &Folder) -> io::Result<Joined> {
-    let text = stored::read(&folder.file("joined.json"))?;
-    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+fn turnover(folder: &Folder) -> io::Result<Turnover> {
+    Ok(stored::parsed(&folder.file(FILE))?.unwrap_or_default())
 }
 
-fn left(folder: &Folder) -> io::Result<Left> {
-    let text = stored::read(&folder.file("left.json"))?;
-    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+fn change(folder: &Folder, change: impl FnOnce(&mut Turnover)) -> io::Result<()> {
+    let mut turnover = turnover(folder)?;
+    change(&mut turnover);
+    stored::replace_json(&folder.file(FILE), &turnover)
 }
 
-/// What a run has: all but those that were told to leave and of whom nothing is left. An order is followed when none of its
-/// places is among them, but for those that others of the run have come to.
+/// The pods that a run has: all but those that have left. An order is followed when no pod is at its places any more, except
+/// where another pod of the run has joined since.
 pub(super) fn held(parts: &[(Portion, Part)], told: Option<&Pods>) -> Held {
     let holds =
         |(portion, part): &&(Portion, Part)| portion.leaves.is_none() || part.is_live() || matches!(part, Part::Queued);

@@ -28,6 +28,7 @@ use crate::slurm::part::PartEnd;
 use crate::slurm::portion;
 use crate::slurm::portion::Portion;
 use crate::slurm::queue;
+use crate::slurm::queue::SlurmJob;
 use crate::slurm::view::View;
 use crate::store::Store;
 use crate::stored;
@@ -210,22 +211,9 @@ impl Runs {
         }
     }
 
-    /// Has Slurm signal the jobs of a run, or cancel them if nothing is said of how. Their name is said as well: a number may
-    /// be another's by now.
+    /// Has Slurm signal the jobs of a run, or cancel them if nothing is said of how.
     fn signal(&self, folder: &Folder, work: &Work, how: &[&str]) {
-        let name = Self::named(work);
-        for job in self.view.of_run(folder.run).iter().filter(|job| job.is_live()) {
-            // The batch script finds the order by itself, what is late is signalled again, and what has ended needs nothing.
-            drop(ask("scancel", how.iter().copied().chain(["--quiet", &name, &job.id])));
-        }
-    }
-
-    /// What tells a run's jobs from others' which have their numbers by now.
-    pub(super) fn named(work: &Work) -> String {
-        match work.script.adopted {
-            Some(_) => "--state=RUNNING".to_owned(),
-            None => format!("--name={}", name(&work.want)),
-        }
+        signal(work, &self.view.of_run(folder.run), how);
     }
 
     /// Submits the parts of a run for which Slurm has no job.
@@ -345,6 +333,19 @@ fn ended(part: &Part) -> Option<&PartEnd> {
     match part {
         Part::Ended(end) => Some(end),
         Part::Absent | Part::Queued | Part::Refused(_) | Part::Buried | Part::Live | Part::Gone(_) => None,
+    }
+}
+
+/// Has Slurm signal jobs of a run, or cancel them if nothing is said of how. Their name is said as well: Slurm may have given
+/// the number of one to another job.
+pub(super) fn signal<'a>(work: &Work, jobs: impl IntoIterator<Item = &'a SlurmJob>, how: &[&str]) {
+    let name = match work.script.adopted {
+        Some(_) => "--state=RUNNING".to_owned(),
+        None => format!("--name={}", name(&work.want)),
+    };
+    for job in jobs.into_iter().filter(|job| job.is_live()) {
+        // The batch script finds the order by itself, what is late is signalled again, and what has ended needs nothing.
+        drop(ask("scancel", how.iter().copied().chain(["--quiet", &name, &job.id])));
     }
 }
 

@@ -2,22 +2,20 @@
 
 use std::io;
 
+use agent::agent::UNWANTED_GRACE_MS;
 use agent::pods::Place;
 use agent::pods::Pods;
 
 use crate::clock;
 use crate::folder::Folder;
 use crate::folder::Work;
-use crate::slurm::ask::ask;
 use crate::slurm::part;
 use crate::slurm::part::Part;
 use crate::slurm::portion;
 use crate::slurm::portion::Portion;
 use crate::slurm::runs::KILL_LATE_MS;
 use crate::slurm::runs::Runs;
-
-/// How long parts may take to end that nobody says should be there.
-const UNWANTED_GRACE_MS: u64 = 30_000;
+use crate::slurm::runs::signal;
 
 impl Runs {
     /// Has parts leave and join as the run was told. People's own jobs stay as they were submitted.
@@ -54,10 +52,11 @@ impl Runs {
     /// Ends a part none of whose pods is wanted.
     fn drive_out(&self, folder: &Folder, work: &Work, portion: &Portion, part: &Part, told: &Pods) -> io::Result<()> {
         let (open, now) = (self.open(folder, work), clock::now());
+        let tell = |how: &[&str]| signal(work, self.view.of_part(folder.run, &portion.name), how);
         if part.is_unclaimed() {
             portion::leave(folder, portion, now)?;
             part::bury(&open, &portion.name)?;
-            self.signal_part(folder, work, portion, &[]);
+            tell(&[]);
         } else if part.is_live() {
             let is_its = |places: &[Place]| portion.pods.iter().any(|pod| places.contains(&Place::of(pod)));
             let ordered = told.leave.iter().filter(|leaving| is_its(&leaving.places)).map(|leaving| leaving.kill_at);
@@ -65,22 +64,14 @@ impl Runs {
             if portion.leaves.is_none_or(|earlier| kill_at < earlier) {
                 portion::leave(folder, portion, kill_at)?;
                 part::order_stop(&open, &portion.order_file(), kill_at.saturating_sub(now))?;
-                self.signal_part(folder, work, portion, &["--batch", "--signal=USR2"]);
+                tell(&["--batch", "--signal=USR2"]);
             } else if kill_at.saturating_add(KILL_LATE_MS) <= now {
-                self.signal_part(folder, work, portion, &["--full", "--signal=KILL"]);
+                tell(&["--full", "--signal=KILL"]);
             }
         } else if portion.leaves.is_none() {
             // It has ended by itself.
             portion::leave(folder, portion, now)?;
         }
         Ok(())
-    }
-
-    /// Has Slurm signal the job of a part, or cancel it if nothing is said of how.
-    fn signal_part(&self, folder: &Folder, work: &Work, portion: &Portion, how: &[&str]) {
-        let name = Self::named(work);
-        for job in self.view.of_part(folder.run, &portion.name).iter().filter(|job| job.is_live()) {
-            drop(ask("scancel", how.iter().copied().chain(["--quiet", &name, &job.id])));
-        }
     }
 }

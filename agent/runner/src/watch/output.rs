@@ -1,4 +1,4 @@
-//! What one pod prints, on its way into the log of its run.
+//! Copies what one pod prints into the log of its run.
 
 use std::io::PipeReader;
 use std::io::Read;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use agent::agent::UNWANTED_GRACE_MS;
 use agent::exit::Exit;
 use agent::exit::shorten;
 use agent::message::Pod;
@@ -18,8 +19,6 @@ use crate::watch::running::Running;
 use crate::watch::running::Started;
 use crate::watch::running::Stay;
 
-/// How long pods may take to end that nobody says should be there.
-const UNWANTED_GRACE_MS: u64 = 30_000;
 /// When to look again for what is about to be gone.
 const AGAIN_MS: u64 = 200;
 /// How often what is left of a pod is killed in one go.
@@ -72,7 +71,7 @@ impl Running {
         }
     }
 
-    /// Kills what has not ended in time, and gives back the GPUs of those of whom nothing is left.
+    /// Kills pods that have not ended in time, and gives back the GPUs of those that have ended.
     fn drive_out(&mut self, ground: &Ground, now: u64) -> u64 {
         let mut next = u64::MAX;
         for at in 0..self.pods.len() {
@@ -126,7 +125,7 @@ impl Running {
         let taken = Gpus::of(ground.state).take(ground.folder.run, std::slice::from_ref(pod));
         match taken {
             Ok(Ok(())) => self.start_pod(ground, pod).map(|()| true),
-            // Whoever holds it is about to end.
+            // The run that holds it is about to end.
             Ok(Err(_)) => Ok(false),
             Err(error) => Err(Exit::Start(shorten(&error.to_string()))),
         }
