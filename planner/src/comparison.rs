@@ -1,5 +1,5 @@
-//! A base and what is compared with it, as runs that go on in portions. Whoever holds them decides how long a portion is,
-//! and looks in between whether somebody has asked for something else.
+//! A base and what is compared with it, as runs that go on in portions. The caller decides how long a portion is, and looks
+//! in between whether somebody has asked for something else.
 
 use engine::host::plan::base::Base;
 use engine::host::plan::run::Horizon;
@@ -54,7 +54,7 @@ impl Comparison {
         self.is_wanted = true;
     }
 
-    /// Goes on with this run of a variant; what the variant did before is given up.
+    /// Adds a run of a variant; the run that the variant had before is cancelled.
     pub(crate) fn add(&mut self, added: UnderWay) {
         self.forget(added.variant);
         let at = self.under_way.iter().take_while(|known| known.variant < added.variant).count();
