@@ -66,14 +66,11 @@ enum Task {
     /// Governs a Slurm cluster that is there.
     #[command(subcommand)]
     Slurm(SlurmTask),
-    /// Runs scenario files (.md, .json) and says which of them hold.
+    /// Runs scenario files (.md) and says which of them hold.
     Scenario {
         /// The files.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// Also prints which alternatives were checked.
-        #[arg(long, short)]
-        verbose: bool,
     },
     /// Replays a trace of jobs and says how long they wait, what is used, and what evictions cost.
     Replay {
@@ -187,8 +184,8 @@ fn end(failure: &Failure) -> ExitCode {
 fn run(task: Task) -> Result<ExitCode, String> {
     let mut out = std::io::stdout().lock();
     match task {
-        Task::Scenario { files, verbose } => {
-            let tally = scenario::report::run_files(&files, verbose, &mut out).map_err(|error| error.to_string())?;
+        Task::Scenario { files } => {
+            let tally = scenario::report::run_files(&files, &mut out).map_err(|error| error.to_string())?;
             Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Task::Replay { trace, quotas, nodes, gpus_per_node, preemption, offers, per_hour, zero, json } => {

@@ -56,6 +56,7 @@ cargo xtask bench instructions [NAMES]
 cargo xtask clients [--minutes N]
                                the examples of the product's pages by the SDKs alone, then 50 clients at once for five
                                minutes and one that polls every six seconds, on what `build` has made
+cargo xtask cases FILE...      plays situations of other systems, written as JSON; e2e/cases/fixtures/ has some
 cargo xtask soak NAME [--from N] [--count N]
                                a proof over many more random histories than in the gate, from the Nth on
 cargo xtask chaos local [--service] [--runs N]
@@ -96,6 +97,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         ["fuzz"] => gate::fuzz(),
         ["store-fixture"] => stored::keep(),
         ["clients", options @ ..] => sdks::load(options),
+        ["cases", files @ ..] => cases(files),
         ["soak", options @ ..] => soak::run(options),
         ["chaos", options @ ..] => chaos::run(options),
         ["mutants", options @ ..] => mutants::run(options),
@@ -112,4 +114,11 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         }
         _ => Err(Failure::new(format!("no such command: {}", words.join(" ")), format!("use one of\n{USAGE}"))),
     }
+}
+
+/// Plays cases; cargo builds their player when something changed, and prints nothing of its own.
+fn cases(files: &[&str]) -> Result<(), Failure> {
+    let mut words = vec!["run", "--quiet", "--package", "cases", "--"];
+    words.extend(files);
+    process::show("cargo", &words, "read the lines above: FAIL says what was expected, and what came")
 }

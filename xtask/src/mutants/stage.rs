@@ -10,7 +10,12 @@ pub(crate) struct Stage {
 }
 
 pub(crate) const STAGES: [Stage; 4] = [
-    Stage { name: "scenarios", packages: &["tidegate"], targets: &["--test=scenarios"], arguments: &["hold"] },
+    Stage {
+        name: "scenarios",
+        packages: &["tidegate", "cases"],
+        targets: &["--test=scenarios", "--test=cases"],
+        arguments: &["hold"],
+    },
     Stage {
         name: "engine's tests",
         packages: &["engine"],

@@ -9,7 +9,7 @@ use crate::source::root;
 const LAYERS: [&[&str]; 4] = [
     &["engine", "agent", "fuel", "heap"],
     &["fields", "script", "trace", "protocol", "pai", "runner", "console-model", "bytes-of-runs"],
-    &["planner", "tidegate", "edge", "charts", "openapi", "requests"],
+    &["cases", "planner", "tidegate", "edge", "charts", "openapi", "requests"],
     &["planner-embed", "planner-page", "figures-in-wasm", "frontend", "xtask", "fuzz"],
 ];
 

@@ -17,12 +17,12 @@ use engine::unit::time::Timestamp;
 use script::place;
 use script::session::Session;
 
-use crate::scenario::peer::case::JobCase;
-use crate::scenario::peer::name::job_id;
-use crate::scenario::peer::name::seconds;
+use crate::case::JobCase;
+use crate::name::job_id;
+use crate::name::seconds;
 
 /// Starts a job that has been submitted, where and when the case says.
-pub fn run(session: &mut Session, case: &JobCase) -> Result<(), String> {
+pub(crate) fn run(session: &mut Session, case: &JobCase) -> Result<(), String> {
     let no = find(session, &case.id)?;
     let started = seconds(case.start.unwrap_or(0));
     if session.state.jobs[no].bids() {
@@ -94,7 +94,7 @@ fn grow(
 }
 
 /// Tells a running job to stop, for nobody, with a deadline that far away.
-pub fn hang(session: &mut Session, name: &str, for_long: Millis) -> Result<(), String> {
+pub(crate) fn hang(session: &mut Session, name: &str, for_long: Millis) -> Result<(), String> {
     let no = find(session, name)?;
     let quota = session.state.quotas[session.state.jobs[no].spec.quota.at()].id.clone();
     let then = if session.state.jobs[no].spec.fault_tolerance.is_some() {

@@ -35,19 +35,19 @@ use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use script::session::Session;
 
-use crate::scenario::peer::case::Case;
-use crate::scenario::peer::case::EventCase;
-use crate::scenario::peer::case::JobCase;
-use crate::scenario::peer::case::Kind;
-use crate::scenario::peer::case::PolicyCase;
-use crate::scenario::peer::case::QuotaCase;
-use crate::scenario::peer::case::Run;
-use crate::scenario::peer::case::Units;
-use crate::scenario::peer::case::parents_first;
-use crate::scenario::peer::name::job_id;
-use crate::scenario::peer::name::quota_id;
-use crate::scenario::peer::name::seconds;
-use crate::scenario::place;
+use crate::case::Case;
+use crate::case::EventCase;
+use crate::case::JobCase;
+use crate::case::Kind;
+use crate::case::PolicyCase;
+use crate::case::QuotaCase;
+use crate::case::Run;
+use crate::case::Units;
+use crate::case::parents_first;
+use crate::name::job_id;
+use crate::name::quota_id;
+use crate::name::seconds;
+use crate::place;
 use engine::unit::decimal::thousandths;
 
 /// The resource group of every case.
@@ -57,33 +57,33 @@ const FOREVER: Millis = Millis(1000 * 86_400_000);
 
 /// What a named alternative changes of the setting.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// The scope of every self-level policy.
-    pub scope: Option<Scope>,
+    pub(crate) scope: Option<Scope>,
     /// Whether a quota that shrinks evicts.
-    pub evicts: Option<bool>,
+    pub(crate) evicts: Option<bool>,
 }
 
 /// A case on its stage.
 #[derive(Clone, Debug)]
-pub struct Stage {
-    pub session: Session,
+pub(crate) struct Stage {
+    pub(crate) session: Session,
     /// When a job really stops after a signal, in milliseconds, where the case says so.
-    pub exits: BTreeMap<JobId, Option<Millis>>,
+    pub(crate) exits: BTreeMap<JobId, Option<Millis>>,
     /// Whether the engine waits for reports.
-    pub is_reported: bool,
+    pub(crate) is_reported: bool,
     /// Jobs that hang in termination from the beginning.
-    pub stuck: BTreeSet<JobId>,
+    pub(crate) stuck: BTreeSet<JobId>,
 }
 
 impl Stage {
     /// The state in which a case begins.
-    pub fn of(case: &Case, settings: Settings) -> Result<Self, String> {
+    pub(crate) fn of(case: &Case, settings: Settings) -> Result<Self, String> {
         Self::on(case, settings, ResourceType::General)
     }
 
     /// The same, with bids on machines of this kind.
-    pub fn on(case: &Case, settings: Settings, machines: ResourceType) -> Result<Self, String> {
+    pub(crate) fn on(case: &Case, settings: Settings, machines: ResourceType) -> Result<Self, String> {
         let now = seconds(case.now);
         let jobs: Vec<&JobCase> = case.jobs.iter().chain(submitted(case)).collect();
         let is_reported = jobs.iter().any(|job| job.exit_after_s.is_some());
@@ -106,7 +106,7 @@ impl Stage {
         Ok(stage)
     }
 
-    pub fn command(&mut self, command: &Command) -> Result<Vec<Event>, String> {
+    pub(crate) fn command(&mut self, command: &Command) -> Result<Vec<Event>, String> {
         let now = self.session.now;
         self.session.stage(command, now).map_err(|rejection| rejection.to_string())
     }
@@ -124,7 +124,7 @@ impl Stage {
     }
 
     /// An amount in the cluster's own units.
-    pub fn amount(&self, what: &str, units: &Units) -> Result<AmountByName, String> {
+    pub(crate) fn amount(&self, what: &str, units: &Units) -> Result<AmountByName, String> {
         let value = |(name, number): (&String, &serde_json::Number)| {
             let kind =
                 self.session.state.cluster.dimension(name).map(|at| self.session.state.cluster.dimensions[at].kind);
@@ -273,13 +273,13 @@ impl Stage {
     }
 
     /// Submits a job without a round, at the time the case gives.
-    pub fn submit(&mut self, job: &JobCase) -> Result<(), String> {
+    pub(crate) fn submit(&mut self, job: &JobCase) -> Result<(), String> {
         let at = job.submit.or(job.start).map_or(self.session.now, seconds).min(self.session.now);
         let command = Command::SubmitJob(self.submission(job)?);
         self.session.stage(&command, at).map(drop).map_err(|rejection| rejection.to_string())
     }
 
-    pub fn submission(&self, job: &JobCase) -> Result<SubmitJob, String> {
+    pub(crate) fn submission(&self, job: &JobCase) -> Result<SubmitJob, String> {
         let mut pods: Vec<PodGroup> = Vec::new();
         for pod in &job.pods {
             let amount = self.amount(&job.id, &pod.amount)?;
@@ -331,7 +331,7 @@ impl Stage {
 }
 
 /// The jobs that a case submits.
-pub fn submitted(case: &Case) -> impl Iterator<Item = &JobCase> {
+pub(crate) fn submitted(case: &Case) -> impl Iterator<Item = &JobCase> {
     match &case.event {
         EventCase::Submit { jobs } => jobs.as_slice(),
         EventCase::Scale { .. } | EventCase::PricePath { .. } => &[],
@@ -359,7 +359,7 @@ fn kind_of(name: &str, case: &Case) -> DimensionKind {
 }
 
 /// The engine's scope for a word of the schema.
-pub fn scope_of(word: &str) -> Result<Scope, String> {
+pub(crate) fn scope_of(word: &str) -> Result<Scope, String> {
     match word {
         "same_quota" => Ok(Scope::Own),
         "siblings" => Ok(Scope::SameLevel),

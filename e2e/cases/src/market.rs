@@ -23,15 +23,15 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 use serde_json::Value;
 
-use crate::scenario::peer::case::Case;
-use crate::scenario::peer::case::EventCase;
-use crate::scenario::peer::case::JobCase;
-use crate::scenario::peer::case::Kind;
-use crate::scenario::peer::name::job_id;
-use crate::scenario::peer::name::seconds;
-use crate::scenario::peer::stage::Settings;
-use crate::scenario::peer::stage::Stage;
-use crate::scenario::peer::stage::submitted;
+use crate::case::Case;
+use crate::case::EventCase;
+use crate::case::JobCase;
+use crate::case::Kind;
+use crate::name::job_id;
+use crate::name::seconds;
+use crate::stage::Settings;
+use crate::stage::Stage;
+use crate::stage::submitted;
 use engine::unit::decimal::thousandths;
 
 const OFFER: &str = "instances";
@@ -73,7 +73,7 @@ fn gpus(amount: &AmountByName) -> i64 {
 
 impl Stage {
     /// Creates the offer on which the jobs of a case bid, if any does.
-    pub fn create_offer(&mut self, case: &Case, machines: ResourceType) -> Result<(), String> {
+    pub(crate) fn create_offer(&mut self, case: &Case, machines: ResourceType) -> Result<(), String> {
         let jobs: Vec<&JobCase> = bidders(case).collect();
         let Some(first) = jobs.first() else { return Ok(()) };
         let bids = jobs.iter().map(|job| bid(job)).collect::<Result<Vec<BidCase>, String>>()?;
@@ -120,7 +120,7 @@ impl Stage {
     }
 
     /// The submission of a job as a bid.
-    pub fn with_bid(&self, job: &JobCase, submission: SubmitJob) -> Result<SubmitJob, String> {
+    pub(crate) fn with_bid(&self, job: &JobCase, submission: SubmitJob) -> Result<SubmitJob, String> {
         let no = self.session.state.market.offer_no(&offer()?).ok_or("the case has no offer")?;
         let offered = &self.session.state.market.offers[no.at()];
         let is_lingjun = offered.resource_type == ResourceType::Lingjun;
@@ -150,7 +150,7 @@ impl Stage {
 
     /// Lets the market run as it has until the case begins, a round each minute, so that its price is the one that the
     /// running jobs make.
-    pub fn run_market(&mut self, case: &Case) -> Result<(), String> {
+    pub(crate) fn run_market(&mut self, case: &Case) -> Result<(), String> {
         let first = bidders(case).filter_map(|job| job.start).min().map_or(self.session.now, seconds);
         let now = self.session.now;
         self.session.now = first;
@@ -184,7 +184,7 @@ fn first_price(case: &Case) -> Result<Option<i64>, String> {
 }
 
 /// Plays a price path on both kinds of machines, a round each minute and at each point, and checks the timeline.
-pub fn play_path(case: &Case) -> Result<(), String> {
+pub(crate) fn play_path(case: &Case) -> Result<(), String> {
     for machines in MACHINES {
         let mut stage = Stage::on(case, Settings::default(), machines)
             .map_err(|problem| format!("the scene cannot be set: {problem}"))?;

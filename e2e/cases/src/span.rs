@@ -1,7 +1,7 @@
 //! How far apart the times of a case may be: it is played minute by minute, so a slip of the pen would run for ever.
 
-use crate::scenario::peer::case::Case;
-use crate::scenario::peer::case::EventCase;
+use crate::case::Case;
+use crate::case::EventCase;
 
 /// The time between a case's now and anything else that it names, in seconds: four weeks.
 const SPAN_S: i64 = 28 * 86_400;
@@ -10,7 +10,7 @@ const SPAN_S: i64 = 28 * 86_400;
 const LAST_S: i64 = 100_000_000_000;
 
 /// Refuses a case whose times are out of reach.
-pub fn check(case: &Case) -> Result<(), String> {
+pub(crate) fn check(case: &Case) -> Result<(), String> {
     let now = case.now;
     if !(0..=LAST_S).contains(&now) {
         return Err(format!("now is {now} s; write 0 to {LAST_S}"));

@@ -6,15 +6,15 @@ use engine::unit::time::Timestamp;
 
 /// A case that has run: what happened from its event until it came to rest, and after that.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub(crate) struct Course {
     /// The state once nobody starts or stops any more.
-    pub rest: State,
+    pub(crate) rest: State,
     /// When that was.
-    pub rested: Timestamp,
+    pub(crate) rested: Timestamp,
     /// Events from the case's event to rest.
-    pub until_rest: Vec<Event>,
+    pub(crate) until_rest: Vec<Event>,
     /// All events from the case's event on.
-    pub all: Vec<Event>,
+    pub(crate) all: Vec<Event>,
     /// When the case's event happened.
-    pub began: Timestamp,
+    pub(crate) began: Timestamp,
 }

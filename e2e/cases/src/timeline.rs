@@ -5,14 +5,14 @@ use engine::state::world::State;
 use engine::unit::id::JobNo;
 use engine::unit::time::Timestamp;
 
-use crate::scenario::peer::course::Course;
-use crate::scenario::peer::name::job as job_named;
-use crate::scenario::peer::name::job_id;
-use crate::scenario::peer::name::seconds;
+use crate::course::Course;
+use crate::name::job as job_named;
+use crate::name::job_id;
+use crate::name::seconds;
 
 /// What can be seen of a job at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub(crate) enum Moment {
     /// It was told to stop.
     Told,
     /// It stopped.
@@ -25,7 +25,7 @@ pub enum Moment {
 
 /// When a job was seen so for the first time since the case began, in order.
 #[must_use]
-pub fn times(course: &Course, job: JobNo, moment: Moment) -> Vec<Timestamp> {
+pub(crate) fn times(course: &Course, job: JobNo, moment: Moment) -> Vec<Timestamp> {
     let time = |event: &Event| match (event, moment) {
         (Event::Evicted { job: no, at, .. }, Moment::Told)
         | (Event::Stopped { job: no, at, .. }, Moment::Stopped)
@@ -40,11 +40,16 @@ pub fn times(course: &Course, job: JobNo, moment: Moment) -> Vec<Timestamp> {
     course.all.iter().filter_map(time).collect()
 }
 
-/// Checks every entry, to the second.
-pub fn check(timeline: &[(i64, String)], course: &Course) -> Result<(), String> {
+/// Checks every entry, to the second; one that does not name a job and what is seen of it is `skipped`.
+pub(crate) fn check(timeline: &[(i64, String)], course: &Course, skipped: &mut Vec<String>) -> Result<(), String> {
     for (second, text) in timeline {
         for phrase in text.split([',', ';']).map(str::trim) {
-            let (job, moment) = read(phrase, &course.rest)?;
+            let Some((job, moment)) = read(phrase, &course.rest) else {
+                skipped.push(format!(
+                    "not checked: the timeline says {phrase:?}; known are a job and one of signal, stopped, started, ended"
+                ));
+                continue;
+            };
             let seen = times(course, job, moment);
             if !seen.contains(&seconds(*second)) {
                 let seen: Vec<String> = seen.iter().map(|at| format!("at {} s", at.0 / 1000)).collect();
@@ -56,7 +61,7 @@ pub fn check(timeline: &[(i64, String)], course: &Course) -> Result<(), String> 
     Ok(())
 }
 
-fn read(phrase: &str, state: &State) -> Result<(JobNo, Moment), String> {
+fn read(phrase: &str, state: &State) -> Option<(JobNo, Moment)> {
     let words: Vec<&str> = phrase.split_whitespace().collect();
     let known = |name: &str| job_id(name).ok().and_then(|id| state.jobs.find(&id));
     let job = words.iter().find_map(|word| known(word));
@@ -67,14 +72,11 @@ fn read(phrase: &str, state: &State) -> Result<(JobNo, Moment), String> {
         "ends" | "ended" | "finished" | "finishes" => Some(Moment::Ended),
         _ => None,
     });
-    match (job, moment) {
-        (Some(job), Some(moment)) => Ok((job, moment)),
-        _ => Err(format!("the timeline says {phrase:?}; name a job and one of signal, stopped, started, ended")),
-    }
+    job.zip(moment)
 }
 
 /// The number of the job named so.
-pub fn number(course: &Course, name: &str) -> Result<JobNo, String> {
+pub(crate) fn number(course: &Course, name: &str) -> Result<JobNo, String> {
     job_named(&course.rest, name)?;
     course.rest.jobs.find(&job_id(name)?).ok_or_else(|| format!("there is no job {name}"))
 }

@@ -16,19 +16,19 @@ use engine::unit::id::JobNo;
 use engine::unit::time::Timestamp;
 use serde_json::Value;
 
-use crate::scenario::peer::case::Case;
-use crate::scenario::peer::case::Expect;
-use crate::scenario::peer::case::Reason;
-use crate::scenario::peer::course::Course;
-use crate::scenario::peer::name::job;
-use crate::scenario::peer::name::job_id;
-use crate::scenario::peer::name::quota_id;
+use crate::case::Case;
+use crate::case::Expect;
+use crate::case::Reason;
+use crate::course::Course;
+use crate::name::job;
+use crate::name::job_id;
+use crate::name::quota_id;
 use engine::unit::decimal::thousandths;
 
 type Names = BTreeSet<String>;
 
 /// Everything an expectation says but timeline and invariants.
-pub fn all(case: &Case, expect: &Expect, course: &Course) -> Result<(), String> {
+pub(crate) fn all(case: &Case, expect: &Expect, course: &Course) -> Result<(), String> {
     victims(expect, course)?;
     starts(expect, course)?;
     waiting(case, expect, course)?;
@@ -131,8 +131,7 @@ fn waiting(case: &Case, expect: &Expect, course: &Course) -> Result<(), String> 
         None => BTreeMap::new(),
         Some(Reason::Each(each)) => each.clone(),
         Some(Reason::All(code)) => {
-            let submitted: Vec<String> =
-                crate::scenario::peer::stage::submitted(case).map(|job| job.id.clone()).collect();
+            let submitted: Vec<String> = crate::stage::submitted(case).map(|job| job.id.clone()).collect();
             waits.iter().filter(|name| submitted.contains(name)).map(|name| (name.clone(), code.clone())).collect()
         }
     };
