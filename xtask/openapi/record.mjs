@@ -121,7 +121,7 @@ try {
   await read("get_bills", "bills?by=job");
   await read("get_me", "me");
   await read("list_keys", "keys");
-  await read("list_deeds", "audit?count=2");
+  await read("list_audit", "audit?count=2");
   await read("get_position", "hash");
   const { log, overdue, agents } = await ofRealJobs(server);
   keep("answers", "get_job_log", "answer", log);

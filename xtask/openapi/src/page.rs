@@ -219,7 +219,7 @@ impl Page {
             Call::Audit => {
                 let summary = "Who sent which command when, the newest first; a list that breaks off says before \
                                which revision it goes on";
-                page("list_deeds", "history", summary, json::<Vec<Entry>>()).refuses(&[410])
+                page("list_audit", "history", summary, json::<Vec<Entry>>()).refuses(&[410])
             }
             Call::Metrics => metrics(),
             Call::Hash => {
