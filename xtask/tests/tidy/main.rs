@@ -3,6 +3,7 @@
 //! Every rule has a test in which a planted fault fires.
 mod circles;
 mod crates;
+mod decisions;
 mod layers;
 mod modules;
 mod rules;
@@ -11,13 +12,16 @@ mod specification;
 mod tokens;
 mod uses;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 
 use source::{Fault, Source};
 
 /// The specification.
 const RULES: &str = "docs/rules.md";
+/// The folder of the decisions, and the file in it that lists them.
+const DECISIONS: &str = "docs/decisions";
+const LIST: &str = "README.md";
 
 #[test]
 fn the_engine_keeps_its_layers() {
@@ -43,14 +47,11 @@ fn the_tree_is_tidy() {
 }
 
 #[test]
-fn every_decision_has_a_number_of_its_own() {
-    let mut numbers: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for name in names_in("docs/decisions") {
-        let number = name.split('-').next().unwrap_or_default().to_owned();
-        numbers.entry(number).or_default().push(name);
-    }
-    let shared: Vec<_> = numbers.into_values().filter(|names| names.len() > 1).collect();
-    assert!(shared.is_empty(), "decisions with the same number: {shared:?}");
+fn decisions_have_their_form_and_are_listed() {
+    let path = |name: &str| format!("{DECISIONS}/{name}");
+    let names = names_in(DECISIONS).into_iter().filter(|name| name != LIST);
+    let decisions: Vec<Source> = names.map(|name| Source::file(&path(&name))).collect();
+    report(&decisions::check(&Source::file(&path(LIST)), &decisions));
 }
 
 #[test]
