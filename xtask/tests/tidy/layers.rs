@@ -5,7 +5,7 @@ use crate::source::{Fault, Source};
 const LAYERS: [&[&str]; 9] = [
     &["unit"],
     &["quota", "job", "market", "workspace"],
-    &["state", "ledger", "placement", "invariant"],
+    &["state", "ledger", "placement"],
     &["schedule"],
     &["message"],
     &["transition"],
