@@ -34,7 +34,7 @@ impl Desk {
 
     /// Nobody is heard until they are silent, but for those that are named.
     fn fall_silent(&mut self, heard: &[&str]) -> u64 {
-        self.pass(MISSED_AFTER, heard) + self.pass(MISSED_AFTER, heard)
+        self.pass(Millis::MINUTE, heard) + self.pass(Millis::MINUTE, heard)
     }
 
     fn silence(&mut self, node: &str) -> Option<Silence> {
@@ -55,7 +55,7 @@ fn who_is_not_heard_is_silent_and_only_changes_are_written() {
     let mut desk = Desk::heard();
     assert_eq!(desk.pass(Millis::MINUTE, &["of-n2"]), 0, "the service may have slept, and know of nobody");
     let missed = desk.now;
-    assert_eq!(desk.pass(Millis(MISSED_AFTER.0 - 1), &["of-n2"]), 0);
+    assert_eq!(desk.pass(Millis(2 * MISSED_AFTER.0 - 1), &["of-n2"]), 0);
     assert_eq!(desk.pass(Millis(1), &["of-n2"]), 1);
     assert_eq!(desk.silence("n1"), Some(Silence { since: missed, stop_after: None, is_lost: false }));
     assert_eq!(desk.silence("n2"), None);
@@ -71,12 +71,50 @@ fn who_is_not_heard_is_silent_and_only_changes_are_written() {
 #[test]
 fn who_is_heard_in_between_is_missed_anew() {
     let mut desk = Desk::heard();
-    desk.pass(MISSED_AFTER, &["of-n2"]);
+    desk.pass(Millis::MINUTE, &["of-n2"]);
     desk.sync("of-n1", Vec::new());
-    assert_eq!(desk.pass(MISSED_AFTER, &["of-n2"]), 0);
+    assert_eq!(desk.pass(Millis::MINUTE, &["of-n2"]), 0);
     assert_eq!(desk.pass(Millis::MINUTE, &["of-n1", "of-n2"]), 0, "its socket stands");
-    assert_eq!(desk.pass(MISSED_AFTER, &["of-n2"]), 0);
-    assert_eq!(desk.pass(MISSED_AFTER, &["of-n2"]), 1);
+    assert_eq!(desk.pass(Millis::MINUTE, &["of-n2"]), 0);
+    assert_eq!(desk.pass(Millis::MINUTE, &["of-n2"]), 1);
+}
+
+#[test]
+fn a_lost_agent_is_silent_within_150_seconds_however_its_last_word_lies_to_the_minutes() {
+    const WITHIN_MS: i64 = 150_000;
+    let mut worst = 0;
+    // Up to some look it is remembered when the agent was last heard; after that the service has slept.
+    for (remembered, phase_ms) in (0..4).flat_map(|looks| (0..=60_000).step_by(500).map(move |phase| (looks, phase))) {
+        let mut desk = Desk::heard();
+        let word = desk.now;
+        for look in 0_i64.. {
+            desk.now = word + Millis(phase_ms + look * Millis::MINUTE.0);
+            let (now, is_remembered) = (desk.now, look < remembered);
+            let heard = |agent: &str| if agent == "of-n2" { Some(now) } else { is_remembered.then_some(word) };
+            desk.cluster.look_for_silence(&mut desk.contacts, &heard, MISSED_AFTER, now).expect("it is kept");
+            if desk.silence("n1").is_some() {
+                break;
+            }
+            assert!(now - word < Millis(WITHIN_MS), "{remembered} looks remember it, the first after {phase_ms} ms");
+        }
+        worst = worst.max((desk.now - word).0);
+    }
+    assert!((120_000..=WITHIN_MS).contains(&worst), "{worst}");
+}
+
+#[test]
+fn who_asks_is_never_silent_though_nothing_is_remembered_and_its_socket_is_an_old_one() {
+    let mut desk = Desk::heard();
+    let old = desk.now;
+    for _ in 0..10 {
+        desk.now = desk.now + Millis::MINUTE;
+        let now = desk.now;
+        let rows = desk.cluster.look_for_silence(&mut desk.contacts, &|_| Some(old), MISSED_AFTER, now);
+        assert!(rows.expect("it is kept").is_none());
+        for agent in ["of-n1", "of-n2"] {
+            desk.sync(agent, Vec::new());
+        }
+    }
 }
 
 #[test]
