@@ -1,6 +1,7 @@
 //! Which run, and which state of the service.
 
 use std::fmt;
+use std::str::Utf8Error;
 
 use serde::Deserialize;
 use serde::Deserializer;
@@ -8,6 +9,10 @@ use serde::Serialize;
 use serde::Serializer;
 use serde::de::Error;
 use serde::de::Visitor;
+use serde::ser::Error as _;
+
+/// Two numbers of 20 digits, and what is between them.
+const TEXT_BYTES_MAX: usize = 41;
 
 /// A state of the service's log. A restore raises the epoch, so that versions only rise whatever was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,11 +47,36 @@ impl RunId {
         self.0.epoch
     }
 
+    /// Its text, as it is displayed.
+    fn written(self, room: &mut [u8; TEXT_BYTES_MAX]) -> Result<&str, Utf8Error> {
+        let Self(Version { epoch, revision }) = self;
+        let mut at = TEXT_BYTES_MAX;
+        let mut put = |digit| {
+            at -= 1;
+            room[at] = digit;
+        };
+        write_back(revision, &mut put);
+        put(b'-');
+        write_back(epoch, &mut put);
+        std::str::from_utf8(&room[at..])
+    }
+
     /// The run with this text. There is one text for each run, so that names of files compare as runs do.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (epoch, revision) = text.split_once('-')?;
         Some(Self(Version { epoch: number(epoch)?, revision: number(revision)? }))
+    }
+}
+
+/// Says the digits of a number, the last one first.
+fn write_back(mut number: u64, put: &mut impl FnMut(u8)) {
+    loop {
+        put(b'0' + u8::try_from(number % 10).unwrap_or_default());
+        number /= 10;
+        if number == 0 {
+            return;
+        }
     }
 }
 
@@ -77,7 +107,8 @@ impl fmt::Display for BadRun {
 // Messages name thousands of runs, so that their texts are read and written in place.
 impl Serialize for RunId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let mut room = [0; TEXT_BYTES_MAX];
+        serializer.serialize_str(self.written(&mut room).map_err(S::Error::custom)?)
     }
 }
 
@@ -104,12 +135,23 @@ impl Visitor<'_> for RunText {
 #[cfg(test)]
 mod tests {
     use super::RunId;
+    use super::Version;
 
     #[test]
     fn a_run_has_one_text() {
         assert_eq!(RunId::parse("0-1204").map(|run| run.to_string()).as_deref(), Some("0-1204"));
         for bad in ["", "-", "1", "1-", "01-2", "1-02", "+1-2", "1-2-3", "../1-2", "1-2/", "1-99999999999999999999"] {
             assert_eq!(RunId::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_message_has_the_text_that_is_displayed() {
+        for (epoch, revision) in [(0, 0), (0, 9), (7, 10), (1_700_000_000, 1_204), (u64::MAX, u64::MAX)] {
+            let run = RunId::new(Version { epoch, revision });
+            let message = serde_json::to_string(&run).expect("it is JSON");
+            assert_eq!(message, format!("\"{run}\""));
+            assert_eq!(serde_json::from_str::<RunId>(&message).expect("it is a run"), run);
         }
     }
 

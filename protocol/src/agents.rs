@@ -10,6 +10,7 @@ pub mod script;
 mod adopt;
 mod books;
 mod fitness;
+mod judged;
 
 pub mod hear;
 pub mod output;
@@ -39,9 +40,11 @@ use engine::unit::limit::REPORTS_MAX;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
+use crate::agents::books::View;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Identity;
 use crate::agents::contact::Refused;
+use crate::agents::tell::Ground;
 use crate::cluster::Cluster;
 use crate::cluster::Done;
 use crate::cluster::REPORTS_PREFIX;
@@ -113,21 +116,24 @@ impl<S: LogStore> Cluster<S> {
         let (cancelled, rest): (Vec<Offered>, Vec<Offered>) =
             request.offered.iter().cloned().partition(|offer| offer.is_gone && was_killed(request, &offer.job));
         let (mut offered, mut done) = self.take_offered(who, &cancelled, now)?;
-        let commands = self.with_scripts(|state, scripts| {
+        let (commands, view) = self.with_scripts(|state, scripts| {
             hear::hear(state, contacts, who, request, &|job| scripts(job).is_some(), now)
         })??;
+        let n_before = done.len();
         done.extend(self.take_reports(Some(who), commands, now)?);
         // What else has ended is heard first: its job is over, and not cancelled.
         let (others, adopted) = self.take_offered(who, &rest, now)?;
         offered.extend(others);
         done.extend(adopted);
+        let view = (done.len() == n_before).then_some(view);
         let answer = self.with_scripts(|state, scripts| {
-            if let Some(contact) = contacts.get_mut(&who.name) {
-                silence::note(state, contact, request);
-            }
-            let serving = contact::serving(state, &name, now);
-            tell::tell(state, contacts, &serving, who, request, scripts, now)
-        })?;
+            let Some(contact) = contacts.get_mut(&who.name) else { return Err(Refused::Unknown(who.name.clone())) };
+            silence::note(state, contact, request);
+            let view = view.unwrap_or_else(|| View::of(state, contact));
+            let is_held = contact::is_held(state, contacts, &contact::serving(state, &name, now));
+            let ground = Ground { state, contacts, view: &view, is_held };
+            Ok(tell::tell(&ground, who, request, scripts, now))
+        })??;
         Ok(Heard { answer: SyncAnswer { offered, ..answer }, done })
     }
 
@@ -160,7 +166,8 @@ impl<S: LogStore> Cluster<S> {
     ) -> Result<Option<JobId>, Unheard> {
         let contact = contact::current(contacts, who, incarnation)?;
         Ok(self.with_state(|state| {
-            let job = &state.jobs[*books::current(state).get(&run)?];
+            let (_, no) = books::current(state).find(|(current, _)| *current == run)?;
+            let job = &state.jobs[no];
             books::has_first_pod(state, job, contact).then(|| job.spec.id.clone())
         })?)
     }
@@ -170,7 +177,7 @@ impl<S: LogStore> Cluster<S> {
         self.with_state(|state| {
             let job = &state.jobs[state.jobs.find(job)?];
             let run = job.run_no().filter(|run| run.is_numbered()).map(books::run_id)?;
-            books::current(state).get(&run)?;
+            books::current(state).find(|(current, _)| *current == run)?;
             let agent = contacts.iter().find(|(_, contact)| books::has_first_pod(state, job, contact));
             agent.map(|(name, _)| (run, name.clone()))
         })

@@ -1,6 +1,5 @@
 //! What the log says of runs, as agents need it.
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use agent::message::Pod;
@@ -16,6 +15,7 @@ use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::id::NodeId;
 use engine::unit::sort;
 use engine::unit::time::Timestamp;
 
@@ -27,12 +27,66 @@ pub(super) fn run_id(no: RunNo) -> RunId {
     RunId::new(Version { epoch: no.epoch, revision: no.revision })
 }
 
-/// Every run that has not ended, by its number.
-pub(super) fn current(state: &State) -> BTreeMap<RunId, JobNo> {
+/// Every run that has not ended, in the order of their numbers.
+pub(super) struct Runs(Vec<(RunId, JobNo)>);
+
+impl Runs {
+    /// Those of a state.
+    pub(super) fn of(state: &State) -> Self {
+        let mut all: Vec<(RunId, JobNo)> = current(state).collect();
+        sort::by_key(&mut all, |(run, _)| *run);
+        // Who has a charge while it is told to stop was found twice.
+        all.dedup();
+        Self(all)
+    }
+
+    /// Whose run it is.
+    pub(super) fn find(&self, run: RunId) -> Option<JobNo> {
+        self.0.binary_search_by_key(&run, |(run, _)| *run).ok().map(|at| self.0[at].1)
+    }
+
+    /// All of them, with the jobs whose they are.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (RunId, JobNo)> {
+        self.0.iter().copied()
+    }
+}
+
+/// Every run that has not ended, in no order and perhaps twice. Who looks for one of them needs no list.
+pub(super) fn current(state: &State) -> impl Iterator<Item = (RunId, JobNo)> {
     let holding = state.running.iter().flat_map(|of_quota| of_quota.iter().map(|(_, no)| *no));
     let all = holding.chain(state.stopping.iter().copied());
-    let numbered = |no: JobNo| state.jobs[no].run_no().filter(|run| run.is_numbered()).map(|run| (run_id(run), no));
-    all.filter_map(numbered).collect()
+    all.filter_map(|no| Some((run_id(state.jobs[no].run_no().filter(|run| run.is_numbered())?), no)))
+}
+
+/// The nodes of an agent, by their numbers: who asks of thousands of pods compares no names.
+pub(super) struct Here(Vec<bool>);
+
+impl Here {
+    /// Those of an agent of which this is known.
+    pub(super) fn of(state: &State, contact: &Contact) -> Self {
+        let mut here = vec![false; state.nodes.len()];
+        let numbers = contact.nodes.iter().filter_map(|node| state.node_no_ever(&NodeId::new(node).ok()?));
+        numbers.for_each(|no| here[no.at()] = true);
+        Self(here)
+    }
+
+    /// Whether a pod is on one of them.
+    fn has(&self, at: PodAt) -> bool {
+        self.0.get(at.node.at()).copied().unwrap_or(false)
+    }
+}
+
+/// What an exchange needs of the log at every step. It is found out once as long as the log stays as it is.
+pub(super) struct View {
+    pub(super) runs: Runs,
+    pub(super) here: Here,
+}
+
+impl View {
+    /// What an agent's exchange needs of which this is known.
+    pub(super) fn of(state: &State, contact: &Contact) -> Self {
+        Self { runs: Runs::of(state), here: Here::of(state, contact) }
+    }
 }
 
 /// Where the pods of a job's gang are.
@@ -60,9 +114,9 @@ fn place(state: &State, at: PodAt) -> Place {
     Place { node: state.nodes[at.node.at()].id.to_string(), gpus: gpus.collect() }
 }
 
-/// How many there are. Who asks that of thousands of runs needs no list.
-pub(super) fn n_pods(state: &State, job: &Job, contact: &Contact) -> usize {
-    all_places(job).filter(|at| contact.nodes.contains(state.nodes[at.node.at()].id.as_str())).count()
+/// How many of them are on these nodes. Who asks that of thousands of runs needs no list.
+pub(super) fn n_pods(job: &Job, here: &Here) -> usize {
+    all_places(job).filter(|at| here.has(**at)).count()
 }
 
 /// Whether a job's first pod, which prints for all of them, is on the nodes of an agent.
@@ -134,7 +188,7 @@ pub(super) fn vacated(state: &State, job: &Job, run: RunId, contacts: &Contacts)
 
 /// The numbers of all orders to leave that nobody has reported yet.
 pub(super) fn open_orders(state: &State) -> BTreeSet<RunId> {
-    current(state).into_values().flat_map(|no| open_orders_of(&state.jobs[no])).collect()
+    current(state).flat_map(|(_, no)| open_orders_of(&state.jobs[no])).collect()
 }
 
 /// The same of one job.
@@ -155,8 +209,9 @@ fn serves_any(state: &State, contact: &Contact, pods: &[&PodAt]) -> bool {
 /// The jobs of runs on an agent's nodes, those first that have not begun as far as is known: who asks what a job executes is
 /// about to begin it.
 pub(super) fn jobs_on<'a>(state: &'a State, contact: Option<&'a Contact>) -> impl Iterator<Item = JobId> + 'a {
-    let mut jobs: Vec<&Job> = current(state).into_values().map(|no| &state.jobs[no]).collect();
+    let mut jobs: Vec<&Job> = Runs::of(state).iter().map(|(_, no)| &state.jobs[no]).collect();
     sort::by_key(&mut jobs, |job| !job.is_unconfirmed());
-    let is_there = move |job: &&Job| contact.is_some_and(|contact| n_pods(state, job, contact) > 0);
+    let here = contact.map(|contact| Here::of(state, contact));
+    let is_there = move |job: &&Job| here.as_ref().is_some_and(|here| n_pods(job, here) > 0);
     jobs.into_iter().filter(is_there).map(|job| job.spec.id.clone())
 }

@@ -7,7 +7,6 @@ use std::fmt;
 
 use agent::exit::Exit;
 use agent::message::BadMessage;
-use agent::message::NodeReport;
 use agent::message::NodeStatus;
 use agent::run::RunId;
 use agent::run::Version;
@@ -22,6 +21,7 @@ use engine::workspace::key::AccessKey;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::agents::judged::Judged;
 use crate::name::ClusterName;
 
 /// Who an agent is, by the key that it has shown.
@@ -194,14 +194,13 @@ pub(super) fn take_nodes(
     state: &State,
     contacts: &mut Contacts,
     who: &Identity,
-    nodes: &[NodeReport],
+    nodes: &[Judged],
 ) -> Result<(), Refused> {
     // Who has not heard yet that a node was deleted goes on with the others.
-    let nodes = || nodes.iter().filter(|report| !is_deleted(state, &report.node));
+    let nodes = || nodes.iter().filter(|report| !report.no.is_some_and(|no| state.nodes[no.at()].is_deleted));
     for report in nodes() {
-        let node = &report.node;
-        let no = NodeId::new(node).ok().and_then(|id| state.node_no(&id));
-        let Some(no) = no else {
+        let node = report.name;
+        let Some(no) = report.no else {
             let reason = format!("the cluster has no node {node}; add it with put_node, or do not name it");
             return Err(Refused::Node(reason));
         };
@@ -220,12 +219,14 @@ pub(super) fn take_nodes(
     if let Some(contact) = contacts.get_mut(&who.name) {
         contact.nodes.retain(|node| !is_deleted(state, node));
         contact.cordoned.retain(|node| !is_deleted(state, node));
-        contact.nodes.extend(nodes().map(|report| report.node.clone()));
-        let unfit = |report: &NodeReport| {
-            let reason = report.reason.clone().unwrap_or_default();
-            (report.status == NodeStatus::Unfit).then(|| (report.node.clone(), reason))
-        };
-        contact.unfit = nodes().filter_map(unfit).collect();
+        for report in nodes() {
+            if !contact.nodes.contains(report.name) {
+                contact.nodes.insert(report.name.to_owned());
+            }
+        }
+        let unfit = nodes().filter(|report| report.status == NodeStatus::Unfit);
+        let told = |report: &Judged| (report.name.to_owned(), report.reason.as_deref().unwrap_or_default().to_owned());
+        contact.unfit = unfit.map(told).collect();
     }
     Ok(())
 }

@@ -1,49 +1,31 @@
 //! Nodes of which an agent says that nothing can begin there, and what is said of that to the log: they are cordoned, and
 //! ready again when the agent says so. What a person has cordoned stays that until a person says otherwise.
-//!
-//! Nor can anything begin on a node with fewer GPUs than the cluster counts on: the driver numbers those that are left
-//! anew, so that nobody knows which ones a job would be given.
 
-use agent::message::NodeReport;
 use agent::message::NodeStatus as Fitness;
 use engine::message::command::PutNode;
 use engine::state::cluster::Node;
 use engine::state::cluster::NodeStatus;
 use engine::state::world::State;
-use engine::unit::amount::GPU;
-use engine::unit::id::NodeId;
 
 use crate::agents::contact::Contact;
-
-/// What is to be made of what an agent says of its nodes.
-pub(super) fn judged(state: &State, reports: &[NodeReport]) -> Vec<NodeReport> {
-    let judge = |report: &NodeReport| {
-        let node = NodeId::new(&report.node).ok().and_then(|node| state.node_no(&node));
-        let counted = node.map_or(0, |no| state.cluster.gpus(&state.nodes[no.at()].amount) / GPU);
-        let is_short = report.status == Fitness::Ready && i64::from(report.gpus) < counted;
-        let reason = || format!("it has {} GPUs, and the cluster counts on {counted}", report.gpus);
-        let report = report.clone();
-        if is_short { NodeReport { status: Fitness::Unfit, reason: Some(reason()), ..report } } else { report }
-    };
-    reports.iter().map(judge).collect()
-}
+use crate::agents::judged::Judged;
 
 /// The nodes whose status changes by what their agent says of them.
-pub(super) fn changed(state: &State, contact: &mut Contact, reports: &[NodeReport]) -> Vec<PutNode> {
+pub(super) fn changed(state: &State, contact: &mut Contact, reports: &[Judged]) -> Vec<PutNode> {
     let mut puts = Vec::new();
     for report in reports {
-        let Some(no) = NodeId::new(&report.node).ok().and_then(|node| state.node_no(&node)) else { continue };
-        let node = &state.nodes[no.at()];
-        let is_ours = contact.cordoned.contains(&report.node);
+        let node = report.no.map(|no| &state.nodes[no.at()]).filter(|node| !node.is_deleted);
+        let Some(node) = node else { continue };
+        let is_ours = contact.cordoned.contains(report.name);
         match (report.status, node.status) {
             (Fitness::Unfit, NodeStatus::Ready) => {
-                contact.cordoned.insert(report.node.clone());
+                contact.cordoned.insert(report.name.to_owned());
                 puts.push(put(state, node, NodeStatus::Cordoned));
             }
             // It goes from the list when the log has it as ready.
             (Fitness::Ready, NodeStatus::Cordoned) if is_ours => puts.push(put(state, node, NodeStatus::Ready)),
             (Fitness::Ready, NodeStatus::Ready) | (_, NodeStatus::Dead) => {
-                contact.cordoned.remove(&report.node);
+                contact.cordoned.remove(report.name);
             }
             (Fitness::Ready | Fitness::Unfit, NodeStatus::Cordoned) => {}
         }
@@ -69,8 +51,8 @@ mod tests {
     use serde_json::json;
 
     use super::changed;
-    use super::judged;
     use crate::agents::contact::Contact;
+    use crate::agents::judged::judged;
 
     fn node(status: &str) -> Value {
         json!({ "put_node": { "node": "n1", "group": "m", "amount": { "gpu": 8_000 }, "gpu_type": "h100", "status": status } })
@@ -98,8 +80,9 @@ mod tests {
     }
 
     fn told_of(state: &mut State, contact: &mut Contact, status: Fitness, gpus: u16) -> NodeStatus {
-        let reports = judged(state, &[NodeReport { node: "n1".to_owned(), gpus, status, reason: None }]);
-        for put in changed(state, contact, &reports) {
+        let reports = [NodeReport { node: "n1".to_owned(), gpus, status, reason: None }];
+        let puts = changed(state, contact, &judged(state, &reports));
+        for put in puts {
             let put = serde_json::to_value(put).expect("it is JSON");
             send(state, &json!({ "put_node": put }));
         }
@@ -123,8 +106,9 @@ mod tests {
         let (mut state, mut contact) = (founded(), Contact::default());
         assert_eq!(told_of(&mut state, &mut contact, Fitness::Ready, 6), NodeStatus::Cordoned);
         let report = NodeReport { node: "n1".to_owned(), gpus: 6, status: Fitness::Ready, reason: None };
-        let reasons: Vec<_> = judged(&state, &[report]).into_iter().map(|report| report.reason).collect();
-        assert_eq!(reasons, [Some("it has 6 GPUs, and the cluster counts on 8".to_owned())]);
+        let reports = [report];
+        let reasons: Vec<_> = judged(&state, &reports).into_iter().map(|report| report.reason).collect();
+        assert_eq!(reasons, [Some("it has 6 GPUs, and the cluster counts on 8".into())]);
         assert_eq!(told_of(&mut state, &mut contact, Fitness::Ready, 8), NodeStatus::Ready);
         assert_eq!(told_of(&mut state, &mut contact, Fitness::Ready, 9), NodeStatus::Ready, "more do no harm");
     }

@@ -18,6 +18,7 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::agents::books;
+use crate::agents::books::View;
 use crate::agents::contact;
 use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
@@ -25,6 +26,7 @@ use crate::agents::contact::Ending;
 use crate::agents::contact::Identity;
 use crate::agents::contact::Refused;
 use crate::agents::fitness;
+use crate::agents::judged;
 use crate::agents::silence;
 
 /// How much newer than the last one a checkpoint of a running job is, to be worth a row of the log.
@@ -32,7 +34,7 @@ const CHECKPOINT_GAP: Millis = Millis::MINUTE;
 /// The same while it is stopping: messages take a while.
 const LAST_CHECKPOINT_GAP: Millis = Millis(5_000);
 
-/// What is to be told to the log. What is known of the agent changes with it.
+/// What is to be told to the log, and what was found out for that. What is known of the agent changes with it.
 pub(super) fn hear(
     state: &State,
     contacts: &mut Contacts,
@@ -40,16 +42,17 @@ pub(super) fn hear(
     request: &SyncRequest,
     has_script: &dyn Fn(&JobId) -> bool,
     now: Timestamp,
-) -> Result<Vec<Command>, Refused> {
+) -> Result<(Vec<Command>, View), Refused> {
     request.check().map_err(Refused::Message)?;
     contact::current(contacts, who, request.incarnation)?;
-    let nodes = fitness::judged(state, &request.nodes);
+    let nodes = judged::judged(state, &request.nodes);
     contact::take_nodes(state, contacts, who, &nodes)?;
-    let current = books::current(state);
+    let view = View::of(state, contact::current(contacts, who, request.incarnation)?);
+    let current = &view.runs;
     if let Some(contact) = contacts.get_mut(&who.name) {
         contact.missed = None;
-        contact.begun.retain(|run| current.get(run).is_some_and(|no| state.jobs[*no].is_unconfirmed()));
-        contact.ended.retain(|run, _| current.contains_key(run));
+        contact.begun.retain(|run| current.find(*run).is_some_and(|no| state.jobs[no].is_unconfirmed()));
+        contact.ended.retain(|run, _| current.find(*run).is_some());
         if !contact.gone.is_empty() {
             let open = books::open_orders(state);
             contact.gone.retain(|order| open.contains(order));
@@ -57,8 +60,8 @@ pub(super) fn hear(
         let is_stranger = |report: &&RunReport| {
             let lives = !matches!(report.state, RunState::Ended(_));
             let is_known =
-                current.get(&report.run).is_some_and(|no| !books::has_unknown_pods(state, &state.jobs[*no], report));
-            lives && report.run.epoch() < state.cluster.epoch && !is_known
+                || current.find(report.run).is_some_and(|no| !books::has_unknown_pods(state, &state.jobs[no], report));
+            lives && report.run.epoch() < state.cluster.epoch && !is_known()
         };
         // Only who acts on an answer of this epoch is sure not to begin what it was told in an earlier one.
         if request.answered.is_some_and(|answered| answered.epoch == state.cluster.epoch) {
@@ -68,20 +71,18 @@ pub(super) fn hear(
     }
     let mut reports = Vec::new();
     for report in &request.runs {
-        if let Some(no) = current.get(&report.run) {
-            of_run(state, contacts, who, *no, report, now, &mut reports);
+        if let Some(no) = current.find(report.run) {
+            of_run(state, contacts, who, no, report, now, &mut reports);
         }
     }
-    if let Some(contact) = contacts.get(&who.name) {
-        let unconfirmed = current.values().filter(|no| state.jobs[**no].is_unconfirmed());
-        let here = unconfirmed.filter(|no| books::n_pods(state, &state.jobs[**no], contact) > 0);
-        reports.extend(here.filter_map(|no| without_script(&state.jobs[*no], has_script)));
-    }
+    let unconfirmed = current.iter().map(|(_, no)| &state.jobs[no]).filter(|job| job.is_unconfirmed());
+    let here = unconfirmed.filter(|job| books::n_pods(job, &view.here) > 0);
+    reports.extend(here.filter_map(|job| without_script(job, has_script)));
     let again = contacts.get(&who.name).map(|contact| silence::heard_again(state, contact, request));
     let again = again.into_iter().flatten().map(Command::NodeHeard);
     let fitness = contacts.get_mut(&who.name).map(|contact| fitness::changed(state, contact, &nodes));
     let fitness = fitness.into_iter().flatten().map(Command::PutNode);
-    Ok(again.chain(fitness).chain(reports.into_iter().map(Command::Report)).collect())
+    Ok((again.chain(fitness).chain(reports.into_iter().map(Command::Report)).collect(), view))
 }
 
 /// What of a run the log does not know.

@@ -19,6 +19,7 @@ use engine::state::cluster::Group;
 use engine::state::cluster::Node;
 use engine::state::cluster::OnSilence;
 use engine::state::world::State;
+use engine::unit::id::GroupNo;
 use engine::unit::id::NodeId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -88,8 +89,9 @@ fn stop_after(contact: &Contact, group: &Group) -> Option<Millis> {
 /// Notes what the answer to a request tells of silence, and drops what nothing goes by any more that the agent has.
 pub(super) fn note(state: &State, contact: &mut Contact, request: &SyncRequest) {
     let version = Version { epoch: state.cluster.epoch, revision: state.revision };
-    let says: BTreeMap<String, OnSilence> =
-        known(state, contact).map(|(_, group)| (group.id.to_string(), group.on_silence)).collect();
+    let groups: BTreeMap<GroupNo, &Group> = known(state, contact).map(|(node, group)| (node.group, group)).collect();
+    let says: Vec<(String, OnSilence)> =
+        groups.into_values().map(|group| (group.id.to_string(), group.on_silence)).collect();
     let needed = oldest(request);
     for (group, on_silence) in says {
         let told = contact.told.entry(group).or_default();

@@ -1,6 +1,5 @@
 //! What an agent is told: what should live on its nodes, what should stop, and what it may forget.
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use agent::exit::Exit;
@@ -20,15 +19,15 @@ use engine::message::event::Event;
 use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
+use engine::unit::sort;
 use engine::unit::time::Timestamp;
 
 use crate::agents::books;
-use crate::agents::contact;
+use crate::agents::books::View;
 use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Ending;
 use crate::agents::contact::Identity;
-use crate::agents::contact::Serving;
 use crate::digest::sha256;
 
 /// When an agent asks again, unless somebody rings.
@@ -39,56 +38,63 @@ const REST_GRACE_MS: u64 = 30_000;
 const PORT_FIRST: u16 = 20_000;
 const PORTS: u64 = 10_000;
 
+/// What an answer is made from.
+pub(super) struct Ground<'a> {
+    pub(super) state: &'a State,
+    pub(super) contacts: &'a Contacts,
+    /// What is known of the state for this agent.
+    pub(super) view: &'a View,
+    /// Whether nothing may begin.
+    pub(super) is_held: bool,
+}
+
 /// Everything that an agent should have.
 pub(super) fn tell(
-    state: &State,
-    contacts: &Contacts,
-    serving: &Serving,
+    ground: &Ground,
     who: &Identity,
     request: &SyncRequest,
     script: &dyn Fn(&JobId) -> Option<String>,
     now: Timestamp,
 ) -> SyncAnswer {
-    let current = books::current(state);
-    let is_held = contact::is_held(state, contacts, serving);
-    let reported: BTreeMap<RunId, &RunReport> = request.runs.iter().map(|report| (report.run, report)).collect();
+    let Ground { state, contacts, view: View { runs: current, here }, is_held } = *ground;
+    let reported = Reported::of(&request.runs);
     let has_begun = |report: &RunReport| matches!(report.state, RunState::Running | RunState::Stopping);
     let (mut want, mut keep, mut change, mut stop) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (run, no) in &current {
-        let (job, Some(contact)) = (&state.jobs[*no], contacts.get(&who.name)) else { continue };
-        let report = reported.get(run).copied();
+    for (run, no) in current.iter() {
+        let (job, Some(contact)) = (&state.jobs[no], contacts.get(&who.name)) else { continue };
+        let report = reported.find(run);
         // Pods come and go on an agent that lets them, and its part of the run stays meanwhile, though it may be empty.
         let stays = request.changes && report.is_some_and(has_begun);
         let leaves = books::leaves_until(state, job, contact).filter(|_| !stays);
-        let n_pods = books::n_pods(state, job, contact);
-        if contact.ended.contains_key(run) || (n_pods == 0 && leaves.is_none() && !stays) {
+        let n_pods = books::n_pods(job, here);
+        if contact.ended.contains_key(&run) || (n_pods == 0 && leaves.is_none() && !stays) {
             continue;
         }
-        let order = |kill_in_ms| StopOrder { run: *run, job: job.spec.id.to_string(), kill_in_ms };
+        let order = |kill_in_ms| StopOrder { run, job: job.spec.id.to_string(), kill_in_ms };
         let until = |at: Timestamp| order(u64::try_from((at - now).0).unwrap_or_default());
         if let Phase::Stopping(stopping) = &job.phase {
             stop.push(until(leaves.map_or(stopping.until, |at| at.min(stopping.until))));
         } else if let Some(at) = leaves {
             stop.push(until(at));
-        } else if has_failed(state, job, contacts, *run) {
+        } else if has_failed(state, job, contacts, run) {
             stop.push(order(REST_GRACE_MS));
         } else {
             let leave = books::leave_orders(state, job, contact, now);
             let is_other = |report: &RunReport| report.pods != n_pods || books::has_unknown_pods(state, job, report);
             if request.changes && (!leave.is_empty() || report.is_some_and(is_other)) {
-                change.push(Change { run: *run, pods: books::pods(state, job, contact), leave });
+                change.push(Change { run, pods: books::pods(state, job, contact), leave });
             }
             if request.keeps && report.is_some_and(has_begun) {
                 // What it executes is not read for that: most runs of most exchanges only go on.
-                keep.push(*run);
+                keep.push(run);
             } else if !(is_held && run.epoch() == state.cluster.epoch && report.is_none()) {
                 let script = script(&job.spec.id).map(|text| sha256(text.as_bytes()));
-                want.extend(script.map(|script| wanted(state, job, *run, contact, script)));
+                want.extend(script.map(|script| wanted(state, job, run, contact, script)));
             }
         }
     }
     let has_ended = |state: &RunState| matches!(state, RunState::Ended(_));
-    let over = request.runs.iter().filter(|report| has_ended(&report.state) && !current.contains_key(&report.run));
+    let over = request.runs.iter().filter(|report| has_ended(&report.state) && current.find(report.run).is_none());
     SyncAnswer {
         format: FORMAT,
         incarnation: request.incarnation,
@@ -100,6 +106,23 @@ pub(super) fn tell(
         stop,
         forget: over.map(|report| report.run).collect(),
         offered: Vec::new(),
+    }
+}
+
+/// What is said of runs, by their numbers. Agents name them in order, so that most often nothing has to be sorted.
+struct Reported<'a>(Vec<&'a RunReport>);
+
+impl<'a> Reported<'a> {
+    fn of(reports: &'a [RunReport]) -> Self {
+        let mut all: Vec<&RunReport> = reports.iter().collect();
+        if !all.is_sorted_by_key(|report| report.run) {
+            sort::by_key(&mut all, |report| report.run);
+        }
+        Self(all)
+    }
+
+    fn find(&self, run: RunId) -> Option<&'a RunReport> {
+        self.0.binary_search_by_key(&run, |report| report.run).ok().map(|at| self.0[at])
     }
 }
 

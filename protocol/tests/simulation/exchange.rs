@@ -35,6 +35,9 @@ fn what_goes_on_is_not_read_and_told_again() {
     let told = serde_json::to_string(&answer.keep).expect("it is JSON").len() as u64;
     assert!(told <= 20 * JOBS, "{told} bytes");
 
+    let backwards = desk.sync("of-n1", runs.iter().rev().cloned().collect()).0;
+    assert_eq!(backwards.keep, answer.keep, "the order in which runs are named says nothing");
+
     // What a run executes is looked for first where it has yet to begin.
     desk.submit_of("next", 1, 1, &["sleep", "next"]);
     let next = desk.sync("of-n1", runs.clone()).0.want[0].clone();
