@@ -17,10 +17,12 @@ use agent::message::Pod;
 use agent::message::RunState;
 use agent::message::StopOrder;
 use agent::message::SyncAnswer;
+use agent::message::SyncRequest;
 use agent::message::Want;
 use agent::pods::Change;
 use agent::pods::LeaveOrder;
 use agent::pods::Place;
+use agent::pods::Pods;
 use agent::run::RunId;
 use agent::run::Version;
 use agent::seen::Listing;
@@ -222,6 +224,22 @@ fn pods_join_and_leave_a_run_that_goes_on() {
     };
     assert_eq!(agent.decide(&both(&[0, 1, 2]), NOW + 300), []);
     assert_eq!(agent.decide(&both(&[0, 2]), NOW + 300), [Act::Start(run("0-9"))]);
+}
+
+#[test]
+fn a_told_run_with_no_pods_left_is_said_to_have_none() {
+    let told_pods = |pods: Vec<Pod>| Some(Pods { pods, leave: Vec::new() });
+    let empty = Seen { pods: Vec::new(), told_pods: told_pods(Vec::new()), ..seen("a", &[0], RUNNING) };
+    let leaving = Seen { pods: pods(&[0]), ..empty.clone() };
+    let regrown = Seen { pods: pods(&[2]), told_pods: told_pods(pods(&[2])), ..empty.clone() };
+    for (seen, n_pods, gpus) in [(empty, 0, None), (leaving, 0, Some(0)), (regrown, 1, Some(2))] {
+        let request = told(answer(1, &[])).request(&listing(&[("0-1", seen)]), NOW);
+        // Most runs have one pod, of which nothing is said.
+        let heard: SyncRequest = serde_json::from_str(&serde_json::to_string(&request).unwrap()).unwrap();
+        let places = gpus.map(|gpu| Place { node: "n1".to_owned(), gpus: vec![gpu] });
+        let [report] = &heard.runs[..] else { panic!("{heard:?}") };
+        assert_eq!((report.pods, &report.places), (n_pods, &Vec::from_iter(places)));
+    }
 }
 
 #[test]
