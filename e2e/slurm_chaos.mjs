@@ -1,7 +1,8 @@
 // Jobs on a Slurm cluster, Tidegate's own and people's own by sbatch, while its controller, its nodes' daemons and the agent
 // are killed at random: the jobs themselves count their starts and ends. None starts twice, no two runs of a job live at once,
 // no GPU has two processes, a job that was cancelled ends as cancelled unless it had come to its own end, and every job ends
-// or is shown as held up, and by what. `cargo xtask chaos slurm [--runs N]`; TIDEGATE_SEED=n kills in another order.
+// or is shown as held up, and by what. `cargo xtask chaos slurm [--runs N]`; TIDEGATE_SEED=n kills in another order, and
+// TIDEGATE_CALM=1 kills nothing: then what is told of the time from a decision to its process is Slurm's and the agent's own.
 import { spawn } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +14,7 @@ import { GPUS, NODES, Slurm, hindrance } from "./slurmd.mjs";
 
 let n_wanted = Number(process.argv[2] ?? 100);
 const SEED = Number(process.env.TIDEGATE_SEED ?? 1);
+const IS_CALM = process.env.TIDEGATE_CALM === "1";
 /** How many jobs are there at once, running or queued. */
 const OPEN_MAX = 10;
 /** How long the last jobs may take when nothing is killed any more, and how long nothing may end before that. */
@@ -74,6 +76,7 @@ for gpu in \${CUDA_VISIBLE_DEVICES//,/ }; do
   descriptor=$((descriptor + 1))
 done
 own() { echo "$TIDEGATE_RUN $RANK $(date +%s%3N)" >> ${file("ends", name)}; }
+echo "$TIDEGATE_RUN $(date +%s%3N)" >> ${file("begun")}
 echo "$TIDEGATE_RUN $RANK" >> ${file("starts", name)}
 ${LIVES[life]()}`;
 
@@ -121,7 +124,7 @@ function makeRoom() {
     chmodSync(file(name), 0o777);
   }
   const gpus = NODES.flatMap((node) => Array.from({ length: GPUS }, (_, gpu) => file("gpus", `${node}-${gpu}`)));
-  for (const path of [file("double"), ...gpus]) {
+  for (const path of [file("double"), file("begun"), ...gpus]) {
     writeFileSync(path, "");
     chmodSync(path, 0o666);
   }
@@ -287,7 +290,7 @@ async function play() {
   const killing = (async () => {
     while (!isOver) {
       await pause(100);
-      if (Date.now() >= nextKill && n_submitted < n_wanted) {
+      if (Date.now() >= nextKill && n_submitted < n_wanted && !IS_CALM) {
         await killOne();
         await resume();
         nextKill = Date.now() + 2_000 + 8_000 * draw();
@@ -325,6 +328,16 @@ async function leftInSlurm() {
   }
 }
 
+/** How long it took from the decision that granted a run to its processes: the run's number is the revision of that event. */
+async function untilBegun() {
+  const entries = await cluster.entries();
+  const decided = (run) => entries.find(({ revision }) => revision >= Number(run.split("-")[1])).at;
+  const took = lines("begun").map((line) => line.split(" ")).map(([run, at]) => Number(at) - decided(run));
+  took.sort((one, other) => one - other);
+  const rank = (percent) => took[Math.min(took.length - 1, Math.floor((took.length * percent) / 100))];
+  return `p50 ${rank(50)} ms, p95 ${rank(95)} ms, longest ${took.at(-1)} ms of ${took.length}`;
+}
+
 /** Every job that has not ended is shown, with what holds it up; Slurm has none any more. */
 async function tell(all, seconds) {
   const counts = {};
@@ -337,6 +350,7 @@ async function tell(all, seconds) {
   const count = (is) => [...outcomes.keys()].filter(is).length;
   took.sort((one, other) => one - other);
   console.log(`${outcomes.size} jobs, ${known.length} of them by sbatch, ${n_starts} starts of pods, in ${seconds} s; killed: ${JSON.stringify(killed)}, ${n_agents} agents; seed ${SEED}`);
+  console.log(`from decision to process: ${await untilBegun()}`);
   console.log(`ended: ${JSON.stringify(counts)}`);
   console.log(`sbatch without an answer: ${n_unanswered}; acknowledged by Slurm and forgotten by it: ${forgotten.length} before anybody has seen them, ${count(isForgotten)} later, which are cancelled`);
   console.log(`cancelled: ${by("tidegate")} in Tidegate, ${by("scancel")} by scancel, of which ${count(isOwn)} had come to their own end before they heard of it; until the end: median ${took[took.length >> 1]} ms, longest ${took.at(-1)} ms`);
