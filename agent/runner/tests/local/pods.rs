@@ -97,6 +97,9 @@ fn a_run_goes_on_without_pods_until_it_is_told_to_stop() {
     change(&mut machine, run, &[], vec![leaving(5, &[0], clock::now() + 60_000)]);
     until_gone(&mut machine, run, 5);
     assert_eq!((machine.gpu_files(), machine.phase(run)), (0, Some(Phase::Running { kill_at: None })));
+    let seen = machine.local().list().expect("it can be listed").runs[&run].clone();
+    assert_eq!(seen.pods, [], "those that it began with have left");
+    assert_eq!(seen.told_pods.expect("it was told").pods, []);
     change(&mut machine, run, &[pod(1, 3)], Vec::new());
     until_told(&mut machine, run, "1 comes 3");
     machine.stop(run, 60_000);
