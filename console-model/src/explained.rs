@@ -83,9 +83,8 @@ const STARTS_ANYWAY: &str = "Nothing has to change: the next round starts it.";
 #[must_use]
 pub fn binding(state: &State, no: JobNo, now: Timestamp) -> String {
     let class = state.jobs.get(no).and_then(|job| job.class).and_then(|class| state.queue.classes.get(class.at()));
-    let told = class.and_then(|class| class.hold.as_ref()).and_then(|hold| hold.binding());
-    match told {
-        Some(attempt) => sentence(&explain::blocker(state, &attempt.blocker, now)),
+    match class.and_then(|class| class.hold.as_ref()) {
+        Some(hold) => sentence(&explain::binding(state, hold, now)),
         None => why(state, no, now).map(|why| why.binding).unwrap_or_default(),
     }
 }

@@ -8,12 +8,29 @@ use crate::explain::words::count;
 use crate::explain::words::in_dimension;
 use crate::explain::words::period;
 use crate::job::considered::Considered;
+use crate::job::hold::Attempt;
 use crate::job::hold::Blocker;
+use crate::job::hold::Hold;
+use crate::job::phase::Source;
 use crate::ledger::own_min;
 use crate::state::world::State;
 use crate::unit::id::JobId;
 use crate::unit::id::QuotaId;
 use crate::unit::time::Timestamp;
+
+/// The binding reason as it is told alone. That a policy is not for the job says nothing of why it would need one: what its
+/// quota is short of is told first.
+#[must_use]
+pub fn binding(state: &State, hold: &Hold, now: Timestamp) -> String {
+    let told = short_of(hold).into_iter().chain(hold.binding());
+    told.map(|attempt| blocker(state, &attempt.blocker, now)).collect::<Vec<_>>().join(" ")
+}
+
+/// What the job's own quota is short of now, where the binding reason does not tell.
+pub(super) fn short_of(hold: &Hold) -> Option<&Attempt> {
+    hold.binding().filter(|binding| binding.blocker.is_a_switch())?;
+    hold.attempts.iter().find(|attempt| attempt.source == Source::Own && !attempt.blocker.is_for_ever())
+}
 
 /// The sentence of a blocker at a time.
 #[must_use]

@@ -116,9 +116,8 @@ pub fn event(state: &State, event: &Event) -> Option<String> {
             } else {
                 format!("{} and {} like it", name(state, *job), count(u64::from(others), "job", "jobs"))
             };
-            let why = hold.binding().map(|attempt| super::blocker(state, &attempt.blocker, *at));
             let verb = if others == 0 { "waits" } else { "wait" };
-            format!("{who} {verb}: {}", why.unwrap_or_default())
+            format!("{who} {verb}: {}", super::binding(state, hold, *at))
         }
         Event::WorkspacePut { workspace, .. } => format!("workspace {workspace} was added or changed"),
         Event::WorkspaceDeleted { workspace } => format!("workspace {workspace} was deleted"),

@@ -21,6 +21,7 @@ mod tip;
 mod why;
 mod words;
 
+pub use blocker::binding;
 pub use blocker::blocker;
 pub use cause::cause;
 pub use consequence::Consequence;

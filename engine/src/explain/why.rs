@@ -1,7 +1,9 @@
 //! Why a job waits: the binding reason first, all others after it, its position, what would start it now, and when
 //! it would start by itself (rules 10.1).
 
+use crate::explain::blocker::binding;
 use crate::explain::blocker::blocker;
+use crate::explain::blocker::short_of;
 use crate::explain::help::Help;
 use crate::explain::reasons::hold;
 use crate::explain::remedy::remedy;
@@ -28,9 +30,9 @@ const JOBS_AHEAD: usize = 100_000;
 pub struct Why {
     /// The reasons as data, the binding one first.
     pub hold: Hold,
-    /// The binding reason.
+    /// The binding reason, after what the quota is short of if that alone does not tell why.
     pub binding: String,
-    /// All others, each with the source that was tried.
+    /// All others that are not told with it, each with the source that was tried.
     pub others: Vec<(Source, String)>,
     /// Its place in the queue of its quota, or among the bids on its offer, from 1; none during a backoff.
     pub position: Option<usize>,
@@ -61,9 +63,12 @@ fn told(state: &State, no: JobNo, hold: Hold, now: Timestamp) -> Why {
         Some((offer, ..)) => state.market.desks[offer.at()].waiting.iter().position(|(_, _, _, other)| *other == no),
         None => order::positions(state, job.spec.quota, now).iter().position(|other| *other == no),
     };
+    let leads = short_of(&hold);
+    let others =
+        hold.attempts.iter().skip(1).filter(|attempt| leads.is_none_or(|leads| leads.blocker != attempt.blocker));
     Why {
-        binding: hold.binding().map(sentence).unwrap_or_default(),
-        others: hold.attempts.iter().skip(1).map(|attempt| (attempt.source, sentence(attempt))).collect(),
+        binding: binding(state, &hold, now),
+        others: others.map(|attempt| (attempt.source, sentence(attempt))).collect(),
         position: position.map(|at| at + 1),
         help: remedy(state, no, &hold, now),
         estimate: estimate(state, no, now),

@@ -374,6 +374,12 @@ impl Blocker {
         matches!(self, Self::LargerThanNodes { .. } | Self::LargerThanQuota { .. } | Self::Never(_))
     }
 
+    /// Whether it says only that a policy is not for the job, as it is set: nothing of what the job is short of.
+    #[must_use]
+    pub fn is_a_switch(&self) -> bool {
+        matches!(self, Self::ChildLevelOff { .. } | Self::PriorityNotHigh { .. })
+    }
+
     /// Whether time alone may change it.
     #[must_use]
     pub fn passes_with_time(&self) -> Option<Timestamp> {

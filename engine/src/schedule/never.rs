@@ -77,17 +77,15 @@ pub fn told(proofs: Vec<Attempt>, hold: Hold) -> Hold {
         Some(Blocker::LargerThanQuota { .. } | Blocker::Never(Never::Level { .. } | Never::Lent { .. })) => {
             return Hold { attempts: proofs };
         }
-        Some(Blocker::Never(Never::Own { .. })) => usize::from(hold.binding().is_some_and(is_a_switch)),
+        // A setting says no, whoever runs: it does so until it is changed, as the proof does.
+        Some(Blocker::Never(Never::Own { .. })) => {
+            usize::from(hold.binding().is_some_and(|attempt| attempt.blocker.is_a_switch()))
+        }
         Some(_) | None => 0,
     };
     let mut attempts = hold.attempts;
     attempts.splice(at..at, proofs);
     Hold { attempts }
-}
-
-/// Whether a setting says no, whoever runs: it does so until it is changed, as the proof does.
-fn is_a_switch(attempt: &Attempt) -> bool {
-    matches!(attempt.blocker, Blocker::ChildLevelOff { .. } | Blocker::PriorityNotHigh { .. })
 }
 
 /// A job that its quota will never allow, or the machines of its domain.

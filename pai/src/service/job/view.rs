@@ -1,7 +1,6 @@
 //! A job as it is told of: what was sent, and what the engine knows of it.
 
 use engine::explain;
-use engine::job::hold::Attempt;
 use engine::job::hold::Hold;
 use engine::job::phase::Charge;
 use engine::job::phase::Phase;
@@ -171,8 +170,8 @@ pub(crate) fn reason(context: &Context, no: JobNo, told: &Job) -> Result<(String
 /// The code and the sentence of what a job waits for first.
 pub(crate) fn binding(context: &Context, hold: Hold) -> Result<(String, String), Problem> {
     let (state, hold) = (context.state()?, context.visibility()?.hold(hold));
-    let words = |attempt: &Attempt| (tag(&attempt.blocker), explain::blocker(state, &attempt.blocker, context.now));
-    let (code, sentence) = hold.binding().map(words).unwrap_or_default();
+    let code = hold.binding().map(|attempt| tag(&attempt.blocker)).unwrap_or_default();
+    let sentence = explain::binding(state, &hold, context.now);
     Ok((code, named(context, &sentence)?))
 }
 
