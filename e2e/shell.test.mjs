@@ -354,3 +354,42 @@ test("a cluster is a file, which is applied as a whole or not at all", () => {
   assert.equal(apply({ format: 1, quotas: [] }).status, DONE);
   assert.deepEqual(exported(), made);
 });
+
+test("a cluster that is not there is created by its file, once somebody has agreed", () => {
+  const login = shell(["login", `${server.url}/clusters/lab`], server.key);
+  assert.equal(login.status, DONE, login.said);
+  const apply = (text, ...words) => shell(["apply", "-f", "-", ...words], text);
+  const cluster = '[cluster]\ndimensions = [{ name = "gpu", kind = "gpu" }]\nexecution = "simulated"\n\n';
+  const rest = `[[groups]]
+group = "machines"
+resource_type = "lingjun"
+pool = { gpu = 64 }
+
+[[quotas]]
+quota = "all"
+groups = ["machines"]
+min = { gpu = 64 }
+`;
+  const undeclared = apply(rest, "--yes");
+  assert.equal(undeclared.status, USAGE);
+  assert.match(undeclared.said, /line 4, column 10: nothing says what the cluster counts; to create a cluster, write \[cluster\] with/);
+  const typo = apply(cluster.replace("execution", "executon") + rest, "--yes");
+  assert.match(typo.said, /line 3, column 1: there is no field “executon”; did you mean “execution”\?; nothing was changed/);
+  const tooLate = apply(cluster + rest.replace('groups = ["machines"]', 'parent = "none"'), "--yes");
+  assert.equal(tooLate.status, REFUSED, tooLate.out);
+  assert.match(tooLate.said, /nothing was created/);
+  const asked = apply(cluster + rest);
+  assert.equal(asked.status, DECLINED, asked.said);
+  assert.match(asked.said, /^ {2}Creates cluster lab: it counts gpu, and its jobs are simulated\.$/m);
+  assert.match(asked.said, /^ {2}all was created with 64 GPUs\.$/m);
+  assert.match(asked.said, /Create cluster lab at http:\S+\? Nobody can be asked here/);
+  assert.match(apply(cluster + rest, "--dry-run").out, /^ {2}Creates cluster lab: .*\n {2}Resource group machines was added or changed\.\n/);
+  assert.equal(shell(["quotas"]).status, REFUSED, "nothing was created");
+
+  const made = apply(cluster + rest, "--yes");
+  assert.equal(made.status, DONE, made.said);
+  assert.match(made.out, /^all was created with 64 GPUs\.$/m);
+  const text = done("export");
+  assert.match(text, /^\[cluster\]\ndimensions = \[\{ name = "gpu", kind = "gpu" \}\]\nexecution = "simulated"\nstart_within = "10m"$/m);
+  assert.match(apply(text).said, /is as - says/);
+});

@@ -148,8 +148,11 @@ fn a_file_makes_the_same_cluster_elsewhere() {
     for (seed, state) in states() {
         let document = Document::of(&state);
         let text = document.written(&state.cluster).unwrap();
-        let mut other = founded();
-        for command in Document::read(&text, &other.cluster).unwrap().commands(&other, ScaleMode::Drain).unwrap() {
+        // By what the file declares, and by nothing else.
+        let mut other = State::default();
+        let read = Document::read(&text, &other.cluster).unwrap();
+        authority::step(&mut other, &read.cluster.as_ref().unwrap().founding(), Timestamp(0)).unwrap();
+        for command in read.commands(&other, ScaleMode::Drain).unwrap() {
             let made = authority::step(&mut other, &command, Timestamp(0));
             made.unwrap_or_else(|refused| panic!("seed {seed}: {command:?}: {refused}\n{text}"));
         }
@@ -244,6 +247,61 @@ fn mistakes_are_told_with_line_and_column_and_what_was_meant() {
     }
 }
 
+#[test]
+fn a_file_declares_what_its_cluster_counts_and_says_so_where_it_does_not() {
+    let nobody = State::default().cluster;
+    let declared = "[cluster]\ndimensions = [{ name = \"gpu\", kind = \"gpu\" }, { name = \"memory\", kind = \"memory\" }]\n\
+                    execution = \"reported\"\nstart_within = \"20m\"\n\n[[groups]]\ngroup = \"g\"\nresource_type = \"lingjun\"\n\
+                    \n[[nodes]]\nnode = \"n\"\ngroup = \"g\"\namount = { gpu = 8, memory = 64 }\n";
+    let read = Document::read(declared, &nobody).unwrap();
+    let mut state = State::default();
+    authority::step(&mut state, &read.cluster.as_ref().unwrap().founding(), Timestamp(0)).unwrap();
+    let told = serde_json::to_value(read.commands(&state, ScaleMode::Drain).unwrap()).unwrap();
+    assert_eq!(
+        told[0],
+        json!({ "update_cluster": { "start_within_ms": 1_200_000 } }),
+        "the founding command has no wait"
+    );
+    assert_eq!(told[2]["put_node"]["amount"], json!({ "gpu": 8_000, "memory": 65_536 }));
+    let same = "[cluster]\nexecution = \"reported\"\n";
+    assert_eq!(Document::read(same, &state.cluster).unwrap().commands(&state, ScaleMode::Drain).unwrap(), []);
+    for (text, cluster, told) in [
+        (
+            LAB,
+            &nobody,
+            "line 5, column 10: nothing says what the cluster counts; to create a cluster, write [cluster] with",
+        ),
+        ("", &nobody, "there is no such cluster yet, and the file does not declare one; to create a cluster, write"),
+        ("[clutser]\n", &nobody, "line 1, column 2: there is no field “clutser”; did you mean “cluster”?"),
+        (same, &nobody, "line 1, column 2: “dimensions” is missing here; to create a cluster, write [cluster] with"),
+        (
+            "[cluster]\nexecuton = 1",
+            &nobody,
+            "line 2, column 1: there is no field “executon”; did you mean “execution”?",
+        ),
+        (
+            "[cluster]\nexecution = \"reportd\"",
+            &nobody,
+            "line 2, column 13: there is no value “reportd”; did you mean “reported”?",
+        ),
+        (
+            "[cluster]\ndimensions = [{ name = \"gpu\", kind = \"gpus\" }]",
+            &nobody,
+            "line 2, column 38: there is no value “gpus”; did you mean “gpu”?",
+        ),
+        (
+            declared,
+            &founded().cluster,
+            "line 2, column 1: the cluster counts gpu, cpu, memory, disk, and that cannot change",
+        ),
+        ("{}", &nobody, "there is no such cluster yet, and the file does not declare one"),
+        ("{\"cluster\":{\"execution\":\"reported\"}}", &nobody, "“dimensions” is missing here"),
+    ] {
+        let said = Document::read(text, cluster).unwrap_err();
+        assert!(said.starts_with(told), "{text}: {said}");
+    }
+}
+
 /// What the console's guided set-up shows as files makes the same as its buttons.
 #[test]
 fn the_files_of_the_guided_set_up_make_what_its_steps_make() {
@@ -254,8 +312,11 @@ fn the_files_of_the_guided_set_up_make_what_its_steps_make() {
     use console_model::set_up::Policies;
     use console_model::set_up::Quotas;
 
+    let machines = Machines::default();
     let mut state = State::default();
-    authority::step(&mut state, &set_up::declaration(true), Timestamp(0)).unwrap();
+    let first = Document::read(&machines.made(None, true).unwrap().file, &state.cluster).unwrap();
+    assert_eq!(first.cluster.unwrap().founding(), set_up::declaration(true), "the first file declares the cluster too");
+    authority::step(&mut state, &set_up::declaration(false), Timestamp(0)).unwrap();
     let apply = |state: &mut State, made: Made| {
         let document = Document::read(&made.file, &state.cluster).unwrap();
         let mut of_file = document.commands(state, ScaleMode::Drain).unwrap();
@@ -263,10 +324,11 @@ fn the_files_of_the_guided_set_up_make_what_its_steps_make() {
         assert!(!of_file.is_empty());
         of_file.drain(..).for_each(|command| drop(authority::step(state, &command, Timestamp(0)).unwrap()));
     };
-    let machines = Machines::default();
-    let made = machines.made(Some(&state)).unwrap();
+    let too_early = Policies { lends: true, grace: "30s".into(), urgent_first: false };
+    assert_eq!(too_early.made(&state).unwrap_err(), "There are no quotas yet: make them first");
+    let made = machines.made(Some(&state), true).unwrap();
     apply(&mut state, made);
-    assert_eq!(machines.made(Some(&state)).unwrap().commands, [], "what is there stays");
+    assert_eq!(machines.made(Some(&state), true).unwrap().commands, [], "what is there stays");
     let quotas = Quotas { root: "all".into(), teams: "a \"b\" 40\n\nlanguage 24".into() };
     let made = quotas.made(&state).unwrap();
     apply(&mut state, made);

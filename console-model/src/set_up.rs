@@ -7,6 +7,7 @@ use engine::message::command::CreateCluster;
 use engine::message::command::CreateQuota;
 use engine::message::command::PutGroup;
 use engine::message::command::PutNode;
+use engine::message::command::UpdateCluster;
 use engine::message::command::UpdateQuota;
 use engine::message::command::people::AttachQuota;
 use engine::message::command::people::PutMember;
@@ -37,6 +38,10 @@ use crate::gpus::bare;
 
 /// What a dimension of GPUs is called where nobody has named any.
 const GPU: &str = "gpu";
+/// What is missing before a step, while there is no cluster.
+pub const NO_CLUSTER: &str = "Do the first step first";
+/// What is missing before a step, while there are no quotas.
+pub const NO_QUOTAS: &str = "There are no quotas yet: make them first";
 /// Thousandths of a GPU.
 const WHOLE: i64 = 1_000;
 
@@ -69,9 +74,22 @@ pub fn done(state: &State) -> [bool; 4] {
 /// Declares a cluster: one whose jobs really run, or one in which they are pretended.
 #[must_use]
 pub fn declaration(really_runs: bool) -> Command {
-    let dimensions = vec![Dimension { name: GPU.to_owned(), kind: DimensionKind::Gpu }];
-    let execution = if really_runs { Execution::Reported } else { Execution::Simulated };
-    Command::CreateCluster(CreateCluster { dimensions, execution })
+    Command::CreateCluster(CreateCluster { dimensions: counted(), execution: execution(really_runs) })
+}
+
+/// What a cluster counts for which nobody has said anything else.
+fn counted() -> Vec<Dimension> {
+    vec![Dimension { name: GPU.to_owned(), kind: DimensionKind::Gpu }]
+}
+
+fn execution(really_runs: bool) -> Execution {
+    if really_runs { Execution::Reported } else { Execution::Simulated }
+}
+
+/// How somebody logs in from a shell; the key is asked for.
+#[must_use]
+pub fn login(service: &str, cluster: &str) -> String {
+    format!("tidegate login {service}/clusters/{cluster}")
 }
 
 /// The machines, as they are typed: alike, with numbers behind their names.
@@ -95,16 +113,25 @@ impl Default for Machines {
 }
 
 impl Machines {
-    /// What they come to, or what is wrong with them. Those that are there already stay as they are.
-    pub fn made(&self, state: Option<&State>) -> Result<Made, String> {
+    /// What they come to, or what is wrong with them. Those that are there already stay as they are. Without a cluster the
+    /// file declares one as well, which a command of its own does otherwise ([`declaration`]).
+    pub fn made(&self, state: Option<&State>, really_runs: bool) -> Result<Made, String> {
         let group = GroupId::new(self.group.trim()).map_err(|bad| format!("The group: {bad}"))?;
         let count = whole(&self.count, limit::PLAN_COMMANDS_MAX - 1).map_err(|wrong| format!("Machines: {wrong}"))?;
         let gpus = whole(&self.gpus, 64).map_err(|wrong| format!("GPUs of each: {wrong}"))?;
         let gpu = state.map_or_else(|| Ok(GPU.to_owned()), |state| gpu_of(&state.cluster))?;
         let mut made = Made {
             commands: Vec::new(),
-            file: format!("[[groups]]\ngroup = {}\nresource_type = \"lingjun\"\n", quoted(group.as_str())),
+            file: format!(
+                "{}\n[[groups]]\ngroup = {}\nresource_type = \"lingjun\"\n",
+                declared(state, really_runs),
+                quoted(group.as_str())
+            ),
         };
+        if state.is_some_and(|state| state.cluster.is_reported() != really_runs) {
+            let execution = Some(execution(really_runs));
+            made.commands.push(Command::UpdateCluster(UpdateCluster { execution, ..UpdateCluster::default() }));
+        }
         let is_group = |state: &State| state.groups.iter().any(|known| known.id == group);
         if !state.is_some_and(is_group) {
             let (resource_type, pool, on_silence) = (ResourceType::Lingjun, None, None);
@@ -132,8 +159,9 @@ impl Machines {
     pub fn agents(&self, service: &str, cluster: &str) -> String {
         let Self { prefix, gpus, group, .. } = self;
         let (prefix, gpus, group) = (prefix.trim(), gpus.trim(), group.trim());
+        let login = login(service, cluster);
         format!(
-            "tidegate login {service}/clusters/{cluster}\n\
+            "{login}\n\
              tidegate agent join {service} --cluster {cluster} --name {prefix}1 --groups {group}\n\
              tidegate agent run --node {prefix}1={gpus}"
         )
@@ -222,6 +250,9 @@ impl Policies {
             scope: Scope::Own,
         });
         let mut made = Made::default();
+        if teams(state).is_empty() {
+            return Err(NO_QUOTAS.to_owned());
+        }
         for no in teams(state) {
             let quota = &state.quotas[no.at()];
             let parent = quota.parent.map(|parent| state.quotas[parent.at()].id.as_str());
@@ -319,6 +350,23 @@ fn gpu_of(cluster: &Cluster) -> Result<String, String> {
             Err("The cluster has GPUs of several types: write how many of each into a file".to_owned())
         }
     }
+}
+
+/// What the cluster declares, as its file says it.
+fn declared(state: Option<&State>, really_runs: bool) -> String {
+    let dimensions = state.map_or_else(counted, |state| state.cluster.dimensions.clone());
+    let told = dimensions.iter().map(|Dimension { name, kind }| {
+        let kind = match kind {
+            DimensionKind::Gpu => "gpu",
+            DimensionKind::Cpu => "cpu",
+            DimensionKind::Memory => "memory",
+            DimensionKind::Other => "other",
+        };
+        format!("{{ name = {}, kind = \"{kind}\" }}", quoted(name))
+    });
+    let told: Vec<String> = told.collect();
+    let execution = if really_runs { "reported" } else { "simulated" };
+    format!("[cluster]\ndimensions = [{}]\nexecution = \"{execution}\"\n", told.join(", "))
 }
 
 fn quota_text(gpu: &str, quota: &str, parent: Option<&str>, groups: &[GroupId], min: i64) -> String {

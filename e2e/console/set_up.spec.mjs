@@ -38,7 +38,9 @@ test.describe("a cluster that nobody has made", () => {
     await expect(machines.getByRole("button", { name: "Add machines" })).toBeDisabled();
     await machines.getByLabel("GPUs of each").fill("8");
     await machines.getByText("The same from a shell").click();
-    await expect(machines.getByText("tidegate apply machines.toml")).toBeVisible();
+    await expect(machines.getByText(`tidegate login ${runtime.url}/clusters/${cluster.name}\ntidegate apply machines.toml`)).toBeVisible();
+    await expect(machines.locator(".file")).toContainText('[cluster]\ndimensions = [{ name = "gpu", kind = "gpu" }]\nexecution = "reported"');
+    await expect(step(page, "Policies").getByText("It is so already.")).toHaveCount(0);
     await expect(machines.locator(".file")).toContainText('node = "n8"\ngroup = "machines"\namount = { gpu = 8 }');
     await machines.getByRole("button", { name: "Add machines" }).click();
     await expect(machines.getByRole("heading")).toContainText("done");

@@ -6,11 +6,15 @@ use clap::Args;
 use clap::ValueEnum;
 use console_model::explained;
 use console_model::preview;
+use engine::host::authority;
 use engine::host::planner;
 use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
 use engine::message::command::ScaleMode;
+use engine::state::cluster::Cluster;
+use engine::state::cluster::Execution;
 use engine::state::world::State;
+use engine::transition::authorise;
 use engine::unit::time::Timestamp;
 
 use crate::service::time;
@@ -26,6 +30,9 @@ use crate::shell::prompt;
 use crate::shell::table::Output;
 use crate::shell::table::shown;
 
+/// What is added where the second of two commits failed.
+const BEGUN: &str = "the cluster has been created, and the same command goes on from there";
+
 /// What `tidegate apply` is asked for.
 #[derive(Debug, Args)]
 pub struct Apply {
@@ -35,6 +42,9 @@ pub struct Apply {
     /// The same.
     #[arg(long = "file", short = 'f', id = "named", value_name = "FILE", conflicts_with = "file")]
     pub named: Option<PathBuf>,
+    /// Creates a cluster under the name of one that was deleted at this revision, which the refusal names.
+    #[arg(long, value_name = "REVISION")]
+    pub anew: Option<u64>,
     /// Evicts jobs that a smaller quota no longer covers; otherwise they run on until they end.
     #[arg(long)]
     pub evict: bool,
@@ -66,7 +76,7 @@ pub fn export(context: Option<&str>, form: Form) -> Result<(), Failure> {
     print::line(&text)
 }
 
-/// Makes the cluster as the file says: all of it, or nothing.
+/// Makes the cluster as the file says: all of it, or nothing. One that is not there yet is created first.
 pub fn apply(asked: &Apply) -> Result<(), Failure> {
     let path = asked.named.as_ref().or(asked.file.as_ref()).ok_or_else(|| Failure::usage("name a file"))?;
     let text =
@@ -75,28 +85,99 @@ pub fn apply(asked: &Apply) -> Result<(), Failure> {
     let text = text.map_err(|error| Failure::usage(format!("{path}: {error}")))?;
     let about = |problem: String| Failure::usage(format!("{path}: {problem}; nothing was changed"));
     let mut person = Person::of(asked.at.context.as_deref())?;
-    let state = person.state()?;
+    let there = person.state_if_there(asked.anew.is_some())?;
+    let is_new = there.is_none();
+    let mut state = there.unwrap_or_default();
     let document = Document::read(&text, &state.cluster).map_err(about)?;
+    let founding = is_new.then(|| founded(&mut state, &document)).transpose().map_err(about)?;
     let mode = if asked.evict { ScaleMode::Evict } else { ScaleMode::Drain };
     let commands = document.commands(&state, mode).map_err(about)?;
-    if commands.is_empty() {
+    let is_so = commands.is_empty();
+    let command = Command::ApplyPlan(ApplyPlan { commands });
+    if is_so && !is_new {
         prompt::say(&format!("tidegate: {} is as {path} says\n", person.place()));
         return Ok(());
     }
-    let command = Command::ApplyPlan(ApplyPlan { commands });
-    if asked.agree.dry_run && asked.at.output != Output::Json {
-        difference(&state, &command)?;
+    if let Some(founding) = founding {
+        if asked.agree.dry_run {
+            lines(&foreseen(&person, &state, Some(&command)), asked)?;
+        } else {
+            state = found(&mut person, &state, &founding, &command, asked)?;
+            if is_so {
+                return Ok(());
+            }
+        }
+    } else if asked.agree.dry_run {
+        lines(&difference(&state, &command), asked)?;
     }
-    let foresee = |state: &State, now: Timestamp| preview::of_change(state, &command, now);
+    let sent = plan(&mut person, &state, &command, asked);
+    let has_begun = is_new && !asked.agree.dry_run;
+    sent.map_err(
+        |failure| if has_begun { Failure { text: format!("{}; {BEGUN}", failure.text), ..failure } } else { failure },
+    )
+}
+
+/// Changes the cluster, all of it or nothing.
+fn plan(person: &mut Person, state: &State, command: &Command, asked: &Apply) -> Result<(), Failure> {
+    let foresee = |state: &State, now: Timestamp| preview::of_change(state, command, now);
     // Who wrote the file has seen this state and no later one.
     let base = Some(state.revision);
     let wanted = Wanted { command: command.clone(), script: None, base, foresee: &foresee };
-    agree::send(&mut person, &state, &wanted, asked.agree, &asked.at)
+    agree::send(person, state, &wanted, asked.agree, &asked.at)
 }
 
-/// Prints what the plan changes. What is refused is said with the preview.
-fn difference(state: &State, command: &Command) -> Result<(), Failure> {
-    let Ok(foreseen) = planner::preview(state, command, time::now()) else { return Ok(()) };
+/// The command that founds the cluster that a file declares, and the state after it.
+fn founded(state: &mut State, document: &Document) -> Result<Command, String> {
+    let declared = document.cluster.as_ref().ok_or("it declares no cluster")?;
+    let founding = declared.founding();
+    authority::step(state, &founding, time::now()).map_err(|refused| refused.to_string())?;
+    Ok(founding)
+}
+
+/// Creates the cluster, once what is to come into it was tried: what would be refused leaves nothing behind. The state then.
+fn found(
+    person: &mut Person,
+    state: &State,
+    founding: &Command,
+    plan: &Command,
+    asked: &Apply,
+) -> Result<State, Failure> {
+    let sender = person.sender()?;
+    authorise(&State::default(), &sender, founding).map_err(|denied| person.refused_since(&denied.to_string()))?;
+    if let Err(refused) = planner::preview(state, plan, time::now()) {
+        return Err(person.refused_since(&format!("{refused}; nothing was created")));
+    }
+    let all = foreseen(person, state, (!asked.agree.yes).then_some(plan));
+    prompt::say(&format!("{}\n", all.join("\n")));
+    if !asked.agree.yes {
+        prompt::agree(&format!("Create {}?", person.place()))?;
+    }
+    let receipt = person.found(founding.clone(), asked.anew)?;
+    person.state_since(receipt.revision)
+}
+
+/// That the cluster is created, and what a plan then changes.
+fn foreseen(person: &Person, state: &State, plan: Option<&Command>) -> Vec<String> {
+    let Cluster { dimensions, execution, .. } = &state.cluster;
+    let counted: Vec<&str> = dimensions.iter().map(|dimension| dimension.name.as_str()).collect();
+    let run = match execution {
+        Execution::Reported => "really run, by agents",
+        Execution::Simulated => "are simulated",
+    };
+    let first =
+        format!("  Creates cluster {}: it counts {}, and its jobs {run}.", person.context.cluster, counted.join(", "));
+    std::iter::once(shown(&first)).chain(plan.into_iter().flat_map(|plan| difference(state, plan))).collect()
+}
+
+/// What the plan changes. What is refused is said with the preview.
+fn difference(state: &State, command: &Command) -> Vec<String> {
+    let Ok(foreseen) = planner::preview(state, command, time::now()) else { return Vec::new() };
     let sentences = explained::sentences(&foreseen.after, &foreseen.events);
-    sentences.iter().try_for_each(|(text, _)| print::line(&format!("  {}", shown(text))))
+    sentences.iter().map(|(text, _)| format!("  {}", shown(text))).collect()
+}
+
+/// Programs are told what it comes to alone.
+fn lines(lines: &[String], asked: &Apply) -> Result<(), Failure> {
+    let are_shown = asked.at.output != Output::Json;
+    lines.iter().filter(|_| are_shown).try_for_each(|line| print::line(line))
 }

@@ -1,4 +1,4 @@
-//! A cluster as a file: groups, nodes, quotas, workspaces and offers, each with the fields of the command that makes it; and
+//! A cluster as a file: what it declares of itself, groups, nodes, quotas, workspaces and offers, each with the fields of the command that makes it; and
 //! what has to be done so that a cluster is as its file says.
 //!
 //! As TOML it is for people, who write `gpu = 8` and `"2h"`; as JSON for programs, with the numbers of commands.
@@ -36,6 +36,7 @@ use engine::workspace::space::Workspace;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::shell::declared::Declared;
 use crate::shell::file::read;
 use crate::shell::file::tree::Tree;
 use crate::shell::file::write;
@@ -47,6 +48,9 @@ pub struct Document {
     /// The format of what is in it; the newest one if nothing is said.
     #[serde(default = "newest")]
     pub format: u32,
+    /// What it declares of itself.
+    #[serde(default)]
+    pub cluster: Option<Declared>,
     /// Resource groups.
     #[serde(default)]
     pub groups: Vec<PutGroup>,
@@ -89,21 +93,26 @@ pub struct Space {
 }
 
 impl Document {
-    /// Reads a file's text; what is wrong with it comes with its line and column.
+    /// Reads a file's text, of this cluster or of one without dimensions that it founds; what is wrong with it comes with its
+    /// line and column.
     pub fn read(text: &str, cluster: &Cluster) -> Result<Self, String> {
         let is_json = text.trim_start().starts_with('{');
+        let cluster = Declared::counted_in(text, is_json, cluster)?;
         let read: Result<Self, String> = if is_json {
             serde_json::from_str(text).map_err(|error| error.to_string())
         } else {
-            read::read(text, cluster)
+            read::read(text, &cluster)
         };
-        let read = read?;
-        if read.format != FORMAT {
-            return Err(format!("its format is {}, and this program reads format {FORMAT}", read.format));
+        let said = read?;
+        if said.format != FORMAT {
+            return Err(format!("its format is {}, and this program reads format {FORMAT}", said.format));
         }
-        match read.twice() {
+        if cluster.dimensions.is_empty() {
+            return Err(format!("there is no such cluster yet, and the file does not declare one; {}", read::DECLARE));
+        }
+        match said.twice() {
             Some((what, name)) => Err(format!("{what} {name} stands in it twice; write it once")),
-            None => Ok(read),
+            None => Ok(said),
         }
     }
 
@@ -142,6 +151,7 @@ impl Document {
         let cluster = &state.cluster;
         Self {
             format: FORMAT,
+            cluster: Some(Declared::of(cluster)),
             groups: state
                 .groups
                 .iter()
@@ -190,7 +200,8 @@ impl Document {
     /// Amounts change before quotas are made: a parent grows and a sibling shrinks before a new child takes its part.
     pub fn commands(self, state: &State, mode: ScaleMode) -> Result<Vec<Command>, String> {
         let now = Self::of(state);
-        let mut commands = Vec::new();
+        let mut commands: Vec<Command> =
+            self.cluster.iter().filter_map(|declared| declared.update(&state.cluster)).collect();
         for mut group in self.groups {
             let known = now.groups.iter().find(|known| known.group == group.group);
             group.on_silence = group.on_silence.or_else(|| known.and_then(|known| known.on_silence));

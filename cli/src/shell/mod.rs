@@ -18,6 +18,7 @@ pub mod prompt;
 pub mod person;
 
 pub mod agree;
+pub mod declared;
 pub mod document;
 pub mod follow;
 
@@ -99,9 +100,10 @@ pub enum ShellTask {
     Quotas(Quotas),
     /// Changes what a quota is guaranteed.
     Scale(Scale),
-    /// Makes a cluster as a file says: all of it as one plan, or nothing. What it costs is said first.
+    /// Makes a cluster as a file says: all of it as one plan, or nothing. What it costs is said first. One that is not there yet
+    /// is created first
     Apply(Apply),
-    /// Prints a cluster as a file: groups, nodes, quotas, workspaces, offers.
+    /// Prints a cluster as a file: what it declares, groups, nodes, quotas, workspaces, offers.
     Export {
         /// The context [default: the current one].
         #[arg(long)]

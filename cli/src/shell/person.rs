@@ -117,6 +117,17 @@ impl Person {
         self.state_since(newest)
     }
 
+    /// The same; nothing if there is no such cluster, nor where one is to be created in place of a deleted one.
+    pub fn state_if_there(&mut self, anew: bool) -> Result<Option<State>, Failure> {
+        let answer = self.answer("overdue")?;
+        match (answer.status, answer.refusal().0.as_str()) {
+            (200, _) => self.state_since(answer.revision.unwrap_or_default()).map(Some),
+            (404, "unknown") => Ok(None),
+            (410, "deleted") if anew => Ok(None),
+            _ => Err(self.refused(&answer)),
+        }
+    }
+
     /// The newest revision. What is published may lag behind it; this answer does not.
     pub fn newest(&mut self) -> Result<u64, Failure> {
         Ok(self.get("overdue")?.revision.unwrap_or_default())
@@ -140,11 +151,28 @@ impl Person {
         serde_json::from_str(&answer.text).map_err(|error| self.unreadable(&error.to_string()))
     }
 
+    /// Founds the cluster, anew in place of one that was deleted at that revision.
+    pub fn found(&mut self, founding: Command, anew: Option<u64>) -> Result<Receipt, Failure> {
+        let rest = anew.map_or_else(|| "commands".to_owned(), |revision| format!("commands?anew={revision}"));
+        let answer = self.command_to(&rest, founding, None, None)?;
+        serde_json::from_str(&answer.text).map_err(|error| self.unreadable(&error.to_string()))
+    }
+
     fn command(&mut self, command: Command, script: Option<&Script>, base: Option<u64>) -> Result<Answer, Failure> {
+        self.command_to("commands", command, script, base)
+    }
+
+    fn command_to(
+        &mut self,
+        rest: &str,
+        command: Command,
+        script: Option<&Script>,
+        base: Option<u64>,
+    ) -> Result<Answer, Failure> {
         let id = CommandId::new(&format!("shell-{}", drawn::drawn()?)).map_err(|bad| bad.to_string())?;
         let envelope = Envelope { format: FORMAT, id, by: None, base, dry_run: false, command };
         let body = serde_json::to_string(&Submission { envelope, script }).map_err(|error| error.to_string())?;
-        let path = self.path("commands");
+        let path = self.path(rest);
         let answer = self.ask(|client, token| client.post(&path, Some(token), &body))?;
         if answer.status == 200 { Ok(answer) } else { Err(self.refused(&answer)) }
     }

@@ -1,9 +1,6 @@
 //! The guided set-up of a cluster: machines, quotas, policies, people. Each step is also shown as a command and a file, and
 //! adds to what is there.
 
-use engine::message::command::Command;
-use engine::message::command::UpdateCluster;
-use engine::state::cluster::Execution;
 use engine::state::world::State;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -81,9 +78,14 @@ fn apply(
             <ActionButton id=id label=label denied=denied is_idle=has_nothing act=act />
             <span class="hint" role="status">{move || is_there().then_some("It is so already.")}</span>
         </div>
-        {move || wrong().map(|wrong| view! { <p class="fault">{wrong}</p> })}
+        {move || wrong().map(|wrong| view! { <p class=class_of(&wrong)>{wrong.clone()}</p> })}
         <Confirm question=question />
     }
+}
+
+/// That an earlier step is missing is nobody's mistake.
+fn class_of(wrong: &str) -> &'static str {
+    if [set_up::NO_CLUSTER, set_up::NO_QUOTAS].contains(&wrong) { "hint" } else { "fault" }
 }
 
 fn machines(session: Session) -> impl IntoView {
@@ -95,14 +97,9 @@ fn machines(session: Session) -> impl IntoView {
         execution.get().unwrap_or_else(|| as_it_is.to_owned())
     });
     let made = Memo::new(move |_| {
-        let of = |state: Option<&State>| draft.with(|draft| draft.made(state));
-        let mut made = session.ask(|state| of(Some(state))).unwrap_or_else(|| of(None))?;
         let really_runs = wanted.get() == RUNS;
-        if known.get().is_some_and(|is_reported| is_reported != really_runs) {
-            let execution = Some(if really_runs { Execution::Reported } else { Execution::Simulated });
-            made.commands.insert(0, Command::UpdateCluster(UpdateCluster { execution, ..UpdateCluster::default() }));
-        }
-        Ok::<_, String>(made)
+        let of = |state: Option<&State>| draft.with(|draft| draft.made(state, really_runs));
+        session.ask(|state| of(Some(state))).unwrap_or_else(|| of(None))
     });
     let add = Callback::new(move |()| {
         let Ok(made) = made.get_untracked() else { return };
@@ -133,6 +130,7 @@ fn machines(session: Session) -> impl IntoView {
         (PRETENDS.to_owned(), "are pretended, to try things out".to_owned()),
     ];
     let agents = move || draft.with(|draft| draft.agents(&browser::origin(), &session.name()));
+    let login = Signal::derive(move || set_up::login(&browser::origin(), &session.name()));
     let really_runs = Memo::new(move |_| wanted.get() == RUNS);
     view! {
         <div class="form-row">
@@ -144,7 +142,7 @@ fn machines(session: Session) -> impl IntoView {
         </div>
         <div class="form-row"><ActionButton id="add-machines" label="Add machines" denied=denied is_idle=is_idle act=add /></div>
         {move || wrong().map(|wrong| view! { <p class="fault">{wrong}</p> })}
-        <Ways made=made file="machines.toml" />
+        <Ways made=made file="machines.toml" first=login />
         {move || really_runs.get().then(|| view! {
             <p>"Then an agent on each machine, which runs its jobs; this is for the first one:"</p>
             <pre class="shell" tabindex="0">{agents}</pre>

@@ -1,5 +1,6 @@
 //! What a step of the set-up comes to, and the plan by which it is made.
 
+use console_model::set_up;
 use console_model::set_up::Made;
 use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
@@ -16,7 +17,7 @@ pub(crate) fn made_of<T: PartialEq + Clone + Send + Sync + 'static>(
 ) -> Memo<Result<Made, String>> {
     Memo::new(move |_| {
         let of = |state: &State| draft.with(|draft| made(draft, state));
-        session.ask(of).unwrap_or_else(|| Err("Do the first step first".to_owned()))
+        session.ask(of).unwrap_or_else(|| Err(set_up::NO_CLUSTER.to_owned()))
     })
 }
 

@@ -41,12 +41,15 @@ pub(crate) fn Ways(
     made: Signal<Result<Made, String>>,
     /// What the file is called.
     file: &'static str,
+    /// A command before that.
+    #[prop(optional, into)]
+    first: Signal<String>,
     /// A further command.
     #[prop(optional, into)]
     then: Signal<String>,
 ) -> impl IntoView {
     let text = move || made.with(|made| made.as_ref().ok().map(|made| made.file.trim().to_owned()));
-    let commands = move || format!("tidegate apply {file}\n{}", then.get()).trim().to_owned();
+    let commands = move || format!("{}\ntidegate apply {file}\n{}", first.get(), then.get()).trim().to_owned();
     view! {
         <details class="ways">
             <summary>"The same from a shell"</summary>

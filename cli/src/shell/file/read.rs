@@ -33,6 +33,10 @@ use crate::shell::file::fault::Fault;
 /// Fields that hold a price: micro-units in commands.
 pub const PRICES: [&str; 2] = ["price", "original_price"];
 
+/// How a file says what its cluster counts.
+pub const DECLARE: &str = "to create a cluster, write [cluster] with dimensions = [{ name = \"gpu\", kind = \"gpu\" }] \
+                           and execution = \"reported\"";
+
 /// The table that a text is; nothing of it has a meaning yet.
 pub fn table(text: &str) -> Result<DeTable<'_>, String> {
     let place = |error: &toml::de::Error| error.span().unwrap_or_default();
@@ -45,6 +49,20 @@ pub fn read<T: serde::de::DeserializeOwned>(text: &str, cluster: &Cluster) -> Re
     let value = DeValue::Table(table(text)?);
     let root = Node { value: &value, bytes: 0..0, holds: Holds::AsItIs, cluster };
     T::deserialize(root).map_err(|fault| fault.told(text))
+}
+
+/// Where the key of a table stands, the last one of these that there is, as a fault begins with it.
+#[must_use]
+pub fn place(text: &str, keys: &[&str]) -> String {
+    let Ok(root) = table(text) else { return String::new() };
+    let (mut inner, mut bytes) = (Some(&root), 0..0);
+    for key in keys {
+        let Some((key, value)) = inner.and_then(|table| table.iter().find(|(known, _)| known.get_ref() == key)) else {
+            break;
+        };
+        (inner, bytes) = (value.get_ref().as_table(), key.span());
+    }
+    Fault::new("").at(&bytes).told(text)
 }
 
 /// What a number is.
@@ -97,6 +115,9 @@ impl<'a> Node<'a> {
     fn dimension(&self, name: &Spanned<DeString<'_>>) -> Result<&Dimension, Fault> {
         let known = &self.cluster.dimensions;
         known.iter().find(|known| known.name == **name.get_ref()).ok_or_else(|| {
+            if known.is_empty() {
+                return Fault::new(format!("nothing says what the cluster counts; {DECLARE}")).at(&name.span());
+            }
             let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
             Fault::new(fault::unknown("dimension", name.get_ref(), &names)).at(&name.span())
         })
@@ -140,6 +161,11 @@ impl<'de> Deserializer<'de> for Node<'_> {
         visitor.visit_some(self)
     }
 
+    /// What nobody asks for may be anything.
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
         visitor.visit_newtype_struct(self)
     }
@@ -180,7 +206,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map identifier ignored_any
+        tuple_struct map identifier
     }
 }
 

@@ -14,25 +14,30 @@ use crate::shell::file::tree::Tree;
 /// Variants that hold a period.
 const PERIODS: [&str; 1] = ["stop_after"];
 
-/// A section for each item of a list of tables, and a line for everything else.
+/// A section for a table and for each item of a list of them, and a line for everything else.
 #[must_use]
 pub fn text(document: &Tree, cluster: &Cluster) -> String {
     let Tree::Table(entries) = document else { return value("", document, cluster) };
     let mut text = String::new();
     for (key, part) in entries {
-        if let Tree::List(items) = part {
-            for item in items {
-                section(key, item, cluster, &mut text);
+        match part {
+            Tree::List(items) => {
+                for item in items {
+                    let _ = writeln!(text, "\n[[{}]]", name(key));
+                    section(item, cluster, &mut text);
+                }
             }
-        } else {
-            line("", key, part, cluster, &mut text);
+            Tree::Table(_) => {
+                let _ = writeln!(text, "\n[{}]", name(key));
+                section(part, cluster, &mut text);
+            }
+            Tree::Nothing | Tree::Is(_) | Tree::Number(_) | Tree::Text(_) => line("", key, part, cluster, &mut text),
         }
     }
     text
 }
 
-fn section(key: &str, item: &Tree, cluster: &Cluster, text: &mut String) {
-    let _ = writeln!(text, "\n[[{}]]", name(key));
+fn section(item: &Tree, cluster: &Cluster, text: &mut String) {
     let Tree::Table(entries) = item else { return };
     for (key, part) in entries {
         let parts = if let Tree::Table(parts) = part { parts.as_slice() } else { &[] };
