@@ -38,6 +38,7 @@ pub mod node;
 pub mod nodes;
 pub mod offers;
 pub mod quotas;
+pub mod removal;
 pub mod submit;
 pub mod wait;
 
@@ -60,6 +61,8 @@ use crate::shell::login::Login;
 use crate::shell::logs::Logs;
 use crate::shell::node::OneNode;
 use crate::shell::quotas::Quotas;
+use crate::shell::removal::QuotaTask;
+use crate::shell::removal::WorkspaceTask;
 use crate::shell::submit::Submit;
 use crate::shell::wait::Wait;
 
@@ -100,6 +103,12 @@ pub enum ShellTask {
     Quotas(Quotas),
     /// Changes what a quota is guaranteed.
     Scale(Scale),
+    /// Deletes a quota, after it was said what that means.
+    #[command(subcommand)]
+    Quota(QuotaTask),
+    /// Deletes a workspace, after it was said what that means.
+    #[command(subcommand)]
+    Workspace(WorkspaceTask),
     /// Makes a cluster as a file says: all of it as one plan, or nothing. What it costs is said first. One that is not there yet
     /// is created first
     Apply(Apply),
@@ -139,6 +148,8 @@ pub fn run(task: &ShellTask) -> Result<(), Failure> {
         ShellTask::Cancel(asked) => change::cancel(asked),
         ShellTask::Prio(asked) => change::prio(asked),
         ShellTask::Scale(asked) => change::scale(asked),
+        ShellTask::Quota(task) => removal::quota(task),
+        ShellTask::Workspace(task) => removal::workspace(task),
         ShellTask::Apply(asked) => apply::apply(asked),
         ShellTask::Export { context, output } => apply::export(context.as_deref(), *output),
         ShellTask::Key(asked) => keys::keys(asked),

@@ -9,6 +9,7 @@ use engine::unit::id::NodeId;
 use engine::unit::id::NodeNo;
 use engine::unit::id::QuotaId;
 use engine::unit::id::QuotaNo;
+use engine::unit::id::WorkspaceId;
 
 use crate::shell::failure::Failure;
 
@@ -22,6 +23,12 @@ pub fn job(state: &State, name: &str, place: &str) -> Result<JobNo, Failure> {
 pub fn quota(state: &State, name: &str, place: &str) -> Result<QuotaNo, Failure> {
     let found = QuotaId::new(name).ok().and_then(|id| state.quota_no(&id));
     found.ok_or_else(|| unknown(Noun::Quota, name, place, "`tidegate quotas`"))
+}
+
+/// A workspace.
+pub fn workspace(state: &State, name: &str, place: &str) -> Result<WorkspaceId, Failure> {
+    let found = WorkspaceId::new(name).ok().filter(|id| state.workspaces.contains_key(id));
+    found.ok_or_else(|| unknown(Noun::Workspace, name, place, "`tidegate export`"))
 }
 
 /// A node.
