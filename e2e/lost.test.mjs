@@ -91,7 +91,7 @@ test("a lost cluster is deleted by an administrator who was told what KV still h
   const { status, body: cost } = await here.get("deletion");
   assert.deepEqual([status, cost.revision, cost.objects], [200, (await here.get("head")).body.revision, before.length], JSON.stringify(cost));
   assert.ok(cost.revision > known.revision);
-  assert.match(cost.uncounted, /its storage is lost, and KV shows it at revision \d+, published at \d+; to keep it, restore it/);
+  assert.match(cost.uncounted, /its storage is lost, and KV shows it at revision \d+, published at \d{4}-\d\d-\d\d \d\d:\d\d UTC; to keep it, restore it/);
   const unasked = await here.post("delete?confirm=yes");
   assert.deepEqual([unasked.status, unasked.body.code, unasked.body.message], [409, "unconfirmed", cost.message]);
   assert.deepEqual(await kv(), before, "nothing is deleted yet");

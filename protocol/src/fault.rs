@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use engine::market::bill;
 use engine::message::rejection::Rejection;
+use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 /// What KV shows of a cluster whose storage has no log.
@@ -12,6 +14,13 @@ pub struct Lost {
     pub revision: u64,
     /// When it was published.
     pub published_at: Timestamp,
+}
+
+/// A time as people read it.
+#[must_use]
+pub fn moment(at: Timestamp) -> String {
+    let minutes = at.0.rem_euclid(Millis::DAY.0) / Millis::MINUTE.0;
+    format!("{} {:02}:{:02} UTC", bill::date(bill::day_of(at)), minutes / 60, minutes % 60)
 }
 
 /// How far a restore is, in a few words.

@@ -13,6 +13,7 @@ use protocol::answer::Refusal;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
 use protocol::fault::Lost;
+use protocol::fault::moment;
 use protocol::gap::Gap;
 use protocol::name::ClusterName;
 use protocol::route::Verb;
@@ -206,7 +207,7 @@ impl Problem {
                      {}: restore it (POST restore), or say that this is a new one (send create_cluster with \
                      ?anew={revision}; what KV shows can still be restored under another name), or delete it (GET deletion \
                      says what that costs)",
-                    published_at.0
+                    moment(*published_at)
                 );
                 (409, "storage_lost", message)
             }

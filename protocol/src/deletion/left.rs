@@ -4,6 +4,7 @@ use crate::deletion::tombstone::Tombstone;
 use crate::deletion::tombstone::shown;
 use crate::fault::Fault;
 use crate::fault::Lost;
+use crate::fault::moment;
 use crate::history;
 use crate::kv::KvStore;
 use crate::kv::Listed;
@@ -66,11 +67,11 @@ impl Left {
             Self::Head(Lost { revision, published_at }) => format!(
                 "its storage is lost, and KV shows it at revision {revision}, published at {}; to keep it, restore it (POST \
                  restore)",
-                published_at.0
+                moment(*published_at)
             ),
             Self::Tombstone(Tombstone { at, revision, .. }) => format!(
                 "it was deleted at {} (revision {revision}), and its storage was lost before all of it was removed",
-                at.0
+                moment(*at)
             ),
         }
     }

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::fault::Fault;
+use crate::fault::moment;
 use crate::kv::KvStore;
 use crate::log::Meta;
 use crate::log::Write;
@@ -101,8 +102,10 @@ impl Tombstone {
     fn deleted(&self, cluster: &ClusterName) -> (String, String) {
         let Self { at, revision, .. } = self;
         (
-            format!("cluster {cluster} was deleted at {} (revision {revision})", at.0),
-            format!("to use the name again, send create_cluster with ?anew={revision}"),
+            format!("cluster {cluster} was deleted at {} (revision {revision})", moment(*at)),
+            format!(
+                "to use the name again, send create_cluster with ?anew={revision}, as `tidegate apply --anew {revision} FILE` does"
+            ),
         )
     }
 

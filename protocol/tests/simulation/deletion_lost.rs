@@ -16,6 +16,7 @@ use protocol::deletion::tombstone::shown;
 use protocol::fault::Failure;
 use protocol::fault::Fault;
 use protocol::fault::Lost;
+use protocol::fault::moment;
 use protocol::history;
 use protocol::restore::Begun;
 
@@ -87,7 +88,7 @@ fn what_kv_has_of_a_lost_cluster_is_told_before_it_is_deleted() {
         (head.revision, of_cluster(&world).len() as u64, false)
     );
     let reason = cost.uncounted.clone().unwrap();
-    let words = [format!("KV shows it at revision {}, published at {}", head.revision, head.published_at.0)];
+    let words = [format!("KV shows it at revision {}, published at {}", head.revision, moment(head.published_at))];
     for words in words.iter().map(String::as_str).chain(["its storage is lost", "restore it", &cost.confirm]) {
         assert!(cost.message.contains(words) && (words == cost.confirm || reason.contains(words)), "{}", cost.message);
     }
