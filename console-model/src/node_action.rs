@@ -88,6 +88,12 @@ impl NodeAction {
         }
     }
 
+    /// Whether jobs or the machine itself end by it.
+    #[must_use]
+    pub fn ends(self) -> bool {
+        matches!(self, Self::Drain | Self::DeclareDead | Self::Delete)
+    }
+
     /// What is said once it is done.
     #[must_use]
     pub fn done(self, node: &str) -> String {

@@ -66,7 +66,7 @@ pub(crate) fn Deletion(
     view! {
         <section class="card" aria-labelledby="delete-title">
             <h2 id="delete-title">{format!("Delete this {kind}")}</h2>
-            <ActionButton id="delete" label=label denied=denied act=act />
+            <ActionButton id="delete" label=label denied=denied ends=true act=act />
         </section>
         <Confirm question=question />
     }

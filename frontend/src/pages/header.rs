@@ -56,7 +56,7 @@ pub(crate) fn Header() -> impl IntoView {
     view! {
         <header class="top">
             <a class="brand" href="/">"Tidegate"</a>
-            <span class="cluster-name">{name.to_string()}</span>
+            <span class="cluster-name" title=name.to_string()>{name.to_string()}</span>
             {move || is_simulated.get().then(|| view! { <a class="simulated" rel="external" href=BOOK title=SIMULATED>"simulated"</a> })}
             <nav aria-label="Pages">
                 {link(path::cluster(&name), "Quotas")}

@@ -108,7 +108,7 @@ fn job_view(session: Session, text: JobText) -> impl IntoView {
         <div class="page-head">
             <h1>{name}</h1>
             <StateMark state=state position=position />
-            <ActionButton id="cancel-job" label=label denied=denied is_idle=is_idle act=cancel />
+            <ActionButton id="cancel-job" label=label denied=denied is_idle=is_idle ends=true act=cancel />
             <CopyButton label="Copy cancel as curl" text=curl />
         </div>
         <div class="columns">

@@ -95,7 +95,7 @@ pub(crate) fn JobsPage() -> impl IntoView {
             <Choice id="state-filter" label="State" options=Signal::stored(state_options()) value=state change=set_state />
             <Choice id="module-filter" label="Module" options=Signal::stored(module_options()) value=module_name change=set_module />
             <Choice id="sort" label="Order" options=Signal::stored(sort_options()) value=Signal::derive(move || JobSort::parse(&sort.get()).as_str().to_owned()) change=set_sort />
-            <ActionButton id="cancel-selected" label=cancel_label denied=denied is_idle=Signal::derive(move || chosen.with(BTreeSet::is_empty)) act=cancel />
+            <ActionButton id="cancel-selected" label=cancel_label denied=denied is_idle=Signal::derive(move || chosen.with(BTreeSet::is_empty)) ends=true act=cancel />
             <p class="hint" role="status">{count}</p>
         </div>
         {move || order.with(|order| order.is_empty()).then(|| view! { <p class="nothing">"No job matches these filters."</p> })}

@@ -137,6 +137,7 @@ fn table(keys: Keys) -> impl IntoView {
             let (command, key, name) = (StoredValue::new(command), key.clone(), format!("{label} {key}"));
             let denied = Signal::derive(move || command.with_value(|command| keys.session.denied(command)));
             let (title, button) = (format!("{name}?"), name.clone());
+            let ends = matches!(command.get_value(), Command::RevokeKey(_));
             let act = Callback::new(move |()| {
                 let (command, key) = (command.get_value(), key.clone());
                 let sent = command.clone();
@@ -145,7 +146,7 @@ fn table(keys: Keys) -> impl IntoView {
                 let asked = Question { title, costs, preview: Preview::default(), button, act };
                 ask_people(keys.session, keys.question, &command, asked);
             });
-            view! { <ActionButton id=name.replace(' ', "-") label=label name=name denied=denied is_idle=is_over act=act /> }
+            view! { <ActionButton id=name.replace(' ', "-") label=label name=name denied=denied is_idle=is_over ends=ends act=act /> }
         };
         view! {
             <tr>

@@ -137,7 +137,7 @@ fn actions(session: Session, no: NodeNo, agents: Agents, question: RwSignal<Opti
     let button = move |action: NodeAction| {
         let denied = Signal::derive(move || session.denied(&command(action)?));
         let act = Callback::new(move |()| ask_anyway(session, question, Arc::new(move || propose(action))));
-        view! { <ActionButton id=format!("node-{}", action.as_str()) label=action.words() denied=denied act=act /> }
+        view! { <ActionButton id=format!("node-{}", action.as_str()) label=action.words() denied=denied ends=action.ends() act=act /> }
     };
     view! { <div class="form-row node-actions">{move || offered.get().into_iter().map(button).collect_view()}</div> }
 }

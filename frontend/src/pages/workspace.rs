@@ -172,7 +172,7 @@ fn member(
                 <select aria-label=label disabled=move || denied.get().is_some() aria-describedby=move || denied.get().map(|_| described.clone()) on:change=change>{several}{options.collect_view()}</select>
                 {move || denied.get().map(|reason| view! { <span class="hint" id=reason_id.clone()>{reason}</span> })}
             </td>
-            <td><ActionButton id=format!("remove-{user}") label="Remove" name=format!("Remove {user}") denied=Signal::derive(move || removal.with_value(|command| session.denied(command))) act=act /></td>
+            <td><ActionButton id=format!("remove-{user}") label="Remove" name=format!("Remove {user}") denied=Signal::derive(move || removal.with_value(|command| session.denied(command))) ends=true act=act /></td>
         </tr>
     }
 }

@@ -1,7 +1,11 @@
-//! What people are told in passing: commands that were refused, and what can still be undone.
+//! What people are told in passing: what was done, commands that were refused, and what can still be undone.
 
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
+/// How long it shows that something was done: the page shows it as well.
+const DONE_MS: u32 = 8_000;
 /// How many notices are shown at once, if not all of them can be undone.
 const SHOWN: usize = 4;
 
@@ -58,6 +62,11 @@ impl Notices {
         let no = self.next.try_get_value().unwrap_or_default();
         self.next.set_value(no + 1);
         self.list.update(|list| {
+            // Of what was done the last thing counts, and what is refused again is refused once.
+            let is_old = |notice: &Notice| {
+                notice.undo.is_none() && notice.tone == tone && (tone == Tone::Done || notice.text == text)
+            };
+            list.retain(|notice| !is_old(notice));
             list.push(Notice { no, tone, text, undo });
             // What can still be undone stays until it cannot.
             let oldest = list.iter().position(|notice| notice.undo.is_none());
@@ -65,12 +74,20 @@ impl Notices {
                 list.remove(oldest);
             }
         });
+        if tone == Tone::Done {
+            let notices = *self;
+            spawn_local(async move {
+                TimeoutFuture::new(DONE_MS).await;
+                notices.dismiss(no);
+            });
+        }
         no
     }
 
     /// Takes a notice away.
     pub(crate) fn dismiss(&self, no: u64) {
-        self.list.update(|list| list.retain(|notice| notice.no != no));
+        // The page may be gone by now.
+        self.list.try_update(|list| list.retain(|notice| notice.no != no));
     }
 
     /// The notices, the oldest first.

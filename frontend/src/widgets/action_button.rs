@@ -23,6 +23,9 @@ pub(crate) fn ActionButton(
     /// Whether it sends the form that it stands in.
     #[prop(optional)]
     is_submit: bool,
+    /// Whether it ends something that does not come back.
+    #[prop(optional)]
+    ends: bool,
     /// Does it.
     #[prop(optional, into)]
     act: Option<Callback<()>>,
@@ -39,7 +42,8 @@ pub(crate) fn ActionButton(
             <button
                 id=id
                 type=if is_submit { "submit" } else { "button" }
-                class:primary=is_submit
+                class:primary=is_submit && !ends
+                class:ends=ends
                 aria-label=name
                 disabled=move || denied.get().is_some() || is_idle.get()
                 aria-describedby=move || denied.get().map(|_| described.clone())

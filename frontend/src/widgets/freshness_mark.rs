@@ -17,7 +17,7 @@ pub(crate) fn FreshnessMark(
     view! {
         <p class=move || format!("fresh fresh-{}", freshness.with(Freshness::as_str))>
             <span class="fresh-dot" aria-hidden="true"></span>
-            {move || revision.get().map(|revision| format!("revision {revision}, "))}
+            {move || revision.get().map(|revision| view! { <span class="fresh-revision">{format!("revision {revision}, ")}</span> })}
             {move || freshness.with(Freshness::text)}
         </p>
     }
