@@ -43,6 +43,12 @@ pub fn of_workspace(state: &State, id: &WorkspaceId) -> Vec<String> {
     members.into_iter().chain(quotas).chain(std::iter::once(last)).collect()
 }
 
+/// How a cluster is saved from a shell before it is deleted.
+#[must_use]
+pub fn backup(service: &str, cluster: &str) -> String {
+    format!("tidegate backup save {service}/clusters/{cluster} {cluster}.backup")
+}
+
 /// What deleting a cluster costs, as the service counts it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ClusterCost {

@@ -35,6 +35,8 @@ use crate::service::http::Address;
 use crate::service::http::Answer;
 use crate::service::http::Client;
 use crate::service::time;
+use crate::shell::contexts;
+use crate::shell::contexts::Contexts;
 use crate::shell::failure::Failure;
 use crate::shell::login;
 use crate::shell::person;
@@ -54,7 +56,8 @@ const RESTORE_WITHIN: Duration = Duration::from_hours(1);
 pub enum BackupTask {
     /// Saves a whole cluster as one file: its state, its notes, and the past that is kept.
     ///
-    /// ADMIN_KEY is read from TIDEGATE_TOKEN, or asked for. Access keys are saved without their secrets, which nobody has:
+    /// ADMIN_KEY is read from TIDEGATE_TOKEN, or is the one of a login, or asked for. Access keys are saved without their
+    /// secrets, which nobody has:
     /// they go on serving where the cluster has its old name and MASTER_SECRET is the same.
     Save {
         /// The cluster: https://tidegate.example.org/clusters/prod.
@@ -204,7 +207,10 @@ impl Service {
         let cluster = ClusterName::new(&named).ok_or_else(|| {
             Failure::usage(format!("“{named}” is not the name of a cluster: small letters, digits and hyphens"))
         })?;
-        let key = match std::env::var(TOKEN).ok().filter(|key| !key.is_empty()) {
+        let named = std::env::var(TOKEN).ok().filter(|key| !key.is_empty());
+        let known =
+            || Ok::<_, Failure>(Contexts::read(&contexts::folder()?)?.key_of_service(&client.address().to_string()));
+        let key = match named.map_or_else(known, |key| Ok(Some(key)))? {
             Some(key) => key,
             None => prompt::key()?,
         };

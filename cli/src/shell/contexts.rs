@@ -115,6 +115,13 @@ impl Contexts {
         found.ok_or_else(|| self.nobody(&format!("there is no context {name}")))
     }
 
+    /// A service's own key, if somebody has logged in with it to one of its clusters: it opens all of them.
+    #[must_use]
+    pub fn key_of_service(&self, service: &str) -> Option<String> {
+        let is_meant = |context: &&Context| context.service == service && context.key.is_none();
+        self.contexts.values().find(is_meant).map(|context| context.secret.clone())
+    }
+
     fn nobody(&self, what: &str) -> Failure {
         let names: Vec<&str> = self.contexts.keys().map(String::as_str).collect();
         let todo = if names.is_empty() {
@@ -208,5 +215,16 @@ mod tests {
         );
         contexts.current = Some("lab".to_owned());
         assert_eq!(contexts.meant(None).ok().unwrap().0, "lab");
+    }
+
+    #[test]
+    fn a_services_own_key_opens_all_its_clusters_and_no_other_one_does() {
+        let mut contexts = Contexts::read(&folder("service")).unwrap();
+        contexts.contexts.insert("ann".to_owned(), lab());
+        assert_eq!(contexts.key_of_service("http://127.0.0.1:8787"), None);
+        let own = Context { key: None, secret: "own".to_owned(), ..lab() };
+        contexts.contexts.insert("lab".to_owned(), own);
+        assert_eq!(contexts.key_of_service("http://127.0.0.1:8787"), Some("own".to_owned()));
+        assert_eq!(contexts.key_of_service("https://a.example.org"), None);
     }
 }

@@ -7,6 +7,7 @@ use engine::message::command::UpdateCluster;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use crate::api::browser;
 use crate::api::client;
 use crate::session::Known;
 use crate::session::Session;
@@ -36,13 +37,16 @@ pub(crate) fn ClusterDeletion() -> impl IntoView {
             spawn_local(ask(session, question));
         }
     };
+    let backup = deletion::backup(&browser::origin(), &session.name());
     view! {
         <section class="card" aria-labelledby="delete-cluster-title">
             <h2 id="delete-cluster-title">"Delete this cluster"</h2>
+            <p class="hint">"A backup is one file with all that is in it, from which it can be loaded again:"</p>
+            <pre class="shell" tabindex="0">{backup}</pre>
             <form class="form" aria-labelledby="delete-cluster-title" on:submit=submit>
                 <div class="form-row">
                     <TextField id="delete-name" label="The cluster's name" hint="Type it to delete the cluster, with all that is in it." value=typed change=Callback::new(move |text| typed.set(text)) is_short=true />
-                    <ActionButton id="delete-cluster" label="Delete cluster" denied=denied is_idle=is_idle is_submit=true />
+                    <ActionButton id="delete-cluster" label="Delete cluster" denied=denied is_idle=is_idle is_submit=true ends=true />
                 </div>
             </form>
         </section>
