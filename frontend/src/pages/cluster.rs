@@ -96,6 +96,11 @@ fn OpenCluster(name: String) -> impl IntoView {
     });
     let pathname = use_location().pathname;
     let is_set_up = Memo::new(move |_| pathname.get() == path::set_up(&session.name()));
+    // Machines, people and the cluster itself can be there without quotas, and be taken away after them.
+    let is_beside_quotas = Memo::new(move |_| {
+        let name = session.name();
+        pathname.with(|here| [path::nodes(&name), path::workspaces(&name)].iter().any(|page| here.starts_with(page)))
+    });
     let has_begun = Signal::derive(move || session.ask(set_up::has_begun).unwrap_or_default());
     let shown = Memo::new(move |_| {
         session.known.with(|known| match known {
@@ -106,7 +111,7 @@ fn OpenCluster(name: String) -> impl IntoView {
             // A cluster that nobody has declared yet is an empty one.
             Known::Failed(Failure::Absent(_)) => Shown::Empty,
             Known::Failed(failure) => Shown::Failed(sentence(&failure.to_string())),
-            Known::Here(replica) if has_nothing(replica.state()) => Shown::Empty,
+            Known::Here(replica) if has_nothing(replica.state()) && !is_beside_quotas.get() => Shown::Empty,
             Known::Here(_) => Shown::Page,
         })
     });
