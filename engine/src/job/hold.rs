@@ -303,9 +303,15 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// The same reasons, with that one as binding which another hold names, if it is among them.
+    /// The same reasons, with that one as binding which was told before, if it is among them, and unless the source that came
+    /// furthest refuses for another reason than it did then.
     #[must_use]
     pub fn bound_like(mut self, told: &Self) -> Self {
+        let is_new =
+            |mine: &Attempt| told.attempts.iter().any(|theirs| theirs.source == mine.source) && !told.names(mine);
+        if self.binding().is_some_and(is_new) {
+            return self;
+        }
         let is_told = |mine: &Attempt| told.binding().is_some_and(|theirs| mine.is_same_kind(theirs));
         sort::by_key(&mut self.attempts, |attempt| attempt.source);
         if let Some(at) = self.attempts.iter().position(is_told) {
