@@ -14,7 +14,7 @@ use engine::explain::FindingWords;
 use engine::message::command::Command;
 use engine::message::snapshot::Snapshot;
 use engine::state::world::State;
-use script::line;
+use script::fault::Fault;
 use script::line::Line;
 use script::lines::Block;
 use script::lines::Document;
@@ -69,9 +69,9 @@ fn states(file: &Path, has_preemption: bool) -> Result<Vec<(String, State)>, Str
 fn scene(name: &str, block: &Block) -> Result<State, String> {
     let mut stage = Stage::new().map_err(|rejection| rejection.to_string())?;
     for (at, text) in block.lines.iter().enumerate() {
-        let wrong = |problem: String| format!("{name}, line {}: {problem}", block.first + at);
-        match line::read(text).map_err(wrong)? {
-            Some(Line::Scene(scene)) => stage.set(&scene).map_err(|trouble| wrong(trouble.to_string()))?,
+        let wrong = |fault: Fault| format!("{name}, {}", fault.in_line(block.first + at));
+        match stage.read(text).map_err(wrong)? {
+            Some(Line::Scene(scene)) => stage.set(&scene).map_err(|trouble| wrong(trouble.to_string().into()))?,
             None => {}
             Some(_) => break,
         }

@@ -69,8 +69,11 @@ enum Task {
     /// Runs scenario files (.md) and says which of them hold.
     Scenario {
         /// The files.
-        #[arg(required = true)]
+        #[arg(required_unless_present = "reference")]
         files: Vec<PathBuf>,
+        /// Prints the reference of the language, as Markdown.
+        #[arg(long, conflicts_with = "files")]
+        reference: bool,
     },
     /// Replays a trace of jobs and says how long they wait, what is used, and what evictions cost.
     Replay {
@@ -184,7 +187,8 @@ fn end(failure: &Failure) -> ExitCode {
 fn run(task: Task) -> Result<ExitCode, String> {
     let mut out = std::io::stdout().lock();
     match task {
-        Task::Scenario { files } => {
+        Task::Scenario { reference: true, .. } => say(script::reference::markdown().trim_end(), &mut out),
+        Task::Scenario { files, .. } => {
             let tally = scenario::report::run_files(&files, &mut out).map_err(|error| error.to_string())?;
             Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }

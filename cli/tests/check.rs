@@ -138,7 +138,7 @@ fn what_cannot_be_read_is_named() {
     assert!(complaint(&file("check_empty.md", b"# Title\n")).ends_with("has no block that begins with ```scenario"));
     assert!(
         complaint(&file("check_bad.md", b"```scenario\nquota Q\n```\n"))
-            .contains("check_bad.md, line 2: here should be")
+            .contains("check_bad.md, line 2, column 9: here should be")
     );
     assert!(complaint(&file("check_bad.json", b"{}")).contains("is not a snapshot"));
     assert!(complaint(&file("check.txt", b"")).ends_with("cannot be checked; give a .md, .csv or .json file"));

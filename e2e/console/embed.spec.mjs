@@ -166,7 +166,7 @@ quota A 16 in Q</tidegate-planner>
   const said = (selector) => page.locator(`${selector} [part=events]`);
   await page.locator('tidegate-planner[scenario="child-level"]').scrollIntoViewIfNeeded();
   await expect(said("[scenario=no-such-thing]")).toHaveText("This scenario could not be loaded: no-such-thing (404)");
-  await expect(said("#wrong")).toHaveText('line 1 of the scenario: "eight" is no number of GPUs');
+  await expect(said("#wrong")).toHaveText('line 1, column 9: "eight" is no number of GPUs');
   await expect(said("#sum")).toContainText("A would need 16 GPUs");
   await expect(said("#cut")).toHaveText("the end of the link is missing; copy it again, all of it");
   await expect(said("#future")).toContainText("made by a newer planner (version 7)");

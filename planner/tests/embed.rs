@@ -139,7 +139,7 @@ fn a_bar_shows_what_quotas_below_hold() {
 #[test]
 fn jobs_that_are_too_many_are_one_block_for_each_charge() {
     let run = |at: i64| format!("run j{at:02} A DLC p5 1{}\n", if at % 10 == 0 { " idle" } else { "" });
-    let scenario = format!("quota Top 60\nquota A 30 in Top\n{}", (0..50).map(run).collect::<String>());
+    let scenario = format!("quota Top 60\nquota A 45 in Top\n{}", (0..50).map(run).collect::<String>());
     let (_, picture) = open(&mut Session::default(), 1, Source::Scenario(scenario), Language::En);
     let of_a = &blocks(&picture)[1..];
     let more: Vec<_> = of_a.iter().filter(|(_, title)| title.contains("more jobs")).collect();
@@ -316,10 +316,10 @@ fn a_scenario_that_cannot_be_read_says_where() {
     let broken = |from: &str, to: &str| refusal(Source::Scenario(text("child-level").replace(from, to)));
     assert_eq!(
         broken("submit infer-a   Quota1    EAS p5", "submit infer-a   Quota1    EAS p12"),
-        "line 13 of the scenario: priority 12 is not between 1 and 9"
+        "line 13, column 32: priority 12 is not between 1 and 9"
     );
-    assert!(broken("round", "rouund").starts_with("line 14 of the scenario: \"rouund\" is not known"));
-    assert!(refusal(Source::Scenario("Just prose.".to_owned())).starts_with("line 1 of the scenario: \"Just\""));
+    assert!(broken("round", "rouund").starts_with("line 14, column 1: \"rouund\" is not known"));
+    assert!(refusal(Source::Scenario("Just prose.".to_owned())).starts_with("line 1, column 1: \"Just\""));
     assert!(refusal(Source::Scenario(String::new())).starts_with("there is no scenario here"));
     assert!(refusal(Source::Scenario("round\n".repeat(2_000))).starts_with("the scenario has 2000 lines"));
 }

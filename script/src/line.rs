@@ -1,6 +1,6 @@
 //! A line, and what it asks for.
 
-use engine::job::halt::Fault;
+use engine::job::halt;
 use engine::job::phase::Charge;
 use engine::job::spec::FaultTolerance;
 use engine::job::spec::IdlePolicy;
@@ -37,6 +37,7 @@ use engine::unit::time::Timestamp;
 
 use crate::about::about;
 use crate::amount;
+use crate::fault::Fault;
 use crate::market;
 use crate::words;
 use crate::words::Told;
@@ -134,13 +135,12 @@ pub enum Question {
 /// Reads a line; nothing for one that is empty or begins with `#`.
 ///
 /// # Errors
-/// In words: what is wrong, and what should stand there.
-pub fn read(text: &str) -> Result<Option<Line>, String> {
+/// Where and what is wrong, and what should stand there.
+pub fn read(text: &str) -> Result<Option<Line>, Fault> {
     let mut words = Words::of(text);
     let Some(verb) = words.take().filter(|verb| !verb.starts_with('#')) else { return Ok(None) };
-    let line = by_verb(verb, &mut words)?;
-    words.end()?;
-    Ok(Some(line))
+    let line = by_verb(verb, &mut words).and_then(|line| words.end().map(|()| line));
+    line.map(Some).map_err(|reason| words.fault(reason))
 }
 
 fn by_verb(verb: &str, words: &mut Words<'_>) -> Result<Line, String> {
@@ -296,9 +296,9 @@ fn observed(word: &str, words: &mut Words<'_>) -> Result<Observation, String> {
         "checkpointed" => Observation::Checkpointed,
         "stopped" => Observation::Stopped,
         "finished" => Observation::Finished,
-        "failed" => Observation::Failed { reason: words.rest(), fault: Fault::Job, exit: None },
-        "failed-by-node" => Observation::Failed { reason: words.rest(), fault: Fault::Node, exit: None },
-        "failed-to-start" => Observation::Failed { reason: words.rest(), fault: Fault::Start, exit: None },
+        "failed" => Observation::Failed { reason: words.rest(), fault: halt::Fault::Job, exit: None },
+        "failed-by-node" => Observation::Failed { reason: words.rest(), fault: halt::Fault::Node, exit: None },
+        "failed-to-start" => Observation::Failed { reason: words.rest(), fault: halt::Fault::Start, exit: None },
         other => {
             return Err(about(
                 other,
@@ -365,7 +365,7 @@ mod tests {
     use super::read;
 
     fn refusal(text: &str) -> String {
-        read(text).unwrap_err()
+        read(text).unwrap_err().reason
     }
 
     #[test]

@@ -14,12 +14,14 @@ use engine::state::cluster::Node;
 use engine::state::cluster::NodeStatus;
 use engine::unit::id::GroupId;
 use engine::unit::id::JobId;
+use engine::unit::id::JobNo;
 use engine::unit::id::NodeId;
 use engine::unit::resource::ResourceType;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::amount;
+use crate::fault::Fault;
 use crate::line;
 use crate::line::Line;
 use crate::line::Placing;
@@ -92,21 +94,26 @@ impl Stage {
     ///
     /// # Errors
     /// In words: what is wrong, and what should stand there.
-    pub fn read(&mut self, text: &str) -> Result<Option<Line>, String> {
+    pub fn read(&mut self, text: &str) -> Result<Option<Line>, Fault> {
         let line = line::read(text)?;
+        let is_new = line.as_ref().map_or(Ok(()), |line| self.is_new(line));
+        // A name is the second word.
+        is_new.map(|()| line).map_err(|reason| Fault::of_word(text, 1, reason))
+    }
+
+    fn is_new(&mut self, line: &Line) -> Result<(), String> {
         let state = &self.session.state;
-        match &line {
-            Some(Line::Act(Command::SubmitJob(job))) => self.name(&job.job)?,
-            Some(Line::Scene(Scene::Run(job, _))) => self.name(&job.job)?,
-            Some(Line::Scene(Scene::Quota { quota, .. })) if state.quota_no(quota).is_some() => {
-                return Err(["there is a quota ", quota.as_str(), " already; scale or update it"].concat());
+        match line {
+            Line::Act(Command::SubmitJob(job)) => self.name(&job.job),
+            Line::Scene(Scene::Run(job, _)) => self.name(&job.job),
+            Line::Scene(Scene::Quota { quota, .. }) if state.quota_no(quota).is_some() => {
+                Err(["there is a quota ", quota.as_str(), " already; scale or update it"].concat())
             }
-            Some(Line::Scene(Scene::Node { node, .. })) if state.node_no(node).is_some() => {
-                return Err(["there is a node ", node.as_str(), " already; cordon or uncordon it"].concat());
+            Line::Scene(Scene::Node { node, .. }) if state.node_no(node).is_some() => {
+                Err(["there is a node ", node.as_str(), " already; cordon or uncordon it"].concat())
             }
-            _ => {}
+            _ => Ok(()),
         }
-        Ok(line)
     }
 
     fn name(&mut self, job: &JobId) -> Result<(), String> {
@@ -189,9 +196,32 @@ impl Stage {
         self.session.stage(&Command::SubmitJob(job.clone()), started)?;
         let no = self.session.state.jobs.find(&job.job);
         let no = no.ok_or_else(|| Trouble::Impossible(format!("there is no job {}", job.job)))?;
+        if placing.charge.is_none() {
+            self.holds(no)?;
+        }
         let nodes: Vec<Option<&str>> = placing.nodes.iter().map(|node| Some(node.as_str())).collect();
         place::start(&mut self.session, no, placing.charge.unwrap_or(Charge::InQuota), &nodes, started)
             .map_err(Trouble::Impossible)
+    }
+
+    /// What runs in a quota is no more than the quota has; what is lent is `idle`.
+    fn holds(&self, no: JobNo) -> Result<(), Trouble> {
+        let state = &self.session.state;
+        let spec = &state.jobs[no].spec;
+        let (quota, used) = (&state.quotas[spec.quota.at()], &state.ledger.quotas[spec.quota.at()].used);
+        let (asked, min) = (spec.shape.gang_amount(), &quota.min.amount);
+        let over = asked.dimensions().find(|&at| asked[at] > 0 && used[at].saturating_add(asked[at]) > min[at]);
+        let Some(at) = over.filter(|&at| quota.min.states(at)) else { return Ok(()) };
+        Err(Trouble::Impossible(
+            Rejection::DoesNotAddUp {
+                quota: spec.id.to_string(),
+                dimension: state.cluster.dimensions[at].clone(),
+                needed: asked[at],
+                from: quota.id.to_string(),
+                left: min[at].saturating_sub(used[at]).max(0),
+            }
+            .to_string(),
+        ))
     }
 
     fn put_machines(&mut self, pool: Option<AmountByName>) -> Result<(), Trouble> {
@@ -230,7 +260,7 @@ mod tests {
                     Err(trouble) => return trouble.to_string(),
                 },
                 Ok(_) => {}
-                Err(problem) => return problem,
+                Err(fault) => return fault.reason,
             }
         }
         panic!("nothing is wrong")

@@ -22,11 +22,16 @@ use engine::unit::decimal::thousandths;
 
 use crate::about::about;
 use crate::amount;
+use crate::fault::Fault;
+use crate::fault::offset;
 
 /// The words of a line that have not been read yet.
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
+    line: &'a str,
     rest: Vec<&'a str>,
+    /// Where the word begins that was read last, in bytes; or where one is missing.
+    at: usize,
 }
 
 impl<'a> Words<'a> {
@@ -36,17 +41,34 @@ impl<'a> Words<'a> {
         let is_said = |word: &&str| !word.starts_with('#');
         let mut rest: Vec<&str> = line.split_whitespace().take_while(is_said).collect();
         rest.reverse();
-        Self { rest }
+        Self { line, rest, at: 0 }
     }
 
     /// The next word, which must be there.
     pub fn need(&mut self, what: &str) -> Result<&'a str, String> {
-        self.rest.pop().ok_or_else(|| format!("here should be {what}"))
+        let end = self.at;
+        self.take().ok_or_else(|| {
+            // Behind the last word, with a space between them.
+            self.at =
+                end + self.line.get(end..).and_then(|rest| rest.split_whitespace().next()).map_or(0, str::len) + 1;
+            format!("here should be {what}")
+        })
     }
 
     /// The next word, if there is one.
     pub fn take(&mut self) -> Option<&'a str> {
-        self.rest.pop()
+        let word = self.rest.pop()?;
+        self.at = offset(self.line, word);
+        Some(word)
+    }
+
+    /// A complaint about the word that was read last, or that is missing.
+    #[must_use]
+    pub fn fault(&self, reason: String) -> Fault {
+        let behind = self.at.saturating_sub(self.line.len());
+        let mut fault = Fault::at(self.line, self.at.min(self.line.len()), reason);
+        fault.column = fault.column.map(|column| column + behind);
+        fault
     }
 
     /// Whether all words have been read.

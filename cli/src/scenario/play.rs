@@ -14,6 +14,7 @@ use engine::unit::id::JobId;
 use engine::unit::quantity;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
+use script::fault::Fault;
 use script::line::Line;
 use script::line::Question;
 use script::line::Scene;
@@ -45,7 +46,7 @@ pub fn block(block: &Block) -> Result<Played, String> {
         let number = block.first + at;
         at += 1;
         played.lines.push(line.clone());
-        let asks = script.line(line).map_err(|problem| format!("line {number}: {problem}"))?;
+        let asks = script.line(line).map_err(|fault| fault.in_line(number))?;
         let expected: Vec<&str> = block.lines[at..].iter().map_while(|line| line.strip_prefix(MARK)).collect();
         at += expected.len();
         let is_last = at == block.lines.len();
@@ -74,10 +75,10 @@ impl Script {
     }
 
     /// Plays a line; whether the engine is asked to speak after it.
-    fn line(&mut self, text: &str) -> Result<bool, String> {
+    fn line(&mut self, text: &str) -> Result<bool, Fault> {
         let Some(line) = self.stage.read(text)? else { return Ok(false) };
         match line {
-            Line::Scene(scene) => return self.set(&scene),
+            Line::Scene(scene) => return Ok(self.set(&scene)?),
             Line::Act(command) => {
                 self.send(&command);
                 return Ok(!matches!(command, Command::SubmitJob(_)));

@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use engine::host::plan::base::Base;
-use engine::message::command::Command;
-use engine::message::command::market::PublishPrice;
 use engine::message::plan::Change;
 use engine::message::plan::Variant;
 use engine::message::rejection::Rejection;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
-use script::line::Line;
+use script::fault::Fault;
 use script::lines::Document;
 use script::lines::MARK;
 use script::stage::BEGINNING;
 use script::stage::Stage;
 use script::stage::Trouble;
 
+use crate::acts::Acts;
 use crate::embed::control;
 use crate::embed::control::Control;
 
@@ -57,12 +56,12 @@ impl Scenario {
         let mut reader = Reader::new()?;
         for (at, line) in lines.iter().enumerate() {
             let number = first + at;
-            reader.line(line).map_err(|problem| format!("line {number} of the scenario: {problem}"))?;
+            reader.line(line).map_err(|fault| fault.in_line(number))?;
         }
         if reader.is_empty {
             return Err("there is no scenario here; its first lines name quotas or offers".to_owned());
         }
-        let Reader { stage, acts, now, refused, .. } = reader;
+        let Reader { acts: Acts { stage, changes: acts, now }, refused, .. } = reader;
         let state = Arc::new(stage.session.state);
         let controls = control::of(&state, &acts);
         let base = Base { state, from: BEGINNING, ahead: Arc::default() };
@@ -90,9 +89,7 @@ impl Scenario {
 
 /// Goes through the lines.
 struct Reader {
-    stage: Stage,
-    acts: Vec<Change>,
-    now: Timestamp,
+    acts: Acts,
     refused: Vec<Rejection>,
     is_empty: bool,
 }
@@ -100,47 +97,17 @@ struct Reader {
 impl Reader {
     fn new() -> Result<Self, String> {
         let stage = Stage::new().map_err(|rejection| rejection.to_string())?;
-        Ok(Self { stage, acts: Vec::new(), now: BEGINNING, refused: Vec::new(), is_empty: true })
+        Ok(Self { acts: Acts::new(stage), refused: Vec::new(), is_empty: true })
     }
 
-    fn line(&mut self, text: &str) -> Result<(), String> {
-        if text.starts_with(MARK) {
-            return Ok(());
-        }
-        let Some(line) = self.stage.read(text)? else { return Ok(()) };
-        match line {
-            Line::Scene(scene) => {
-                self.is_empty = false;
-                match self.stage.set(&scene) {
-                    Ok(()) => {}
-                    Err(Trouble::Refused(rejection)) => self.refused.push(rejection),
-                    Err(Trouble::Impossible(reason)) => return Err(reason),
-                }
-            }
-            Line::Act(command) => self.act(command),
-            Line::Cordon(node, status) => {
-                let command = self.stage.cordon(&node, status)?;
-                self.act(command);
-            }
-            Line::Price { offer, price, shift } => {
-                let at = shift.map(|shift| self.now + shift);
-                self.act(Command::PublishPrice(PublishPrice { offer, price, at }));
-            }
-            // What was written before the round is one moment, what comes after it another.
-            Line::Round => self.pass(Millis::MINUTE),
-            Line::Advance(period) | Line::Pass(period) | Line::Skip(period) => self.pass(period),
-            Line::Ask(..) | Line::Overdue => {}
+    fn line(&mut self, text: &str) -> Result<(), Fault> {
+        let Some(scene) = self.acts.read(text)? else { return Ok(()) };
+        self.is_empty = false;
+        match self.acts.stage.set(&scene) {
+            Ok(()) => {}
+            Err(Trouble::Refused(rejection)) => self.refused.push(rejection),
+            Err(Trouble::Impossible(reason)) => return Err(reason.into()),
         }
         Ok(())
-    }
-
-    /// What is written in several lines happens one after the other, each followed by a round.
-    fn act(&mut self, command: Command) {
-        self.acts.push(Change { at: self.now, command, is_off: false });
-        self.now = self.now + Millis(1);
-    }
-
-    fn pass(&mut self, period: Millis) {
-        self.now.0 = self.now.0.saturating_add(period.0.max(0));
     }
 }
