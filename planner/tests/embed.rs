@@ -186,10 +186,12 @@ fn a_job_of_another_size_has_other_victims() {
     assert!(picture.contains("infer-a") && picture.contains("waits: dev-c1"), "{picture}");
     assert!(events.contains("<b>dev-c1</b> is evicted: child-level preemption; 16 GPU-hours lost"), "{events}");
     assert!(events.contains("<b>infer-a</b> starts on 16 GPUs"), "{events}");
-    assert!(result.starts_with(r#"<p class="verdict">In 12 h: 0 better off, 0 worse off (jobs)"#), "{result}");
+    // As it is written it is compared with the scene, and not with itself.
+    assert!(result.starts_with(r#"<p class="verdict">In 12 h: 0 better off, 1 worse off (jobs)"#), "{result}");
+    assert!(result.contains("0 → 1 evictions"), "{result}");
     let (_, events, result) = run(&mut session, 1, &[64_000]);
     assert!(events.contains("<b>train-b</b> is evicted"), "{events}");
-    assert!(result.contains("1 worse off") && result.contains("1 → 2 evictions"), "{result}");
+    assert!(result.contains("2 worse off") && result.contains("0 → 2 evictions"), "{result}");
     // At 0 it is not submitted, and at a size that cannot be it waits.
     assert_eq!(run(&mut session, 1, &[0]).1, "<p>Nothing happens.</p>");
     let (picture, events, _) = run(&mut session, 1, &[128_000]);

@@ -35,7 +35,7 @@ struct Sheet {
     language: Language,
     /// Plays the scenario to its end, with what is compared afterwards.
     playing: Option<(Box<Run>, Story, Variant)>,
-    /// The scenario as it is written, and with its controls moved.
+    /// The scene as it is, and with what the scenario does.
     comparison: Comparison,
 }
 
@@ -81,7 +81,8 @@ impl Session {
             picture: picture::svg(&scenario.base.state, language),
         };
         self.close(planner);
-        let comparison = Comparison::new(&scenario.base, &scenario.variant(&[]), Horizon::Until(scenario.until()));
+        // What a scenario does is the change; without it there is the scene.
+        let comparison = Comparison::new(&scenario.base, &Variant::default(), Horizon::Until(scenario.until()));
         self.sheets.push((planner, Sheet { scenario, language, playing: None, comparison }));
         Ok(news)
     }
