@@ -78,13 +78,13 @@ fn without_a_change_the_gang_of_team_b_waits_for_ever() {
     let b = party("Quota1.1");
     assert_eq!((b.account.waiting, b.account.finished), (1, 1));
     // It was submitted a minute before the plan began.
-    assert_eq!(b.waits.longest, Millis(8 * HOUR + 60_000));
+    assert_eq!(b.waits.longest.length, Millis(8 * HOUR + 60_000));
     assert_eq!(b.account.waited, Millis(8 * HOUR));
     assert_eq!(b.account.used_gpu_ms, 48 * (4 * GPU_HOUR - 60_000));
     // c-first takes the 16 GPUs that are left for an hour, then c-second does.
     let c = party("Quota1.2");
     assert_eq!(
-        (c.account.submitted, c.account.finished, c.waits.p50, c.waits.longest),
+        (c.account.submitted, c.account.finished, c.waits.p50.length, c.waits.longest.length),
         (2, 3, Millis(0), Millis(HOUR))
     );
     assert_eq!(outcome.offered_gpu_ms, 128 * 8 * GPU_HOUR);

@@ -7,6 +7,7 @@ pub mod acts;
 pub mod address;
 pub mod base64;
 pub(crate) mod comparison;
+pub mod noise;
 pub mod picture;
 pub mod words;
 

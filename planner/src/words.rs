@@ -1,5 +1,6 @@
 //! What people read in a plan, in the languages of the planner.
 
+use engine::host::plan::account::Wait;
 use engine::host::plan::difference::Verdict;
 use engine::job::cause::Cause;
 use engine::unit::time::Millis;
@@ -52,6 +53,13 @@ impl Language {
             ms @ ..7_200_000 => self.say("$ min", "$ 分钟", &[&(ms / 60_000).to_string()]),
             ms => self.say("$ h", "$ 小时", &[&number(ms / 36_000, 100)]),
         }
+    }
+
+    /// A wait: `3.5 h`, or `more than 24 h` for one that had not ended when the run did.
+    #[must_use]
+    pub fn wait(self, Wait { length, is_open }: Wait) -> String {
+        let period = self.period(length);
+        if is_open { self.say("more than $", "超过 $", &[&period]) } else { period }
     }
 
     /// When something happens, in front of what happens: `after 10 min: `; nothing in the first minute.
@@ -135,6 +143,7 @@ pub fn escape(text: &str) -> String {
 mod tests {
     use super::Language;
     use super::escape;
+    use engine::host::plan::account::Wait;
     use engine::unit::time::Millis;
 
     #[test]
@@ -146,6 +155,9 @@ mod tests {
         assert_eq!(Language::En.period(Millis(9_000_000)), "2.5 h");
         assert_eq!(Language::En.period(Millis(59_999)), "< 1 min");
         assert_eq!(Language::En.work(5_400_000), "1.5 GPU-hours");
+        let day = Wait { length: Millis::DAY, is_open: true };
+        assert_eq!(Language::En.wait(day), "more than 24 h");
+        assert_eq!(Language::Zh.wait(day), "超过 24 小时");
     }
 
     #[test]

@@ -64,11 +64,13 @@ fn failed(tells: &[Tell]) -> &str {
 }
 
 /// All that is told until nothing is left to do.
+/// What is told until nothing is left, but for ranges, which follow.
 fn finish(session: &mut Session) -> Vec<Tell> {
     let mut told = Vec::new();
     while session.is_busy() {
         told.extend(session.work(50));
     }
+    told.retain(|tell| !matches!(tell, Tell::Ranges { .. }));
     told
 }
 

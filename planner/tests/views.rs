@@ -73,6 +73,8 @@ fn run(session: &mut Session, variant: u32, commands: Vec<Command>) -> Vec<Tell>
     while session.is_busy() {
         told.extend(session.work(500));
     }
+    // Ranges follow, and have tests of their own.
+    told.retain(|tell| !matches!(tell, Tell::Ranges { .. }));
     told
 }
 

@@ -101,6 +101,7 @@ impl Plan {
             | Tell::Began { .. }
             | Tell::Progress { .. }
             | Tell::Ran { .. }
+            | Tell::Ranges { .. }
             | Tell::Searched { .. }
             | Tell::Application { .. }
             | Tell::Cancelled { .. }

@@ -232,8 +232,8 @@ pub fn result(before: &Run, after: &Run, language: Language) -> String {
         let of = |parties: &[PartyOutcome]| parties.iter().find(is_same).map(|known| known.waits);
         let (before, after) = (of(&was).unwrap_or_default(), of(&is).unwrap_or_default());
         let _ = write!(text, "<tr class=\"{}\"><th scope=\"row\">{}</th>", class(party.verdict), escape(&party.name));
-        cell(&mut text, &language.period(before.p50), &language.period(after.p50));
-        cell(&mut text, &language.period(before.p95), &language.period(after.p95));
+        cell(&mut text, &language.wait(before.p50), &language.wait(after.p50));
+        cell(&mut text, &language.wait(before.p95), &language.wait(after.p95));
         cell(&mut text, &party.before.evictions.to_string(), &party.after.evictions.to_string());
         cell(&mut text, &language.work(party.before.lost_gpu_ms), &language.work(party.after.lost_gpu_ms));
         let _ = write!(text, "<td>{}</td></tr>", language.verdict(party.verdict));

@@ -2,6 +2,7 @@
 
 use engine::host::authority;
 use engine::host::plan::base::Base;
+use engine::message::plan::Variant;
 use engine::state::world::State;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
@@ -29,6 +30,9 @@ pub struct Example {
     /// How far it looks.
     #[serde(rename = "for_ms")]
     pub length: Millis,
+    /// What it is about: the changes that are looked at first.
+    #[serde(default)]
+    pub variants: Vec<Variant>,
 }
 
 impl Example {

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::page::course::Courses;
+use crate::page::range::Range;
 use crate::page::table::Figure;
 use crate::page::timeline::Frame;
 use crate::page::timeline::View;
@@ -281,6 +282,17 @@ pub enum Tell {
         ticket: u32,
         /// How it ended.
         ended: Box<Ended>,
+    },
+    /// How far the figures of a run may go by chance, which is known some time after them.
+    Ranges {
+        /// The plan.
+        plan: u32,
+        /// The variant; nothing for the base.
+        variant: Option<u32>,
+        /// The run.
+        ticket: u32,
+        /// A range for each figure.
+        ranges: Vec<Range>,
     },
     /// A search is over, or cannot begin.
     Searched {

@@ -5,7 +5,7 @@ pub mod import;
 pub mod link;
 pub mod past;
 pub mod sheet;
-pub(crate) mod source;
+pub mod source;
 
 pub mod wish;
 
@@ -16,6 +16,7 @@ pub mod session;
 
 pub mod course;
 pub mod lanes;
+pub mod range;
 pub mod table;
 pub mod timeline;
 pub mod whose;

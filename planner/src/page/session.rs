@@ -32,6 +32,7 @@ use crate::page::message::LookAhead;
 use crate::page::message::Tell;
 use crate::page::past::Past;
 use crate::page::past::Reading;
+use crate::page::range::Ranges;
 use crate::page::sheet::Sheet;
 use crate::page::source;
 use crate::page::source::Read;
@@ -65,6 +66,8 @@ struct Plan {
     /// What is over, by variant; the base has none.
     finished: BTreeMap<Option<u32>, Finished>,
     search: Option<Box<Search>>,
+    /// How far figures may go by chance; nothing for what was written and not measured.
+    ranges: Option<Ranges>,
 }
 
 impl Session {
@@ -95,6 +98,7 @@ impl Session {
             Ask::Forget { plan, variant } => self.with(plan, |open| {
                 open.comparison.forget(variant);
                 open.finished.remove(&Some(variant));
+                open.ranges.iter_mut().for_each(|ranges| ranges.forget(variant));
                 Vec::new()
             }),
             Ask::Search { plan, changes, goal, family } => self.with(plan, |open| open.look_for(changes, goal, family)),
@@ -105,6 +109,7 @@ impl Session {
             Ask::Cancel { plan } => self.with(plan, |open| {
                 open.comparison.cancel();
                 open.search = None;
+                open.ranges.iter_mut().for_each(Ranges::cancel);
                 vec![Tell::Cancelled { plan }]
             }),
             Ask::Apply { plan, changes, id } => self.with(plan, |open| {
@@ -135,7 +140,8 @@ impl Session {
         self.saved.take()
     }
 
-    fn open(&mut self, plan: u32, look: LookAhead, read: Result<Read, String>) -> Vec<Tell> {
+    /// Opens what was read elsewhere in place of the plan that was open.
+    pub fn open(&mut self, plan: u32, look: LookAhead, read: Result<Read, String>) -> Vec<Tell> {
         match read {
             Ok(read) => {
                 let (opened, tell) = Plan::open(plan, look, read);
@@ -170,6 +176,7 @@ impl Session {
                 usual: Some(length),
                 variants: Vec::new(),
                 remarks,
+                is_measured: true,
             });
             return self.open(plan, LookAhead::Usual, read);
         }
@@ -198,21 +205,23 @@ impl Session {
         self.plan.as_mut().map(|open| open.work(events)).unwrap_or_default()
     }
 
-    /// How far it has come, and when nothing is left, how far that was.
+    /// How far it has come, and when nothing is left, how far that was. Nobody waits for ranges: while nothing else is
+    /// under way nothing is told.
     #[must_use]
     pub fn progress(&self) -> Vec<Tell> {
-        self.plan.iter().map(Plan::progress).collect()
+        self.plan.iter().filter(|plan| !plan.only_ranges()).map(Plan::progress).collect()
     }
 }
 
 impl Plan {
     fn open(number: u32, look: LookAhead, read: Read) -> (Self, Tell) {
-        let Read { base, title, place, usual, variants, remarks } = read;
+        let Read { base, title, place, usual, variants, remarks, is_measured } = read;
         let length = look.length(usual);
         let facts = Facts::of(&base, title, place, remarks);
         let told = Tell::Opened { plan: number, facts: Box::new(facts.clone()), length, usual, variants };
         let comparison = fresh(&base, length);
-        (Self { number, facts, base, length, comparison, finished: BTreeMap::new(), search: None }, told)
+        let ranges = is_measured.then(Ranges::default);
+        (Self { number, facts, base, length, comparison, finished: BTreeMap::new(), search: None, ranges }, told)
     }
 
     fn look(&mut self, length: Option<Millis>) {
@@ -220,6 +229,7 @@ impl Plan {
         self.comparison = fresh(&self.base, length);
         self.finished.clear();
         self.search = None;
+        self.ranges = self.ranges.is_some().then(Ranges::default);
     }
 
     /// Begins to run a variant, and tells at once what it comes to at once.
@@ -248,6 +258,9 @@ impl Plan {
             picture: picture::svg(run.state(), Language::En),
         };
         self.comparison.add(UnderWay { variant, ticket, run: Box::new(run) });
+        if let Some(ranges) = &mut self.ranges {
+            ranges.want(variant, ticket, wanted.changes);
+        }
         // What is looked for is looked for beside what was changed by then.
         self.search = None;
         told
@@ -270,7 +283,10 @@ impl Plan {
 
     fn sheet(&self, variants: Vec<Variant>) -> Sheet {
         let Facts { title, place, .. } = &self.facts;
-        Sheet::of(&self.base, title.clone(), place.clone(), self.length, variants)
+        Sheet {
+            is_measured: self.ranges.is_some(),
+            ..Sheet::of(&self.base, title.clone(), place.clone(), self.length, variants)
+        }
     }
 
     fn courses(&self, variant: u32, whose: Option<&Whose>) -> Option<Courses> {
@@ -279,10 +295,10 @@ impl Plan {
     }
 
     fn is_busy(&self) -> bool {
-        self.search.is_some() || self.comparison.is_busy()
+        self.search.is_some() || self.comparison.is_busy() || self.ranges.as_ref().is_some_and(Ranges::is_busy)
     }
 
-    /// A search goes on beside nothing else.
+    /// A search goes on beside nothing else, and nothing waits for ranges.
     fn work(&mut self, events: u64) -> Vec<Tell> {
         if self.comparison.is_busy() {
             let told = match self.comparison.work(events) {
@@ -292,12 +308,22 @@ impl Plan {
             };
             return told.into_iter().collect();
         }
-        let Some(search) = &mut self.search else { return Vec::new() };
+        let Some(search) = &mut self.search else { return self.range(events).into_iter().collect() };
         search.advance(events);
         let Some(found) = search.found().cloned() else { return Vec::new() };
         let words = found::words(&found, &self.facts);
         self.search = None;
         vec![Tell::Searched { plan: self.number, command: found::command(found).map(Box::new), words }]
+    }
+
+    fn only_ranges(&self) -> bool {
+        self.ranges.as_ref().is_some_and(Ranges::has_begun) && self.search.is_none() && !self.comparison.is_busy()
+    }
+
+    fn range(&mut self, events: u64) -> Option<Tell> {
+        let (whose, ranges) = self.ranges.as_mut()?.work(&self.base, self.comparison.horizon(), events)?;
+        let ticket = whose.map_or(0, |(_, ticket)| ticket);
+        Some(Tell::Ranges { plan: self.number, variant: whose.map(|(variant, _)| variant), ticket, ranges })
     }
 
     fn base_ran(&mut self) -> Tell {

@@ -58,6 +58,9 @@ pub struct Sheet {
     /// The variants.
     #[serde(default)]
     pub variants: Vec<Variant>,
+    /// Whether it comes from what has happened, and was not written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_measured: bool,
 }
 
 /// What is read of a document before it is known to be readable.
@@ -112,7 +115,7 @@ impl Sheet {
         state.keys.clear();
         let timed = |(at, command): &(Timestamp, Command)| Some(Timed { at: *at, command: without_keys(command)? });
         let ahead = base.ahead.iter().filter_map(timed).collect();
-        Self { format: FORMAT, title, place, state, from: base.from, ahead, length, variants }
+        Self { format: FORMAT, title, place, state, from: base.from, ahead, length, variants, is_measured: false }
     }
 
     /// Reads a document.

@@ -3,6 +3,7 @@
 use crate::words::Language;
 use console_model::explained::sentence;
 use engine::host::plan::account::Account;
+use engine::host::plan::account::Wait;
 use engine::host::plan::account::Waits;
 use engine::host::plan::difference::Difference;
 use engine::host::plan::difference::JobDifference;
@@ -11,7 +12,6 @@ use engine::host::plan::difference::PartyDifference;
 use engine::host::plan::outcome::Outcome;
 use engine::unit::ordered::Map;
 use engine::unit::quantity;
-use engine::unit::time::Millis;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -83,7 +83,7 @@ pub fn figures(outcome: &Outcome) -> Vec<Figure> {
         better: Some(better),
     };
     let number = |label, value: u64, better| figure(label, value.to_string(), count(value), better);
-    let period = |label, value: Millis| figure(label, say.period(value), value.0, Better::Less);
+    let period = |label, wait: Wait| figure(label, say.wait(wait), wait.length.0, Better::Less);
     let work = |label, value: i64, better| figure(label, hours(value), value, better);
     let used = share(all.used_gpu_ms, *offered_gpu_ms);
     let cost = quantity::price(all.cost_micros / 10_000 * 10_000);
@@ -129,8 +129,8 @@ pub fn parties(was: &Outcome, is: &Outcome, difference: &Difference) -> Vec<[Str
         [
             whose::label(&party.name, party.is_offer),
             verdict(say.verdict(party.verdict)),
-            both(&say.period(before.p50), &say.period(after.p50)),
-            both(&say.period(before.p95), &say.period(after.p95)),
+            both(&say.wait(before.p50), &say.wait(after.p50)),
+            both(&say.wait(before.p95), &say.wait(after.p95)),
             of(a, b, |account| hours(account.used_gpu_ms)),
             of(a, b, |account| account.evictions.to_string()),
             of(a, b, |account| hours(account.lost_gpu_ms)),
@@ -162,7 +162,7 @@ pub fn jobs(difference: &Difference) -> Vec<[String; 6]> {
             job.job.to_string(),
             whose::label(&job.party, job.is_offer),
             verdict(say.verdict(job.verdict)),
-            cell(|account| Language::En.period(account.waited)),
+            cell(|account| Language::En.wait(Wait { length: account.waited, is_open: account.waiting > 0 })),
             cell(|account| account.evictions.to_string()),
             cell(|account| hours(account.lost_gpu_ms)),
         ]

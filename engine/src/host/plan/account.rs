@@ -92,7 +92,8 @@ impl Account {
     }
 }
 
-/// How long some jobs waited for their first start. A job that still waits counts with the time until now.
+/// How long some jobs waited for their first start. A job that still waits counts with the time until now, and is told
+/// apart: it waits longer than that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waits {
@@ -100,27 +101,42 @@ pub struct Waits {
     pub jobs: u64,
     /// Half of them waited at most this long.
     #[serde(rename = "p50_ms")]
-    pub p50: Millis,
+    pub p50: Wait,
     /// 95 of 100 waited at most this long.
     #[serde(rename = "p95_ms")]
-    pub p95: Millis,
+    pub p95: Wait,
     /// The longest wait.
     #[serde(rename = "longest_ms")]
-    pub longest: Millis,
+    pub longest: Wait,
+}
+
+/// A wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wait {
+    /// How long.
+    #[serde(rename = "length_ms")]
+    pub length: Millis,
+    /// Whether it had not ended then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_open: bool,
 }
 
 impl Waits {
     /// Of these waits.
     #[must_use]
-    pub fn of(mut waits: Vec<Millis>) -> Self {
+    pub fn of(mut waits: Vec<Wait>) -> Self {
         sort::by_key(&mut waits, |wait| *wait);
-        let rank = |percent: usize| {
-            let at = (waits.len() * percent).div_ceil(100);
-            waits.get(at.saturating_sub(1)).copied().unwrap_or(Millis::ZERO)
-        };
-        let longest = waits.last().copied().unwrap_or(Millis::ZERO);
-        Self { jobs: waits.len() as u64, p50: rank(50), p95: rank(95), longest }
+        let rank = |percent: usize| rank(&waits, percent).unwrap_or_default();
+        Self { jobs: waits.len() as u64, p50: rank(50), p95: rank(95), longest: rank(100) }
     }
+}
+
+/// The smallest of some values that at least so many of a hundred do not exceed; nothing if there are none. They come in
+/// ascending order.
+#[must_use]
+pub fn rank<T: Copy>(ascending: &[T], percent: usize) -> Option<T> {
+    ascending.get((ascending.len() * percent).div_ceil(100).saturating_sub(1)).copied()
 }
 
 /// Fairness, in thousandths: Jain's index of how well each of several parties was served. 1000 means that all were
@@ -138,16 +154,25 @@ pub fn fairness(served: &[i64]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::Account;
+    use super::Wait;
     use super::Waits;
     use super::fairness;
     use crate::unit::time::Millis;
 
     #[test]
     fn ranks_are_waits_that_occurred() {
-        let waits = Waits::of([5, 1, 4, 2, 3].map(Millis).to_vec());
-        assert_eq!((waits.p50, waits.p95, waits.longest), (Millis(3), Millis(5), Millis(5)));
+        let ended = |ms: i64| Wait { length: Millis(ms), is_open: false };
+        let waits = Waits::of([5, 1, 4, 2, 3].map(ended).to_vec());
+        assert_eq!((waits.p50, waits.p95, waits.longest), (ended(3), ended(5), ended(5)));
         assert_eq!(Waits::of(Vec::new()), Waits::default());
-        assert_eq!(Waits::of((1..=100).map(Millis).collect()).p95, Millis(95));
+        assert_eq!(Waits::of((1..=100).map(ended).collect()).p95, ended(95));
+    }
+
+    #[test]
+    fn a_wait_that_has_not_ended_is_longer_than_one_that_has() {
+        let (day, open) = (Millis::DAY, |length: Millis| Wait { length, is_open: true });
+        let waits = Waits::of(vec![open(day), Wait { length: day, is_open: false }, open(Millis(1))]);
+        assert_eq!((waits.p50, waits.longest), (Wait { length: day, is_open: false }, open(day)));
     }
 
     #[test]

@@ -4,9 +4,11 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::host::plan::account::Account;
+use crate::host::plan::account::Wait;
 use crate::host::plan::account::Waits;
 use crate::host::plan::account::fairness;
 use crate::host::plan::course::Course;
+use crate::host::plan::record::FirstStart;
 use crate::host::plan::record::Party;
 use crate::host::plan::run::Run;
 use crate::host::plan::tally::Courses;
@@ -150,7 +152,7 @@ impl PartyOutcome {
 }
 
 /// How the jobs of one fared, and their waits.
-type Fared = (Party, Account, Vec<Millis>);
+type Fared = (Party, Account, Vec<Wait>);
 
 fn fared(run: &Run) -> Vec<Fared> {
     let mut parties: Vec<Fared> = Vec::new();
@@ -164,7 +166,8 @@ fn fared(run: &Run) -> Vec<Fared> {
         };
         let (_, account, waits) = &mut parties[at];
         *account = account.plus(&record.account);
-        waits.extend(record.first_wait(run.waits_until()));
+        let is_open = record.first_start == FirstStart::Never;
+        waits.extend(record.first_wait(run.waits_until()).map(|length| Wait { length, is_open }));
     }
     parties
 }

@@ -122,7 +122,12 @@ impl Run {
     /// Is going to be compared with another run, which is over. Without a stated end either may come to rest earlier:
     /// this one goes at least as far, and whoever waits at the end has waited until the other came to rest.
     pub fn compare_with(&mut self, other: &Self) {
-        self.beside = (self.horizon == Horizon::Quiet).then_some(other.now);
+        self.compare_until(other.now);
+    }
+
+    /// The same, with nothing known of the other run but when it was over.
+    pub fn compare_until(&mut self, end: Timestamp) {
+        self.beside = (self.horizon == Horizon::Quiet).then_some(end);
     }
 
     /// The state by now.
