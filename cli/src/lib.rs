@@ -9,6 +9,7 @@ pub mod workload;
 pub mod agents;
 pub mod bench;
 pub mod check;
+pub mod plan;
 pub mod replay;
 pub mod scenario;
 pub mod service;

@@ -22,6 +22,8 @@ use tidegate::bench::timing::Bench;
 use tidegate::bench::timing::Philly;
 use tidegate::check;
 use tidegate::meter::Process;
+use tidegate::plan;
+use tidegate::plan::Plan;
 use tidegate::replay;
 use tidegate::scenario;
 use tidegate::shell;
@@ -111,6 +113,8 @@ enum Task {
         #[arg(long)]
         json: bool,
     },
+    /// Says what changes would come to, in the figures of the console's planner page: for a cluster, or for a trace of jobs.
+    Plan(Plan),
     /// Looks for what quotas and policies will come to that hardly anybody means, with an example and a change for each.
     ///
     /// Ends with status 1 when one of the findings is a fault: a policy, a priority or a right that can never be used,
@@ -209,6 +213,7 @@ fn run(task: Task) -> Result<ExitCode, String> {
         Task::Completion { shell } => say(completion::script(Arguments::command(), shell).trim_end(), &mut out),
         Task::Agent(task) => say(&agents::task::agent(task, "tidegate agent")?, &mut out),
         Task::Slurm(task) => say(&agents::task::slurm(task)?, &mut out),
+        Task::Plan(asked) => say(&plan::plan(&asked)?, &mut out),
         Task::Up(asked) => say(&up::up(&asked)?, &mut out),
         Task::Check { file, preemption } => {
             let has_faults = check::run(&file, preemption, &mut out)?;

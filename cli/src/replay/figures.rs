@@ -157,12 +157,27 @@ impl Figures {
         }
     }
 
+    /// Whoever has not started by the end has waited until then.
+    fn waits_on(&mut self, state: &State) {
+        for (no, job) in state.jobs.iter().filter(|(_, job)| job.is_queued()) {
+            let Some((submitted, false)) = self.submissions.slot(no.at()) else { continue };
+            let wait = (self.last - *submitted).0;
+            self.wait.add_open(wait);
+            if let Some(waits) =
+                self.wait_by_quota.get_mut(state.drawn_on(&job.spec)).filter(|_| job.spec.spot.is_none())
+            {
+                waits.add_open(wait);
+            }
+        }
+    }
+
     /// The replay has ended, after this time.
     pub fn close(&mut self, state: &State, elapsed: Duration, peak_memory_bytes: Option<u64>, remarks: Vec<String>) {
         self.waiting_at_end = state.jobs.iter().filter(|(_, job)| job.is_queued()).count() as u64;
+        self.waits_on(state);
         self.wait.close();
         self.wait_by_quota.values_mut().for_each(Waits::close);
-        self.wait_by_quota.retain(|_, waits| waits.started > 0);
+        self.wait_by_quota.retain(|_, waits| !waits.is_empty());
         for rule in self.rules.values_mut() {
             (rule.lost_gpu_hours, rule.kept_gpu_hours) = (gpu_hours(rule.lost_gpu_ms), gpu_hours(rule.kept_gpu_ms));
         }
@@ -217,22 +232,9 @@ impl fmt::Display for Figures {
             f,
             "jobs       {submitted} submitted, {started} started, {restarted} restarts, {finished} finished, {preempted} preempted for good, {failed} failed, {waiting_at_end} still waiting"
         )?;
-        writeln!(
-            f,
-            "wait       p50 {}, p95 {}, p99 {}",
-            period(self.wait.p50_ms),
-            period(self.wait.p95_ms),
-            period(self.wait.p99_ms)
-        )?;
+        writeln!(f, "wait       {}", self.wait)?;
         for (quota, waits) in &self.wait_by_quota {
-            writeln!(
-                f,
-                "  {quota:<16} {:>7} started, p50 {}, p95 {}, p99 {}",
-                waits.started,
-                period(waits.p50_ms),
-                period(waits.p95_ms),
-                period(waits.p99_ms)
-            )?;
+            writeln!(f, "  {quota:<16} {:>7} started, {waits}", waits.started)?;
         }
         writeln!(
             f,

@@ -7,15 +7,14 @@ use engine::host::clock;
 use engine::host::clock::Tick;
 use engine::message::command::Command;
 use engine::message::command::Round;
-use engine::transition;
+use planner::page::import;
+use planner::page::import::Staged;
 use script::session::Session;
 
 use crate::meter::Meter;
 use crate::replay::figures::Figures;
 use trace::jobs::Arrival;
-use trace::jobs::Supply;
 use trace::jobs::Trace;
-use trace::machines::Machines;
 use trace::machines::Setting;
 use trace::offers::Change;
 use trace::offers::Offers;
@@ -31,22 +30,8 @@ pub struct Stage {
 
 /// Reads what is replayed, and refuses what the engine would refuse before anything has happened.
 pub fn prepare(setting: &Setting<'_>, offers: Option<&Offers>, trace: &Source) -> Result<(Stage, Trace), String> {
-    let mut machines = Machines::read(setting)?;
-    if let Some(offers) = offers {
-        machines.add_offers(offers);
-    }
-    let supply = Supply { node_gpus: machines.node_gpus, quotas: &machines.quotas, offers };
-    let mut session = Session::at(machines.begin);
-    for setup in &machines.setup {
-        session.stage(&setup.command, machines.begin).map_err(|rejection| setup.complaint(&rejection))?;
-    }
-    let trace = Trace::read(trace, &supply)?;
-    let (state, now) = (&session.state, session.now);
-    for Arrival { job, place, .. } in &trace.arrivals {
-        let command = Command::SubmitJob(job.clone());
-        transition::decide(state, &command, now).map_err(|rejection| format!("{place}: {rejection}"))?;
-    }
-    Ok((Stage { session, gpus: machines.gpus }, trace))
+    let Staged { state, begin, gpus, trace } = import::staged(setting, offers, trace)?;
+    Ok((Stage { session: Session { state, now: begin, log: Vec::new() }, gpus }, trace))
 }
 
 /// What can happen next; of what happens at one moment, the first of these first, as in a plan.

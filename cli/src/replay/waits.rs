@@ -1,8 +1,15 @@
 //! How long jobs waited.
 
+use std::fmt;
+
+use engine::host::plan::account::Wait;
+use engine::host::plan::account::rank;
+use engine::unit::time::Millis;
 use serde::Serialize;
 
-/// Waits of some jobs, in milliseconds.
+use crate::replay::number::period;
+
+/// Waits of some jobs, in milliseconds. A job that still waits counts with the time until the end, as in a plan.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Waits {
     pub started: u64,
@@ -10,23 +17,42 @@ pub struct Waits {
     pub p95_ms: i64,
     pub p99_ms: i64,
     #[serde(skip)]
-    all: Vec<i64>,
+    ranks: [Wait; 3],
+    #[serde(skip)]
+    all: Vec<Wait>,
 }
 
 impl Waits {
+    /// One that has ended with a start.
     pub(super) fn add(&mut self, wait_ms: i64) {
-        self.all.push(wait_ms);
+        self.started += 1;
+        self.all.push(Wait { length: Millis(wait_ms), is_open: false });
+    }
+
+    /// One that lasts so far.
+    pub(super) fn add_open(&mut self, wait_ms: i64) {
+        self.all.push(Wait { length: Millis(wait_ms), is_open: true });
     }
 
     pub(super) fn close(&mut self) {
         self.all.sort_unstable();
-        self.started = self.all.len() as u64;
-        (self.p50_ms, self.p95_ms, self.p99_ms) = (self.rank(50), self.rank(95), self.rank(99));
+        self.ranks = [50, 95, 99].map(|percent| rank(&self.all, percent).unwrap_or_default());
+        [self.p50_ms, self.p95_ms, self.p99_ms] = self.ranks.map(|wait| wait.length.0);
     }
 
-    /// The smallest wait that at least this many of a hundred jobs do not exceed.
-    fn rank(&self, percent: usize) -> i64 {
-        let at = (self.all.len() * percent).div_ceil(100);
-        self.all.get(at.saturating_sub(1)).copied().unwrap_or(0)
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+/// `p50 0 s, p95 3.1 h, p99 more than 9.8 h`.
+impl fmt::Display for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (name, Wait { length, is_open })) in ["p50", "p95", "p99"].iter().zip(self.ranks).enumerate() {
+            let (before, more) = (if at == 0 { "" } else { ", " }, if is_open { "more than " } else { "" });
+            write!(f, "{before}{name} {more}{}", period(length.0))?;
+        }
+        Ok(())
     }
 }

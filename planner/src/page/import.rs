@@ -59,33 +59,65 @@ pub fn tables(files: &[(String, Vec<u8>)]) -> Result<Imported, String> {
         None => made_to_measure(&jobs)?,
     };
     let setting = Setting { quotas: &quotas, nodes: nodes.as_ref(), gpus_per_node: None, has_preemption: false };
-    let mut machines = Machines::read(&setting)?;
     let offers = offers.map(|offers| Offers::read(&offers, Reading::default())).transpose()?;
-    if let Some(offers) = &offers {
+    let mut imported = trace(&setting, offers.as_ref(), &jobs)?;
+    remarks.append(&mut imported.remarks);
+    Ok(Imported { remarks, ..imported })
+}
+
+/// A trace on these machines as the beginning of a plan.
+///
+/// # Errors
+/// In words: file, line, column, value and what to do.
+pub fn trace(setting: &Setting<'_>, offers: Option<&Offers>, jobs: &Source) -> Result<Imported, String> {
+    let Staged { state, begin, trace, .. } = staged(setting, offers, jobs)?;
+    let Trace { arrivals, changes, mut remarks } = trace;
+    let changes = changes.into_iter().map(|change| (change.at, change.command));
+    // Of one moment a price comes before the jobs that bid on it.
+    let jobs_ahead = arrivals.into_iter().map(|arrival| (arrival.at, Command::SubmitJob(arrival.job)));
+    let mut ahead: Vec<(Timestamp, Command)> = changes.chain(jobs_ahead).collect();
+    let from = begin.max(first_minute(&ahead));
+    remarks.extend(cut(&mut ahead, from));
+    let base = Base::new(state, from, ahead).map_err(|rejection| rejection.to_string())?;
+    Ok(Imported { base, title: jobs.name.clone(), remarks })
+}
+
+/// The cluster of a trace before its first job, and what happens then.
+#[derive(Debug)]
+pub struct Staged {
+    /// The cluster.
+    pub state: State,
+    /// When it is made.
+    pub begin: Timestamp,
+    /// All GPUs that jobs may start on, in thousandths.
+    pub gpus: i64,
+    /// What happens then.
+    pub trace: Trace,
+}
+
+/// Sets up the cluster of a trace, and refuses what the engine would refuse before anything has happened.
+///
+/// # Errors
+/// In words: file, line, column, value and what to do.
+pub fn staged(setting: &Setting<'_>, offers: Option<&Offers>, jobs: &Source) -> Result<Staged, String> {
+    let mut machines = Machines::read(setting)?;
+    if let Some(offers) = offers {
         machines.add_offers(offers);
     }
+    let Machines { setup, begin, quotas, node_gpus, gpus } = machines;
     let mut state = State::default();
-    for setup in &machines.setup {
-        let events = transition::decide(&state, &setup.command, machines.begin);
+    for setup in &setup {
+        let events = transition::decide(&state, &setup.command, begin);
         transition::apply_all(&mut state, &events.map_err(|rejection| setup.complaint(&rejection))?);
     }
     state.settle();
-    let supply = Supply { node_gpus: machines.node_gpus, quotas: &machines.quotas, offers: offers.as_ref() };
-    let trace = Trace::read(&jobs, &supply)?;
+    let supply = Supply { node_gpus, quotas: &quotas, offers };
+    let trace = Trace::read(jobs, &supply)?;
     for arrival in &trace.arrivals {
         let command = Command::SubmitJob(SubmitJob::clone(&arrival.job));
-        transition::decide(&state, &command, machines.begin)
-            .map_err(|rejection| format!("{}: {rejection}", arrival.place))?;
+        transition::decide(&state, &command, begin).map_err(|rejection| format!("{}: {rejection}", arrival.place))?;
     }
-    remarks.extend(trace.remarks);
-    let changes = trace.changes.into_iter().map(|change| (change.at, change.command));
-    // Of one moment a price comes before the jobs that bid on it.
-    let jobs_ahead = trace.arrivals.into_iter().map(|arrival| (arrival.at, Command::SubmitJob(arrival.job)));
-    let mut ahead: Vec<(Timestamp, Command)> = changes.chain(jobs_ahead).collect();
-    let from = machines.begin.max(first_minute(&ahead));
-    remarks.extend(cut(&mut ahead, from));
-    let base = Base::new(state, from, ahead).map_err(|rejection| rejection.to_string())?;
-    Ok(Imported { base, title: jobs.name, remarks })
+    Ok(Staged { state, begin, gpus, trace })
 }
 
 /// The minute in which the first of these happens: times of a trace may count from anything.

@@ -43,7 +43,7 @@ pub(crate) const STAGES: [Stage; 4] = [
             "--test=operations",
             "--test=service",
             "--test=offers",
-            "--test=one_clock",
+            "--test=one_simulation",
             "--test=replay",
         ],
         arguments: &[],

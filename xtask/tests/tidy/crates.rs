@@ -6,10 +6,11 @@ use serde_json::Value;
 use crate::source::root;
 
 /// All crates, lowest layer first.
-const LAYERS: [&[&str]; 4] = [
+const LAYERS: [&[&str]; 5] = [
     &["engine", "agent", "fuel", "heap"],
     &["fields", "script", "trace", "protocol", "pai", "runner", "console-model", "bytes-of-runs"],
-    &["cases", "planner", "tidegate", "edge", "charts", "openapi", "requests"],
+    &["planner"],
+    &["cases", "tidegate", "edge", "charts", "openapi", "requests"],
     &["planner-embed", "planner-page", "figures-in-wasm", "frontend", "xtask", "fuzz"],
 ];
 
