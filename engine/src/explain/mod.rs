@@ -8,6 +8,7 @@ mod event;
 mod finding;
 mod for_good;
 mod help;
+mod holders;
 mod never;
 mod overdue;
 mod people;

@@ -5,6 +5,7 @@ use crate::explain::blocker::binding;
 use crate::explain::blocker::blocker;
 use crate::explain::blocker::short_of;
 use crate::explain::help::Help;
+use crate::explain::holders::holders;
 use crate::explain::reasons::hold;
 use crate::explain::remedy::remedy;
 use crate::host::clock;
@@ -15,6 +16,7 @@ use crate::job::phase::Phase;
 use crate::job::phase::Source;
 use crate::schedule::order;
 use crate::state::world::State;
+use crate::unit::id::JobId;
 use crate::unit::id::JobNo;
 use crate::unit::time::Timestamp;
 
@@ -46,19 +48,23 @@ pub struct Why {
 /// Why a waiting job waits; nothing for a job that does not.
 #[must_use]
 pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<Why> {
-    Some(told(state, no, hold(state, no, now)?, now))
+    Some(told(state, no, hold(state, no, now)?, now, &JobId::clone))
 }
 
-/// Why a job waits, as somebody may know it: nothing but the reasons names other jobs.
+/// Why a job waits, as somebody may know it: only the reasons, and who holds what is missing, name
+/// other jobs.
 #[must_use]
 pub fn why_seen(visibility: &Visibility, no: JobNo, now: Timestamp) -> Option<Why> {
     let state = visibility.state();
-    Some(told(state, no, visibility.hold(hold(state, no, now)?), now))
+    Some(told(state, no, visibility.hold(hold(state, no, now)?), now, &|job| visibility.job(job)))
 }
 
-fn told(state: &State, no: JobNo, hold: Hold, now: Timestamp) -> Why {
+fn told(state: &State, no: JobNo, hold: Hold, now: Timestamp, known_as: &dyn Fn(&JobId) -> JobId) -> Why {
     let job = &state.jobs[no];
-    let sentence = |attempt: &Attempt| blocker(state, &attempt.blocker, now);
+    let sentence = |attempt: &Attempt| {
+        let (before, after) = holders(state, no, &attempt.blocker, now, known_as);
+        format!("{before}{}{after}", blocker(state, &attempt.blocker, now))
+    };
     let position = match state.bid_of(no) {
         Some((offer, ..)) => state.market.desks[offer.at()].waiting.iter().position(|(_, _, _, other)| *other == no),
         None => order::positions(state, job.spec.quota, now).iter().position(|other| *other == no),

@@ -152,6 +152,34 @@ fn a_member_is_told_why_as_a_copy_of_what_they_see_would_tell() {
     assert_eq!(explain::why_seen(&Visibility::new(&state, &cluster), no, now), explain::why(&state, no, now));
 }
 
+#[test]
+fn who_holds_what_is_missing_is_named_only_to_whoever_may_know_the_job() {
+    let mut state = teams();
+    for command in [
+        r#"{"update_quota":{"quota":"Quota1","settings":{"child_level":{"preemptible":[1],"modules":["DLC"]}}}}"#,
+        r#"{"submit_job":{"job":"secret-svc","quota":"Quota1","workspace":"workspace-a","user":"alice","module":"EAS","pods":[{"amount":{"gpu":100000}}]}}"#,
+        r#"{"submit_job":{"job":"waits","quota":"Quota1.2","workspace":"workspace-c","user":"carol","pods":[{"amount":{"gpu":50000}}]}}"#,
+    ] {
+        crate::teams::send(&mut state, command).unwrap();
+    }
+    let no = state.jobs.find(&JobId::new("waits").unwrap()).unwrap();
+    let told = |user: &str| {
+        let sender = sender(user);
+        let visibility = Visibility::new(&state, &sender);
+        let told = explain::why_seen(&visibility, no, Timestamp(3_600_007)).unwrap().binding;
+        let copy = visibility.snapshot().restore().unwrap();
+        assert_eq!(Some(&told), explain::why(&copy, no, Timestamp(3_600_007)).map(|why| why.binding).as_ref());
+        told
+    };
+    let holds = |name: &str| {
+        format!(
+            "Quota1 itself holds 100 GPUs more than it has of its own ({name}, by child-level preemption, for 1 h)."
+        )
+    };
+    assert!(told("cluster").ends_with(&holds("secret-svc")), "{}", told("cluster"));
+    assert!(told("carol").ends_with(&holds("another workspace's job 6")), "{}", told("carol"));
+}
+
 /// What somebody does in a workspace of theirs.
 const YESTERDAY: [(&str, &str); 6] = [
     ("cluster", r#"{"put_workspace":{"workspace":"again"}}"#),
