@@ -1,6 +1,7 @@
 //! What a command would do, ready to be shown. The decision and its sentences are the engine's.
 
 use engine::explain;
+use engine::explain::Turn;
 use engine::host::planner;
 use engine::message::command::ApplyPlan;
 use engine::message::command::CancelJob;
@@ -28,8 +29,8 @@ pub enum Verdict {
     Evicts(usize),
     /// The job waits.
     Waits,
-    /// A change of quotas with consequences for so many jobs.
-    Changes(usize),
+    /// A change that evicts so many jobs, starts so many, and has so many consequences in all.
+    Changes(usize, usize, usize),
     /// A change of quotas that moves no job.
     Quiet,
 }
@@ -42,11 +43,15 @@ impl Verdict {
             Self::Unfinished => "The form is not complete".to_owned(),
             Self::Refused => "Would be refused".to_owned(),
             Self::Starts => "Starts at once".to_owned(),
-            Self::Evicts(1) => "Starts, and evicts 1 job".to_owned(),
-            Self::Evicts(n_jobs) => format!("Starts, and evicts {n_jobs} jobs"),
+            Self::Evicts(n_jobs) => format!("Starts, and evicts {}", jobs(*n_jobs)),
             Self::Waits => "Waits".to_owned(),
-            Self::Changes(1) => "Has 1 consequence".to_owned(),
-            Self::Changes(n_lines) => format!("Has {n_lines} consequences"),
+            Self::Changes(0, 0, 1) => "Has 1 consequence".to_owned(),
+            Self::Changes(0, 0, n_lines) => format!("Has {n_lines} consequences"),
+            Self::Changes(0, n_started, _) => format!("Starts {}, and evicts nobody", jobs(*n_started)),
+            Self::Changes(n_evicted, 0, _) => format!("Evicts {}, and starts nobody", jobs(*n_evicted)),
+            Self::Changes(n_evicted, n_started, _) => {
+                format!("Evicts {}, and starts {}", jobs(*n_evicted), jobs(*n_started))
+            }
             Self::Quiet => "Moves no job".to_owned(),
         }
     }
@@ -58,7 +63,7 @@ impl Verdict {
             Self::Unfinished => "unfinished",
             Self::Refused => "refused",
             Self::Starts | Self::Quiet => "good",
-            Self::Evicts(_) | Self::Changes(_) => "costly",
+            Self::Evicts(_) | Self::Changes(..) => "costly",
             Self::Waits => "waits",
         }
     }
@@ -70,7 +75,7 @@ impl Verdict {
             Self::Unfinished => "·",
             Self::Refused => "✕",
             Self::Starts | Self::Quiet => "✓",
-            Self::Evicts(_) | Self::Changes(_) => "!",
+            Self::Evicts(_) | Self::Changes(..) => "!",
             Self::Waits => "…",
         }
     }
@@ -85,8 +90,10 @@ pub struct Line {
     pub text: String,
 }
 
-/// The titles of what stands in a preview.
+/// The titles of what stands in a preview: of who is evicted.
 pub const VICTIMS: &str = "Would be evicted";
+/// Of who would start.
+pub const STARTERS: &str = "Would start";
 /// Of what else would happen.
 pub const OTHERS: &str = "Other consequences";
 /// Of what would start a job that waits.
@@ -101,6 +108,8 @@ pub struct Preview {
     pub reason: Option<String>,
     /// Who would be evicted.
     pub victims: Vec<Line>,
+    /// Who else would start.
+    pub starters: Vec<Line>,
     /// What else would happen.
     pub others: Vec<Line>,
     /// What would start a job that waits.
@@ -120,6 +129,12 @@ impl Preview {
     #[must_use]
     pub fn unfinished(fault: Option<String>) -> Self {
         Self { verdict: Verdict::Unfinished, reason: fault, ..Self::default() }
+    }
+
+    /// That one may not do it, and why.
+    #[must_use]
+    pub fn denied(reason: &str) -> Self {
+        Self { verdict: Verdict::Refused, reason: Some(explained::sentence(reason)), ..Self::default() }
     }
 
     /// Whether nothing that would happen to running jobs is missing in an earlier look.
@@ -162,8 +177,9 @@ pub fn of_change(state: &State, command: &Command, now: Timestamp) -> Preview {
     match planner::preview(state, command, now) {
         Ok(preview) => {
             let (_, mut shown) = consequences(state, &preview, None, now);
-            let n_lines = shown.victims.len() + shown.others.len();
-            shown.verdict = if n_lines == 0 { Verdict::Quiet } else { Verdict::Changes(n_lines) };
+            let (n_evicted, n_started) = (shown.victims.len(), shown.starters.len());
+            let n_lines = n_evicted + n_started + shown.others.len();
+            shown.verdict = if n_lines == 0 { Verdict::Quiet } else { Verdict::Changes(n_evicted, n_started, n_lines) };
             shown
         }
         Err(rejection) => refused(&rejection),
@@ -183,12 +199,12 @@ pub fn of_cancelling(state: &State, jobs: &[JobId], now: Timestamp) -> String {
     lost.into_iter().chain(taken).collect::<Vec<_>>().join(" ")
 }
 
+fn jobs(count: usize) -> String {
+    if count == 1 { "1 job".to_owned() } else { format!("{count} jobs") }
+}
+
 fn refused(rejection: &Rejection) -> Preview {
-    Preview {
-        verdict: Verdict::Refused,
-        reason: Some(explained::sentence(&rejection.to_string())),
-        ..Preview::default()
-    }
+    Preview::denied(&rejection.to_string())
 }
 
 /// What happens to the job in question, and what happens to others.
@@ -206,11 +222,15 @@ fn consequences(
         let job = consequence.job.as_ref().map(|job| job.as_str().to_owned());
         if about.is_some() && consequence.job.as_ref() == about {
             own.push(text);
-        } else if consequence.is_eviction {
-            shown.victims.push(Line { job, text });
-        } else {
-            shown.others.push(Line { job, text });
+            continue;
         }
+        let owner = consequence.owner.map_or_else(String::new, |owner| format!(" Owner: {owner}."));
+        let list = match consequence.turn {
+            Turn::Loses => &mut shown.victims,
+            Turn::Starts => &mut shown.starters,
+            Turn::Other => &mut shown.others,
+        };
+        list.push(Line { job, text: format!("{text}{owner}") });
     }
     (own, shown)
 }
@@ -341,6 +361,9 @@ mod tests {
         assert!(names(&preview.victims).iter().all(|name| name.starts_with("development-")));
         assert_eq!(preview.cost.button("Save"), "Save and evict 2 jobs, lose 0.75 GPU-hours");
         assert_eq!(preview.cost.lost().as_deref(), Some("Unsaved work lost: 0.75 GPU-hours."));
+        assert_eq!(names(&preview.starters), ["inference"]);
+        assert_eq!(preview.verdict.words(), "Evicts 2 jobs, and starts 1 job");
+        assert!(preview.victims.iter().all(|line| line.text.ends_with(" Owner: workspace-c.")), "{preview:?}");
     }
 
     #[test]

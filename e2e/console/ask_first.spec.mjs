@@ -34,6 +34,9 @@ test("a policy that evicts two jobs asks first, with their names and what is los
   await save.click();
   await expect(dialog(page)).toHaveAccessibleName("Evict 2 jobs?");
   await expect(dialog(page)).toContainText(/Unsaved work lost: .*GPU-hours\./);
+  await expect(dialog(page)).toContainText("Evicts 2 jobs, and starts 1 job");
+  await expect(dialog(page).getByRole("list", { name: "Would start" })).toContainText("inference");
+  await expect(dialog(page).getByRole("list", { name: "Would be evicted" })).toContainText("Owner: workspace-c.");
   await expect(dialog(page).getByRole("button", { name: "Cancel" })).toBeFocused();
   const asked = await victims(page);
   expect(asked).toEqual(["development-d", "development-e"]);

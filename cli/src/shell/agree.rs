@@ -105,6 +105,7 @@ fn json_of(preview: &Preview) -> Value {
         "help": preview.help,
         "estimate": preview.estimate,
         "evicted": told(&preview.victims),
+        "started": told(&preview.starters),
         "others": told(&preview.others),
         "lost_gpu_ms": preview.cost.lost_gpu_ms,
     })
@@ -117,7 +118,12 @@ fn lines(preview: &Preview) -> Vec<String> {
     lines.extend(sentences.into_iter().flatten().map(|text| shown(text)));
     lines.extend(preview.help.iter().map(|help| format!("{}: {}", preview::HELP, shown(help))));
     lines.extend(preview.cost.lost());
-    for (title, about) in [(preview::VICTIMS, &preview.victims), (preview::OTHERS, &preview.others)] {
+    let lists = [
+        (preview::VICTIMS, &preview.victims),
+        (preview::STARTERS, &preview.starters),
+        (preview::OTHERS, &preview.others),
+    ];
+    for (title, about) in lists {
         if !about.is_empty() {
             lines.push(format!("{title}:"));
             lines.extend(about.iter().map(|line| format!("  {}", shown(&line.text))));

@@ -13,8 +13,21 @@ pub struct Consequence {
     pub sentence: String,
     /// The job that it is about.
     pub job: Option<JobId>,
-    /// Whether somebody loses GPUs.
-    pub is_eviction: bool,
+    /// What it is to that job.
+    pub turn: Turn,
+    /// Of somebody who loses GPUs: whose job it is, in words.
+    pub owner: Option<String>,
+}
+
+/// What something is to the job that it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It loses GPUs.
+    Loses,
+    /// It starts, at once or after its victims.
+    Starts,
+    /// Anything else.
+    Other,
 }
 
 /// Everything that would happen.
@@ -36,23 +49,24 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
     let mut consequences = Consequences::default();
     let id = |no: JobNo| after.jobs.get(no).map(|job| job.spec.id.clone());
     for happened in events {
-        let (job, is_eviction) = match happened {
+        let (job, turn) = match happened {
             Event::Evicted { job, lost_gpu_ms, .. } => {
                 consequences.lost_gpu_ms = consequences.lost_gpu_ms.saturating_add(*lost_gpu_ms);
                 consequences.evicted.extend(id(*job));
-                (*job, true)
+                (*job, Turn::Loses)
             }
-            Event::Shrunk { job, .. } => (*job, true),
-            Event::Resized { job, resize, .. } => (*job, resize.leaving() > 0),
+            Event::Shrunk { job, .. } => (*job, Turn::Loses),
+            Event::Resized { job, resize, .. } if resize.leaving() > 0 => (*job, Turn::Loses),
             Event::Started { job, .. } | Event::Granted { job, .. } => {
                 consequences.started.extend(id(*job));
-                (*job, false)
+                (*job, Turn::Starts)
             }
             Event::Promoted { job, .. }
             | Event::Grown { job, .. }
+            | Event::Resized { job, .. }
             | Event::Held { job, .. }
             | Event::Run { job, .. }
-            | Event::Ended { job, .. } => (*job, false),
+            | Event::Ended { job, .. } => (*job, Turn::Other),
             Event::ClusterCreated { .. }
             | Event::GroupPut { .. }
             | Event::NodePut { .. }
@@ -87,8 +101,20 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
             | Event::Rounded { .. } => continue,
         };
         if let Some(sentence) = event(after, happened) {
-            consequences.list.push(Consequence { sentence, job: id(job), is_eviction });
+            let owner = if turn == Turn::Loses { owner(after, job) } else { None };
+            consequences.list.push(Consequence { sentence, job: id(job), turn, owner });
         }
     }
     consequences
+}
+
+/// Whose job it is, and of which workspace, as far as that is known: `carol, workspace-c`.
+fn owner(state: &State, no: JobNo) -> Option<String> {
+    let spec = &state.jobs.get(no)?.spec;
+    match (&spec.user, &spec.workspace) {
+        (Some(user), Some(workspace)) => Some(format!("{user}, {workspace}")),
+        (Some(user), None) => Some(user.to_string()),
+        (None, Some(workspace)) => Some(workspace.to_string()),
+        (None, None) => None,
+    }
 }

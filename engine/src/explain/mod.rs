@@ -27,6 +27,7 @@ pub use blocker::blocker;
 pub use cause::cause;
 pub use consequence::Consequence;
 pub use consequence::Consequences;
+pub use consequence::Turn;
 pub use consequence::consequences;
 pub use event::episode;
 pub use event::event;

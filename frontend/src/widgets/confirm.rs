@@ -61,15 +61,17 @@ fn Sheet(asked: Question, question: RwSignal<Option<Question>>) -> impl IntoView
             act();
         }
     };
-    let Preview { victims, others, .. } = preview;
-    let has_lines = !victims.is_empty() || !others.is_empty();
+    let Preview { verdict, victims, starters, others, .. } = preview;
+    let has_lines = !victims.is_empty() || !starters.is_empty() || !others.is_empty();
     view! {
         <dialog node_ref=element class="confirm" aria-labelledby="confirm-title" on:close=closed>
             <h2 id="confirm-title">{title}</h2>
+            {has_lines.then(|| view! { <p><strong>{verdict.words()}</strong></p> })}
             {costs.into_iter().map(|cost| view! { <p>{cost}</p> }).collect_view()}
             {has_lines.then(|| view! {
                 <div class="confirm-lines" role="region" tabindex="0" aria-label="Consequences">
                     {job_lines(preview::VICTIMS, victims, None)}
+                    {job_lines(preview::STARTERS, starters, None)}
                     {job_lines(preview::OTHERS, others, None)}
                 </div>
             })}

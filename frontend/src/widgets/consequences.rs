@@ -31,6 +31,7 @@ pub(crate) fn Consequences(
                         {foreseen.help.map(|help| view! { <h3>{preview::HELP}</h3><p class="help">{help}</p> })}
                         {foreseen.cost.lost().map(|lost| view! { <p class="lost">{lost}</p> })}
                         {job_lines(preview::VICTIMS, foreseen.victims, Some(href))}
+                        {job_lines(preview::STARTERS, foreseen.starters, Some(href))}
                         {job_lines(preview::OTHERS, foreseen.others, Some(href))}
                     }
                 }}
