@@ -32,3 +32,34 @@ test("the later pages are fetched before anybody asks for them", async ({ page, 
   await cluster.open();
   expect((await fetched).headers()["content-type"]).toBe("application/wasm");
 });
+
+test.describe("when the program itself cannot be fetched", () => {
+  test.use({ expectedErrors: /Failed to fetch|net::ERR_FAILED/ });
+
+  test("the page says what failed, and tries again", async ({ page, runtime }) => {
+    const program = "**/app/frontend_bg.wasm";
+    await page.route(program, (route) => route.abort());
+    await page.goto(runtime.url);
+    await expect(page.getByRole("alert")).toContainText("The console cannot be loaded");
+    await expect(page.getByRole("alert")).toContainText("Jobs go on as they are");
+    await page.screenshot({ path: "target/shots/not-loaded.png" });
+    await page.unroute(program);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect(page.getByRole("heading", { name: "Tidegate" })).toBeVisible();
+    await expect(page.getByRole("alert")).toHaveCount(0);
+  });
+});
+
+test("a browser that keeps nothing for pages shows the console all the same", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await page.addInitScript(() => {
+    const blocked = { get: () => { throw new DOMException("Access is denied for this document.", "SecurityError"); } };
+    for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, blocked);
+  });
+  await cluster.open();
+  await expect(page.getByRole("treegrid", { name: "Quotas" }).getByRole("row", { name: /Quota1\.1/ })).toBeVisible();
+  await page.getByLabel("Colours").selectOption("dark");
+  await page.getByRole("link", { name: "Jobs" }).click();
+  await expect(page.getByRole("row", { name: /training-a/ })).toBeVisible();
+});

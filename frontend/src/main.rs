@@ -11,4 +11,6 @@ fn main() {
     console_error_panic_hook::set_once();
     api::key::take_from_address();
     leptos::mount::mount_to_body(pages::app::App);
+    // The page itself says that it is loading; if what is above fails, it says that.
+    api::browser::remove("first");
 }

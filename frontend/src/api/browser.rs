@@ -82,6 +82,14 @@ pub(crate) async fn copy(text: &str) -> bool {
     wasm_bindgen_futures::JsFuture::from(window.navigator().clipboard().write_text(text)).await.is_ok()
 }
 
+/// Takes the element with this id out of the page.
+pub(crate) fn remove(id: &str) {
+    let document = web_sys::window().and_then(|window| window.document());
+    if let Some(element) = document.and_then(|document| document.get_element_by_id(id)) {
+        element.remove();
+    }
+}
+
 /// Gives the element with this id the focus.
 pub(crate) fn focus(id: &str) -> bool {
     let element =

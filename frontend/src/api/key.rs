@@ -1,8 +1,7 @@
 //! The bearer token: a session's, or the key that arrives in the URL's fragment, which no server sees. It is kept for this
 //! tab only.
 
-use gloo::storage::SessionStorage;
-use gloo::storage::Storage;
+use crate::api::storage::Kept;
 
 const NAME: &str = "tidegate.key";
 
@@ -22,16 +21,15 @@ pub(crate) fn take_from_address() {
 
 /// Keeps a key for this tab.
 pub(crate) fn store(key: &str) {
-    // Without storage the key lasts until the page is left.
-    let _ = SessionStorage::set(NAME, key.trim());
+    Kept::Tab.set(NAME, key.trim());
 }
 
 /// Forgets the key.
 pub(crate) fn forget() {
-    SessionStorage::delete(NAME);
+    Kept::Tab.delete(NAME);
 }
 
 /// The key, if there is one.
 pub(crate) fn get() -> Option<String> {
-    SessionStorage::get(NAME).ok()
+    Kept::Tab.get(NAME)
 }

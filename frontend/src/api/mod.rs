@@ -7,3 +7,4 @@ pub(crate) mod client;
 pub(crate) mod events;
 pub(crate) mod failure;
 pub(crate) mod key;
+pub(crate) mod storage;

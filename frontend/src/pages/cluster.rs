@@ -1,8 +1,6 @@
 //! What all pages of a cluster share: the session, the header, and what is shown while there is nothing to show.
 
 use engine::state::world::State;
-use gloo::storage::SessionStorage;
-use gloo::storage::Storage;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::components::Outlet;
@@ -12,6 +10,7 @@ use crate::api::browser;
 use crate::api::client;
 use crate::api::failure::Failure;
 use crate::api::key;
+use crate::api::storage::Kept;
 use crate::pages::address::parameter;
 use crate::pages::header::Header;
 use crate::pages::later;
@@ -49,10 +48,14 @@ pub(crate) fn ClusterPage() -> impl IntoView {
 #[component]
 fn OpenCluster(name: String) -> impl IntoView {
     // It is only a convenience of the start page.
-    let _ = SessionStorage::set(LAST_CLUSTER, &name);
+    Kept::Tab.set(LAST_CLUSTER, &name);
     let session = link::open(&name, || Box::pin(async { later::load().await.ok().map(|pages| pages.follow) }));
     provide_context(session);
     focus_after_navigation();
+    let again = move || {
+        session.known.set(Known::Loading);
+        session.look_again();
+    };
     let example = RwSignal::new(Example::Offered);
     let load = Callback::new(move |()| {
         example.set(Example::Loading);
@@ -80,8 +83,7 @@ fn OpenCluster(name: String) -> impl IntoView {
                 Ok(token) => {
                     key::store(&token);
                     session.me.set(None);
-                    session.known.set(Known::Loading);
-                    session.look_again();
+                    again();
                 }
                 Err(failure) => {
                     let text = if matches!(failure, Failure::NoKey) {
@@ -136,7 +138,7 @@ fn OpenCluster(name: String) -> impl IntoView {
             {move || match shown.get() {
                 Shown::Loading => view! { <section class="state-page" aria-busy="true"><h1>"Loading"</h1><p>"Loading the cluster's state."</p><div class="skeleton"></div><div class="skeleton"></div><div class="skeleton"></div></section> }.into_any(),
                 Shown::NoKey => view! { <KeyForm enter=enter /> }.into_any(),
-                Shown::Failed(reason) => view! { <section class="state-page" role="alert"><h1>"The cluster cannot be shown"</h1><p>{reason}</p></section> }.into_any(),
+                Shown::Failed(reason) => view! { <section class="state-page" role="alert"><h1>"The cluster cannot be shown"</h1><p>{reason}</p><button type="button" class="primary" on:click=move |_| again()>"Try again"</button></section> }.into_any(),
                 Shown::Empty => view! { <EmptyCluster cluster=Signal::stored(session.name().to_string()) has_begun=has_begun example=example load=load /> }.into_any(),
                 Shown::Page => view! { <Outlet /> }.into_any(),
             }}

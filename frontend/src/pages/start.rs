@@ -1,10 +1,9 @@
 //! Where one arrives without naming a cluster.
 
-use gloo::storage::SessionStorage;
-use gloo::storage::Storage;
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 
+use crate::api::storage::Kept;
 use crate::pages::address::title;
 use crate::widgets::field::TextField;
 use console_model::path;
@@ -16,7 +15,7 @@ pub(crate) const LAST_CLUSTER: &str = "tidegate.cluster";
 #[component]
 pub(crate) fn StartPage() -> impl IntoView {
     title(|| "Clusters".to_owned());
-    let last = SessionStorage::get::<String>(LAST_CLUSTER).unwrap_or_else(|_| "demo".to_owned());
+    let last = Kept::Tab.get(LAST_CLUSTER).unwrap_or_else(|| "demo".to_owned());
     let name = RwSignal::new(last);
     let navigate = use_navigate();
     let submit = move |event: leptos::ev::SubmitEvent| {

@@ -1,7 +1,6 @@
 //! Light, dark, or as the system has it.
 
-use gloo::storage::LocalStorage;
-use gloo::storage::Storage;
+use crate::api::storage::Kept;
 
 const NAME: &str = "tidegate.theme";
 
@@ -46,13 +45,12 @@ impl Theme {
 
     /// The choice that was kept.
     pub(crate) fn kept() -> Self {
-        LocalStorage::get::<String>(NAME).map_or(Self::System, |text| Self::parse(&text))
+        Kept::ForGood.get(NAME).map_or(Self::System, |text| Self::parse(&text))
     }
 
     /// Shows it and keeps it.
     pub(crate) fn choose(self) {
-        // Without storage the choice lasts until the page is left.
-        let _ = LocalStorage::set(NAME, self.as_str());
+        Kept::ForGood.set(NAME, self.as_str());
         let root =
             web_sys::window().and_then(|window| window.document()).and_then(|document| document.document_element());
         if let Some(root) = root {
