@@ -1,5 +1,6 @@
 //! Periods as people type them: `90m`, `2h 30 min`, `1d`; a bare number means minutes.
 
+use engine::explain::period;
 use engine::unit::time::Millis;
 
 /// Reads a period; nothing if the field is empty.
@@ -9,7 +10,7 @@ pub fn parse(text: &str) -> Result<Option<Millis>, String> {
     }
     match total(text)? {
         Millis::ZERO => Err("a period must be longer than 0".to_owned()),
-        period => Ok(Some(period)),
+        total => Ok(Some(total)),
     }
 }
 
@@ -45,6 +46,13 @@ fn unit_ms(unit: &str) -> Option<i64> {
     }
 }
 
+/// How a period is read whose unit has been left out: `5 min`.
+#[must_use]
+pub fn with_unit(text: &str) -> Option<String> {
+    let is_bare = text.trim_end().ends_with(|letter: char| letter.is_ascii_digit());
+    parse(text).ok().flatten().filter(|_| is_bare).map(period)
+}
+
 /// How long ago, in one unit: `12 s`, `5 min`, `3 h`, `2 d`.
 #[must_use]
 pub fn rough(period: Millis) -> String {
@@ -73,6 +81,10 @@ mod tests {
     #[test]
     fn a_bare_number_means_minutes() {
         assert_eq!(ms("90"), Ok(Some(5_400_000)));
+        assert_eq!(
+            ["5", "1h 5 ", "5m", "", "0", "x5"].map(with_unit),
+            [Some("5 min"), Some("1 h 5 min"), None, None, None, None].map(|told| told.map(str::to_owned))
+        );
     }
 
     #[test]

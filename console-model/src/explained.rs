@@ -1,8 +1,11 @@
 //! The engine's explanations, shaped for the screens. Every sentence about a decision comes from `engine::explain`.
 
 use engine::explain;
+use engine::explain::Help;
 use engine::explain::PolicyWords;
 use engine::job::spec::IdlePolicy;
+use engine::message::command::ApplyPlan;
+use engine::message::command::CancelJob;
 use engine::message::command::Command;
 use engine::message::envelope::CommandKind;
 use engine::message::envelope::Entry;
@@ -67,13 +70,22 @@ pub fn why(state: &State, no: JobNo, now: Timestamp) -> Option<WhyText> {
     Some(WhyText {
         binding: sentence(&why.binding),
         others: why.others.iter().map(|(source, text)| (sentence(explain::source(*source)), sentence(text))).collect(),
-        command: why.help.as_ref().and_then(|help| help.command.clone()),
+        command: why.help.as_ref().and_then(|help| command(state, no, help)),
         help: Some(why.help.map_or_else(|| STARTS_ANYWAY.to_owned(), |help| sentence(&help.sentence))),
         place: why.position.map(|position| format!("Place {position} in the queue of {quota}.")),
         estimate: why
             .estimate
             .map(|at| format!("If nothing else is submitted, it starts in about {}.", explain::period(at - now))),
     })
+}
+
+/// What does what a tip says. What really runs has a command line of its own, which is not here to be sent once more.
+fn command(state: &State, no: JobNo, help: &Help) -> Option<Command> {
+    let anew = help.resubmit.as_ref().filter(|_| !state.cluster.is_reported()).map(|submission| {
+        let cancel = Command::CancelJob(CancelJob { job: state.jobs[no].spec.id.clone() });
+        Command::ApplyPlan(ApplyPlan { commands: vec![cancel, Command::SubmitJob((**submission).clone())] })
+    });
+    help.command.clone().or(anew)
 }
 
 /// What there is to do for a job that waits for the next round alone: a tip is given where it is not so.

@@ -27,3 +27,20 @@ test("without child-level preemption the job waits, and its page says why and wh
   await page.getByRole("button", { name: /^Make this change and evict 2 jobs, lose / }).click();
   await expect(page.getByText("Starting", { exact: true })).toBeVisible();
 });
+
+test("a smaller job that would start takes the place of the one that waits at one click", async ({ page, runtime }) => {
+  const cluster = new Cluster(page, runtime);
+  await cluster.loadExample();
+  await cluster.send({ cancel_job: { job: "training-a" } });
+  await cluster.send({ submit_job: { job: "large", quota: "Quota1.1", pods: [{ count: 3, amount: { gpu: 8000 } }] } });
+  await cluster.open("jobs/large");
+  const why = page.getByRole("region", { name: "Why it waits" });
+  await expect(why).toContainText("2 pods");
+  await why.getByText("Look at this change").click();
+  await expect(why.getByRole("list", { name: "Would start" })).toContainText("large-2");
+  await why.getByRole("button", { name: "Make this change" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Make this change and end 1 job" }).click();
+  await expect(page.getByText("The change has been made.")).toBeVisible();
+  await cluster.open("jobs/large-2");
+  await expect(page.getByText("In quota", { exact: true })).toBeVisible();
+});

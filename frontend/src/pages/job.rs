@@ -71,11 +71,20 @@ pub(crate) fn JobPage() -> impl IntoView {
     let told = move || {
         match text.get() {
         Some(text) => job_view(session, text).into_any(),
-        None => view! { <section class="state-page"><h1>{move || format!("There is no job {}", name.get())}</h1><p>"It may have ended long ago and been forgotten. "<a href=path::jobs(&session.name())>"To all jobs"</a></p></section> }.into_any(),
+        None => view! { <section class="state-page"><h1>{move || format!("No job {} is to be seen", name.get())}</h1><p>{move || absent(session)}" "<a href=path::jobs(&session.name())>"To all jobs"</a></p></section> }.into_any(),
     }
     };
     // What is typed there outlives every change of what is told above.
     view! { {told}<JobLog name=name /><JobSize name=name /> }
+}
+
+/// Why a job is not to be seen: whoever does not administer the cluster may not know of all that there are.
+fn absent(session: Session) -> &'static str {
+    if session.me.with(|me| me.as_ref().is_some_and(|me| me.administers)) {
+        "Nobody has submitted it, or it has ended long ago and been forgotten."
+    } else {
+        "It may be in a workspace that you are no member of: ask its owner to add you. Or nobody has submitted it, or it has ended long ago and been forgotten."
+    }
 }
 
 fn job_view(session: Session, text: JobText) -> impl IntoView {

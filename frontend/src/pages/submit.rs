@@ -64,9 +64,13 @@ pub(crate) fn SubmitPage() -> impl IntoView {
         faults
     });
     let denied = Signal::derive(move || session.denied(&Command::SubmitJob(command.get().ok()?)));
-    let preview = Memo::new(move |_| match command.get() {
-        Ok(submit) => session.ask(|state| preview::of_job(state, &submit, browser::now())).unwrap_or_default(),
-        Err(faults) => Preview::unfinished(faults.into_iter().next().map(|(_, fault)| fault)),
+    // What the button beside it does not do is not promised.
+    let preview = Memo::new(move |_| match (command.get(), faults.get().into_iter().next(), denied.get()) {
+        (Ok(_), None, Some(reason)) => Preview::denied(&reason),
+        (Ok(submit), None, None) => {
+            session.ask(|state| preview::of_job(state, &submit, browser::now())).unwrap_or_default()
+        }
+        (_, fault, _) => Preview::unfinished(fault.map(|(_, fault)| fault)),
     });
     let units = session.ask_once(|state| {
         state.cluster.dimensions.iter().map(|dimension| label(&dimension.name, unit(dimension))).collect::<Vec<_>>()

@@ -21,7 +21,7 @@ pub(crate) fn TextField(
     fault: Signal<Option<String>>,
     /// What it is for, or in which unit.
     #[prop(optional, into)]
-    hint: String,
+    hint: Signal<String>,
     /// For short values.
     #[prop(optional)]
     is_short: bool,
@@ -30,7 +30,9 @@ pub(crate) fn TextField(
     lines: u8,
 ) -> impl IntoView {
     let (hint_id, fault_id) = (format!("{id}-hint"), format!("{id}-fault"));
-    let described = (!hint.is_empty()).then(|| hint_id.clone());
+    // What is said of a field may change, and is there from the beginning or never.
+    let has_hint = hint.with_untracked(|hint| !hint.is_empty());
+    let described = has_hint.then(|| hint_id.clone());
     let described_by = {
         let fault_id = fault_id.clone();
         move || if fault.get().is_some() { Some(fault_id.clone()) } else { described.clone() }
@@ -46,7 +48,7 @@ pub(crate) fn TextField(
         <div class="field" class:is-short=is_short>
             <label for=id>{label}</label>
             {control}
-            {(!hint.is_empty()).then(|| view! { <span class="hint" id=hint_id>{hint}</span> })}
+            {has_hint.then(|| view! { <span class="hint" id=hint_id>{hint}</span> })}
             {move || fault.get().map(|fault| view! { <span class="fault" id=fault_id.clone()>{fault}</span> })}
         </div>
     }

@@ -49,6 +49,15 @@ pub(crate) fn Overview(
         })
     });
     let missed = Signal::derive(move || totals.with(|totals| totals.missed_rounds.to_string()));
+    let lateness = Signal::derive(move || {
+        let has_missed = totals.with(|totals| totals.missed_rounds > 0);
+        let words = if has_missed {
+            "minutes in all when the service did not run; the next round made up for them"
+        } else {
+            "one each minute"
+        };
+        words.to_owned()
+    });
     let n_running = Signal::derive(move || totals.with(|totals| totals.book.n_running.to_string()));
     view! {
         <section class="overview" aria-label="Overview"><dl>
@@ -58,7 +67,7 @@ pub(crate) fn Overview(
             {figure("Idle", gpus(|book| book.idle), of_guaranteed(|book| book.idle))}
             {figure("Running jobs", n_running, still(""))}
             {figure("Waiting jobs", n_waiting, waiting_gpus)}
-            {figure("Missed rounds", missed, still("in all"))}
+            {figure("Missed rounds", missed, lateness)}
         </dl></section>
     }
 }

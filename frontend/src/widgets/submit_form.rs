@@ -12,6 +12,7 @@ use crate::widgets::script_fields::ScriptFields;
 use crate::widgets::spot_fields::OfferChoice;
 use crate::widgets::spot_fields::SourceChoice;
 use crate::widgets::spot_fields::SpotFields;
+use console_model::duration;
 use console_model::job_draft::JobDraft;
 use console_model::job_field::Field;
 use console_model::job_filter::module;
@@ -51,6 +52,10 @@ pub(crate) fn SubmitForm(
     let read = move |read: fn(&JobDraft) -> String| Signal::derive(move || draft.with(read));
     let write = move |write: fn(&mut JobDraft, String)| {
         Callback::new(move |text: String| draft.update(|draft| write(draft, text)))
+    };
+    let period = move |typed: fn(&JobDraft) -> &str, hint: &'static str| {
+        let told = move |draft: &JobDraft| duration::with_unit(typed(draft)).map(|period| format!("that is {period}"));
+        Signal::derive(move || draft.with(told).unwrap_or_else(|| hint.to_owned()))
     };
     let amounts = units.into_iter().enumerate().map(move |(at, unit)| {
         let value = Signal::derive(move || draft.with(|draft| draft.amounts.get(at).cloned().unwrap_or_default()));
@@ -113,8 +118,8 @@ pub(crate) fn SubmitForm(
             <div hidden=move || draft.with(JobDraft::bids)><Choice id="idle" label="Idle resources" options=Signal::stored(idle) value=read(|draft| idle_as_str(draft.idle).to_owned()) change=write(|draft, text| draft.idle = idle_policy(&text)) /></div>
             <Show when=move || is_reported><ScriptFields draft=draft command_fault=fault(Field::Command) environment_fault=fault(Field::Environment) /></Show>
             <div class="form-row">
-                <TextField id="duration" label="Duration" value=read(|draft| draft.duration.clone()) change=write(|draft, text| draft.duration = text) fault=fault(Field::Duration) hint="optional, such as 2h 30m" is_short=true />
-                <TextField id="checkpoint" label="Checkpoint every" value=read(|draft| draft.checkpoint.clone()) change=write(|draft, text| draft.checkpoint = text) fault=fault(Field::Checkpoint) hint="optional, such as 30m" is_short=true />
+                <TextField id="duration" label="Duration" value=read(|draft| draft.duration.clone()) change=write(|draft, text| draft.duration = text) fault=fault(Field::Duration) hint=period(|draft| &draft.duration, "optional, such as 2h 30m") is_short=true />
+                <TextField id="checkpoint" label="Checkpoint every" value=read(|draft| draft.checkpoint.clone()) change=write(|draft, text| draft.checkpoint = text) fault=fault(Field::Checkpoint) hint=period(|draft| &draft.checkpoint, "optional, such as 30m") is_short=true />
             </div>
             <div class="form-row">
                 <label class="check">
