@@ -1,6 +1,7 @@
 //! The command `tidegate`: arguments in, exit status out.
 #![expect(clippy::doc_markdown, reason = "the comments of arguments are the help text")]
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use std::path::PathBuf;
@@ -9,7 +10,9 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap::Parser;
 use clap::Subcommand;
+use clap::ValueEnum;
 use engine::unit::time::Timestamp;
+use serde::Serialize;
 use tidegate::agents;
 use tidegate::agents::task::AgentTask;
 use tidegate::agents::task::SlurmTask;
@@ -25,6 +28,8 @@ use tidegate::meter::Process;
 use tidegate::plan;
 use tidegate::plan::Plan;
 use tidegate::replay;
+use tidegate::replay::compare::Asked;
+use tidegate::replay::compare::Strategy;
 use tidegate::scenario;
 use tidegate::shell;
 use tidegate::shell::ShellTask;
@@ -48,6 +53,16 @@ use trace::sheet::Source;
 struct Arguments {
     #[command(subcommand)]
     task: Task,
+}
+
+/// How the figures of a replay are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// As text.
+    #[default]
+    Text,
+    /// As JSON, for scripts.
+    Json,
 }
 
 #[derive(Debug, Subcommand)]
@@ -109,8 +124,18 @@ enum Task {
         /// The timestamp that is second 0 of the trace; otherwise the earliest one of the offers.
         #[arg(long, requires = "offers", value_parser = timestamp)]
         zero: Option<Timestamp>,
-        /// Prints one JSON object instead of text.
-        #[arg(long)]
+        /// Replays the trace with all quotas ordered by each of these, and prints side by side what it comes to.
+        #[arg(long, value_enum, value_delimiter = ',', value_name = "STRATEGY,STRATEGY")]
+        compare: Vec<Strategy>,
+        /// How often each is replayed, every time with the submissions moved by up to a minute; the same number moves
+        /// them in the same way.
+        #[arg(long, default_value_t = 20, requires = "compare", value_parser = clap::value_parser!(u64).range(1..=1000))]
+        seeds: u64,
+        /// How it is printed.
+        #[arg(long, short, value_enum, default_value_t)]
+        output: Format,
+        /// The same as `-o json`.
+        #[arg(long, conflicts_with = "output")]
         json: bool,
     },
     /// Says what changes would come to, in the figures of the console's planner page: for a cluster, or for a trace of jobs.
@@ -196,14 +221,28 @@ fn run(task: Task) -> Result<ExitCode, String> {
             let tally = scenario::report::run_files(&files, &mut out).map_err(|error| error.to_string())?;
             Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
-        Task::Replay { trace, quotas, nodes, gpus_per_node, preemption, offers, per_hour, zero, json } => {
+        Task::Replay {
+            trace,
+            quotas,
+            nodes,
+            gpus_per_node,
+            preemption,
+            offers,
+            per_hour,
+            zero,
+            compare,
+            seeds,
+            output,
+            json,
+        } => {
             let (quotas, nodes) = (Source::open(&quotas)?, nodes.as_deref().map(Source::open).transpose()?);
             let nodes = nodes.as_ref();
             let setting =
                 trace::machines::Setting { quotas: &quotas, nodes, gpus_per_node, has_preemption: preemption };
             let reading = Reading { is_per_hour: per_hour, zero };
             let offers = offers.map(|offers| Offers::read(&Source::open(&offers)?, reading)).transpose()?;
-            replay(&Source::open(&trace)?, &setting, offers.as_ref(), json, &mut out)
+            let asked = Asked { strategies: compare, seeds };
+            replay(&Source::open(&trace)?, &setting, offers.as_ref(), &asked, json || output == Format::Json, &mut out)
         }
         Task::Shell(task) => {
             // What is followed is printed as it comes, and what is asked must be seen before.
@@ -236,18 +275,23 @@ fn replay(
     trace: &Source,
     setting: &trace::machines::Setting<'_>,
     offers: Option<&Offers>,
+    asked: &Asked,
     is_json: bool,
     out: &mut impl Write,
 ) -> Result<ExitCode, String> {
-    let (machines, trace) = replay::run::prepare(setting, offers, trace)?;
-    let figures = replay::run::replay(machines, trace, &Process::this(), true)?;
-    let text = if is_json {
-        serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?
-    } else {
-        figures.to_string()
-    };
-    writeln!(out, "{text}").map_err(|error| error.to_string())?;
-    Ok(ExitCode::SUCCESS)
+    let (stage, trace) = replay::run::prepare(setting, offers, trace)?;
+    if asked.strategies.is_empty() {
+        return say(&as_text(&replay::run::replay(stage, trace, &Process::this(), true)?, is_json)?, out);
+    }
+    let comparison = replay::compare::compare(&stage, &trace, asked, &Process::this())?;
+    say(as_text(&comparison, is_json)?.trim_end(), out)
+}
+
+fn as_text(figures: &(impl Serialize + Display), is_json: bool) -> Result<String, String> {
+    if is_json {
+        return serde_json::to_string_pretty(figures).map_err(|error| error.to_string());
+    }
+    Ok(figures.to_string())
 }
 
 fn bench(

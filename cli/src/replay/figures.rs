@@ -8,8 +8,8 @@ use engine::job::cause::Cause;
 use engine::job::phase::Outcome;
 use engine::message::event::Event;
 use engine::state::world::State;
+use engine::unit::amount::GPU;
 use engine::unit::id::JobNo;
-use engine::unit::sparse::Sparse;
 use engine::unit::time::Timestamp;
 use serde::Serialize;
 
@@ -18,6 +18,8 @@ use crate::replay::number::gpu_hours;
 use crate::replay::number::period;
 use crate::replay::number::ratio;
 use crate::replay::number::wide_ratio;
+use crate::replay::served::ClassFigures;
+use crate::replay::served::Served;
 use crate::replay::waits::Waits;
 
 /// Evictions under one rule.
@@ -44,8 +46,14 @@ pub struct Figures {
     pub waiting_at_end: u64,
     pub wait: Waits,
     pub wait_by_quota: BTreeMap<String, Waits>,
+    /// By use of idle resources and priority.
+    pub classes: BTreeMap<String, ClassFigures>,
+    /// Jain's index of the quotas' mean slowdowns.
+    pub fairness: Option<f64>,
     pub gpus: f64,
     pub gpu_use: f64,
+    /// What of it was not lost.
+    pub gpu_use_kept: f64,
     pub span_s: i64,
     pub rules: BTreeMap<&'static str, Rule>,
     /// Only if there are offers.
@@ -59,7 +67,7 @@ pub struct Figures {
     pub peak_memory_bytes: Option<u64>,
     pub remarks: Vec<String>,
     #[serde(skip)]
-    submissions: Sparse<(Timestamp, bool)>,
+    served: Served,
     #[serde(skip)]
     used: i64,
     #[serde(skip)]
@@ -120,9 +128,9 @@ impl Figures {
         if let Some(market) = &mut self.market {
             market.take(state, event);
         }
-        if let Event::JobSubmitted { no, at, .. } = event {
+        if let Event::JobSubmitted { no, at, spec } = event {
             self.submitted += 1;
-            *self.submissions.slot(no.at()) = Some((*at, false));
+            self.served.submit(*no, *at, spec);
         } else if let Event::Started { job, at, .. } = event {
             self.start(state, *job, *at);
         } else if let Event::Evicted { cause, lost_gpu_ms, saved_gpu_ms, .. } = event {
@@ -130,9 +138,12 @@ impl Figures {
             rule.evictions += 1;
             rule.lost_gpu_ms += i128::from(*lost_gpu_ms);
             rule.kept_gpu_ms += i128::from(*saved_gpu_ms);
-        } else if let Event::Ended { outcome, .. } = event {
+        } else if let Event::Ended { job, at, outcome } = event {
             match outcome {
-                Outcome::Succeeded => self.finished += 1,
+                Outcome::Succeeded => {
+                    self.finished += 1;
+                    self.served.finish(*job, *at);
+                }
                 Outcome::Failed { .. } | Outcome::Cancelled => self.failed += 1,
                 Outcome::Preempted => self.preempted += 1,
             }
@@ -140,14 +151,11 @@ impl Figures {
     }
 
     fn start(&mut self, state: &State, job: JobNo, at: Timestamp) {
-        let Some((submitted, has_started)) = self.submissions.slot(job.at()) else { return };
-        if *has_started {
+        let Some(wait) = self.served.start(job, at) else {
             self.restarted += 1;
             return;
-        }
-        *has_started = true;
+        };
         self.started += 1;
-        let wait = (at - *submitted).0;
         self.wait.add(wait);
         let Some(spec) = state.jobs.get(job).map(|job| &job.spec) else { return };
         if spec.spot.is_some() {
@@ -160,8 +168,7 @@ impl Figures {
     /// Whoever has not started by the end has waited until then.
     fn waits_on(&mut self, state: &State) {
         for (no, job) in state.jobs.iter().filter(|(_, job)| job.is_queued()) {
-            let Some((submitted, false)) = self.submissions.slot(no.at()) else { continue };
-            let wait = (self.last - *submitted).0;
+            let Some(wait) = self.served.wait_on(no, self.last) else { continue };
             self.wait.add_open(wait);
             if let Some(waits) =
                 self.wait_by_quota.get_mut(state.drawn_on(&job.spec)).filter(|_| job.spec.spot.is_none())
@@ -169,6 +176,17 @@ impl Figures {
                 waits.add_open(wait);
             }
         }
+    }
+
+    /// Evictions under all rules together.
+    #[must_use]
+    pub fn all_rules(&self) -> Rule {
+        self.rules.values().fold(Rule::default(), |all, rule| Rule {
+            evictions: all.evictions + rule.evictions,
+            lost_gpu_hours: all.lost_gpu_hours + rule.lost_gpu_hours,
+            kept_gpu_hours: all.kept_gpu_hours + rule.kept_gpu_hours,
+            ..all
+        })
     }
 
     /// The replay has ended, after this time.
@@ -181,11 +199,16 @@ impl Figures {
         for rule in self.rules.values_mut() {
             (rule.lost_gpu_hours, rule.kept_gpu_hours) = (gpu_hours(rule.lost_gpu_ms), gpu_hours(rule.kept_gpu_ms));
         }
+        self.classes = self.served.classes();
+        self.fairness = self.served.fairness();
         self.market.iter_mut().for_each(|market| market.close(state));
         let span = self.first.map_or(0, |first| (self.last - first).0);
         self.span_s = span / 1000;
         let offered = i128::from(self.capacity) * i128::from(span);
-        self.gpu_use = if offered > 0 { wide_ratio(self.used_gpu_ms, offered) } else { 0.0 };
+        // What is used is counted in thousandths of GPUs, what is lost in GPUs.
+        let lost: i128 = self.rules.values().map(|rule| rule.lost_gpu_ms * i128::from(GPU)).sum();
+        let share = |gpu_ms: i128| if offered > 0 { wide_ratio(gpu_ms, offered) } else { 0.0 };
+        (self.gpu_use, self.gpu_use_kept) = (share(self.used_gpu_ms), share(self.used_gpu_ms - lost));
         self.elapsed_s = elapsed.as_secs_f64();
         self.decisions_per_s = per_second(self.decisions, elapsed);
         self.job_events_per_s = per_second(self.job_events, elapsed);
@@ -236,6 +259,10 @@ impl fmt::Display for Figures {
         for (quota, waits) in &self.wait_by_quota {
             writeln!(f, "  {quota:<16} {:>7} started, {waits}", waits.started)?;
         }
+        for (class, ClassFigures { wait, delay_mean_ms, .. }) in &self.classes {
+            let (mean, p95, delay) = (period(wait.mean_ms), period(wait.p95_ms), period(*delay_mean_ms));
+            writeln!(f, "  {class:<24} mean {mean}, p95 {p95}, done {delay} later than alone")?;
+        }
         writeln!(
             f,
             "GPU use    {:.1} % of {:.0} GPUs over {}",
@@ -243,13 +270,7 @@ impl fmt::Display for Figures {
             self.gpus,
             period(self.span_s.saturating_mul(1000))
         )?;
-        let all = self.rules.values().fold(Rule::default(), |all, rule| Rule {
-            evictions: all.evictions + rule.evictions,
-            lost_gpu_hours: all.lost_gpu_hours + rule.lost_gpu_hours,
-            kept_gpu_hours: all.kept_gpu_hours + rule.kept_gpu_hours,
-            ..all
-        });
-        writeln!(f, "evictions  {all}")?;
+        writeln!(f, "evictions  {}", self.all_rules())?;
         for (rule, figures) in &self.rules {
             writeln!(f, "  {rule:<24} {figures}")?;
         }

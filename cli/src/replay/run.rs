@@ -7,6 +7,10 @@ use engine::host::clock;
 use engine::host::clock::Tick;
 use engine::message::command::Command;
 use engine::message::command::Round;
+use engine::message::command::UpdateQuota;
+use engine::quota::settings::QueueStrategy;
+use engine::quota::settings::QuotaSettings;
+use engine::quota::tree::Quota;
 use planner::page::import;
 use planner::page::import::Staged;
 use script::session::Session;
@@ -26,6 +30,23 @@ pub struct Stage {
     session: Session,
     /// All GPUs that jobs may start on, in thousandths.
     gpus: i64,
+}
+
+impl Stage {
+    /// The same cluster, all of whose quotas order their queues so.
+    pub fn with_strategy(&self, strategy: QueueStrategy) -> Result<Self, String> {
+        let mut stage = self.clone();
+        let of_quota = |(_, quota): (_, &Quota)| UpdateQuota {
+            quota: quota.id.clone(),
+            settings: QuotaSettings { strategy, ..quota.settings.clone() },
+        };
+        let updates: Vec<UpdateQuota> = self.session.state.live_quotas().map(of_quota).collect();
+        for update in updates {
+            let command = Command::UpdateQuota(update);
+            stage.session.stage(&command, self.session.now).map_err(|rejection| rejection.to_string())?;
+        }
+        Ok(stage)
+    }
 }
 
 /// Reads what is replayed, and refuses what the engine would refuse before anything has happened.

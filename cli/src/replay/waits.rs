@@ -13,6 +13,7 @@ use crate::replay::number::period;
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Waits {
     pub started: u64,
+    pub mean_ms: i64,
     pub p50_ms: i64,
     pub p95_ms: i64,
     pub p99_ms: i64,
@@ -38,6 +39,9 @@ impl Waits {
         self.all.sort_unstable();
         self.ranks = [50, 95, 99].map(|percent| rank(&self.all, percent).unwrap_or_default());
         [self.p50_ms, self.p95_ms, self.p99_ms] = self.ranks.map(|wait| wait.length.0);
+        let sum: i128 = self.all.iter().map(|wait| i128::from(wait.length.0)).sum();
+        let jobs = i128::try_from(self.all.len().max(1)).unwrap_or(1);
+        self.mean_ms = i64::try_from(sum / jobs).unwrap_or(i64::MAX);
     }
 
     /// Whether there are none.
