@@ -6,6 +6,7 @@ const compare = (page) => page.getByRole("table", { name: "Variants side by side
 /** Every cell of a table, once nothing is under way. */
 async function cells(page) {
   await expect(compare(page)).not.toContainText("…");
+  await expect(page.getByText(/^Of 20 runs/)).toBeVisible();
   return compare(page).getByRole("cell").allTextContents();
 }
 

@@ -26,9 +26,13 @@ pub(crate) fn PlannerPage() -> impl IntoView {
     let plan = Plan::new();
     let moment = Signal::derive(move || plan.draft().and_then(|draft| draft.moment.get()));
     let columns = Signal::derive(move || {
-        let base = Column { name: "Base".to_owned(), ended: plan.base.get() };
+        let base = Column { name: "Base".to_owned(), ended: plan.base.get(), ranges: plan.ranges.get() };
         let variants = plan.variants.get();
-        let variants = variants.into_iter().map(|draft| Column { name: draft.name.get(), ended: draft.ended.get() });
+        let variants = variants.into_iter().map(|draft| Column {
+            name: draft.name.get(),
+            ended: draft.ended.get(),
+            ranges: draft.ranges.get(),
+        });
         std::iter::once(base).chain(variants).collect()
     });
     let failed = move || plan.failed.get().map(|failed| view! { <p class="warning" role="alert">{failed}</p> });

@@ -8,6 +8,7 @@ use engine::message::plan::Variant;
 use leptos::prelude::*;
 use planner::page::message::Ended;
 use planner::page::message::Line;
+use planner::page::range::Range;
 
 /// A change in the list.
 #[derive(Clone, Copy)]
@@ -44,6 +45,8 @@ pub(crate) struct Draft {
     pub(crate) moment: RwSignal<Option<Arc<Moment>>>,
     /// What it comes to.
     pub(crate) ended: RwSignal<Option<Arc<Ended>>>,
+    /// How far its figures may go by chance, once that is known.
+    pub(crate) ranges: RwSignal<Vec<Range>>,
     /// The last run that was asked for.
     pub(super) ticket: StoredValue<u32>,
     /// The last run that is over.
@@ -63,6 +66,7 @@ impl Draft {
             items: RwSignal::new(items),
             moment: RwSignal::new(None),
             ended: RwSignal::new(None),
+            ranges: RwSignal::new(Vec::new()),
             ticket: StoredValue::new(0),
             done: StoredValue::new(0),
             is_waiting: StoredValue::new(false),

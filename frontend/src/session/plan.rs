@@ -22,6 +22,7 @@ use planner::page::message::Ended;
 use planner::page::message::LookAhead;
 use planner::page::message::Since;
 use planner::page::message::Source;
+use planner::page::range::Range;
 use planner::page::sheet::VARIANTS_MAX;
 use planner::page::timeline::Frame;
 use planner::page::timeline::View;
@@ -94,6 +95,8 @@ pub(crate) struct Plan {
     pub(crate) chosen: RwSignal<u32>,
     /// What the base comes to.
     pub(crate) base: RwSignal<Option<Arc<Ended>>>,
+    /// How far its figures may go by chance, once that is known.
+    pub(crate) ranges: RwSignal<Vec<Range>>,
     /// The log that is being read for another beginning.
     pub(crate) reading: RwSignal<Option<Reading>>,
     /// Where its runs are.
@@ -123,6 +126,7 @@ impl Plan {
             variants: RwSignal::new(Vec::new()),
             chosen: RwSignal::new(0),
             base: RwSignal::new(None),
+            ranges: RwSignal::new(Vec::new()),
             reading: RwSignal::new(None),
             going: RwSignal::new(Going::NotYet),
             failed: RwSignal::new(None),

@@ -43,16 +43,26 @@ impl Plan {
                 self.going.set(Going::On(Progress { done, events, since, now }));
             }
             Tell::Ran { plan, variant: None, ended, .. } if plan == number => {
+                self.ranges.set(Vec::new());
                 self.base.set(Some(Arc::new(*ended)));
                 self.pause();
             }
             Tell::Ran { plan, variant: Some(variant), ticket, ended } if plan == number => {
                 if let Some(draft) = self.find(variant, ticket) {
                     draft.done.set_value(ticket);
+                    draft.ranges.set(Vec::new());
                     draft.ended.set(Some(Arc::new(*ended)));
                 }
                 self.pause();
             }
+            Tell::Ranges { plan, variant, ticket, ranges } if plan == number => match variant {
+                None => self.ranges.set(ranges),
+                Some(variant) => {
+                    if let Some(draft) = self.find(variant, ticket) {
+                        draft.ranges.set(ranges);
+                    }
+                }
+            },
             Tell::Searched { plan, command, words } if plan == number => {
                 // Who has left the question is not told the answer.
                 if self.found.with_untracked(Option::is_some) {
@@ -122,6 +132,7 @@ impl Plan {
         self.length.set(length);
         self.reading.set(None);
         self.base.set(None);
+        self.ranges.set(Vec::new());
         self.going.set(Going::NotYet);
         self.found.set(None);
         self.beginning.update(|beginning| beginning.open.clone_from(&beginning.asked));
