@@ -155,8 +155,11 @@ impl Case {
 
 /// As many nodes of 8 GPUs.
 fn nodes_of_eight(count: usize) -> Source {
-    let rows: String = (0..count).map(|at| format!("n{at},8\n")).collect();
-    source("nodes.csv", &format!("sn,gpu\n{rows}"))
+    let mut table = "sn,gpu\n".to_owned();
+    for at in 0..count {
+        let _ = writeln!(table, "n{at},8");
+    }
+    source("nodes.csv", &table)
 }
 
 /// Lines of a table, with its heading.

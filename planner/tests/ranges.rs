@@ -57,9 +57,9 @@ fn told(session: &mut Session) -> Vec<Tell> {
 
 /// The range of how long 95 of 100 wait.
 fn waits(told: &[Tell], wanted: Option<u32>) -> Range {
-    let of = |tell: &Tell| match tell {
-        Tell::Ranges { variant, ranges, .. } if *variant == wanted => Some(ranges[1].clone()),
-        _ => None,
+    let of = |tell: &Tell| {
+        let Tell::Ranges { variant, ranges, .. } = tell else { return None };
+        (*variant == wanted).then(|| ranges[1].clone())
     };
     told.iter().find_map(of).unwrap()
 }
@@ -74,10 +74,10 @@ fn the_first_result_stands_at_once_and_ranges_follow() {
     let told = told(&mut session);
     let kinds: Vec<&str> = told
         .iter()
-        .map(|tell| match tell {
-            Tell::Ran { .. } => "ran",
-            Tell::Ranges { ticket: 0 | 7, .. } => "ranges",
-            other => panic!("{other:?}"),
+        .map(|tell| {
+            let is_of_these = matches!(tell, Tell::Ranges { ticket: 0 | 7, .. });
+            assert!(is_of_these || matches!(tell, Tell::Ran { .. }), "{tell:?}");
+            if is_of_these { "ranges" } else { "ran" }
         })
         .collect();
     assert_eq!(kinds, ["ran", "ran", "ran", "ranges", "ranges", "ranges"]);
@@ -108,9 +108,9 @@ fn ranges_are_the_same_wherever_they_are_looked_at() {
 fn a_jittered_base_differs_in_durations_alone() {
     let base = base();
     let durations = |base: &Base| -> Vec<i64> {
-        let duration = |command: &Command| match command {
-            Command::SubmitJob(job) => job.duration_ms.unwrap().0,
-            other => panic!("{other:?}"),
+        let duration = |command: &Command| {
+            let Command::SubmitJob(job) = command else { panic!("{command:?}") };
+            job.duration_ms.unwrap().0
         };
         base.ahead.iter().map(|(_, command)| duration(command)).collect()
     };

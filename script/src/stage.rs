@@ -102,18 +102,24 @@ impl Stage {
     }
 
     fn is_new(&mut self, line: &Line) -> Result<(), String> {
-        let state = &self.session.state;
-        match line {
-            Line::Act(Command::SubmitJob(job)) => self.name(&job.job),
-            Line::Scene(Scene::Run(job, _)) => self.name(&job.job),
-            Line::Scene(Scene::Quota { quota, .. }) if state.quota_no(quota).is_some() => {
-                Err(["there is a quota ", quota.as_str(), " already; scale or update it"].concat())
-            }
-            Line::Scene(Scene::Node { node, .. }) if state.node_no(node).is_some() => {
-                Err(["there is a node ", node.as_str(), " already; cordon or uncordon it"].concat())
-            }
-            _ => Ok(()),
+        if let Line::Act(Command::SubmitJob(job)) = line {
+            return self.name(&job.job);
         }
+        if let Line::Scene(Scene::Run(job, _)) = line {
+            return self.name(&job.job);
+        }
+        let state = &self.session.state;
+        if let Line::Scene(Scene::Quota { quota, .. }) = line
+            && state.quota_no(quota).is_some()
+        {
+            return Err(["there is a quota ", quota.as_str(), " already; scale or update it"].concat());
+        }
+        if let Line::Scene(Scene::Node { node, .. }) = line
+            && state.node_no(node).is_some()
+        {
+            return Err(["there is a node ", node.as_str(), " already; cordon or uncordon it"].concat());
+        }
+        Ok(())
     }
 
     fn name(&mut self, job: &JobId) -> Result<(), String> {

@@ -50,37 +50,56 @@ impl Figures {
         let mut session = Session::default();
         let (mut title, mut from, mut remarks) = (String::new(), read.base.from, Vec::new());
         for tell in session.open(PLAN, look, Ok(read)) {
-            match tell {
-                Tell::Opened { facts, .. } => {
-                    (title, from, remarks) = (facts.title.clone(), facts.from, facts.remarks.clone());
-                }
-                Tell::Failed { message, .. } => return Err(message),
-                _ => {}
+            if let Tell::Failed { message, .. } = tell {
+                return Err(message);
+            }
+            if let Tell::Opened { facts, .. } = tell {
+                (title, from, remarks) = (facts.title.clone(), facts.from, facts.remarks.clone());
             }
         }
-        let mut columns: Vec<(Option<u32>, String, Option<Ended>, Vec<Range>)> =
-            vec![(None, "as it is".to_owned(), None, Vec::new())];
+        let mut columns = vec![Awaited::of(None, "as it is".to_owned())];
         for (variant, Variant { name, changes }) in (0..).zip(variants) {
             session.ask(Ask::Run { plan: PLAN, variant, ticket: 0, changes });
-            columns.push((Some(variant), name, None, Vec::new()));
+            columns.push(Awaited::of(Some(variant), name));
         }
         while session.is_busy() {
             for tell in session.work(PORTION) {
-                match tell {
-                    Tell::Ran { variant: of, ended, .. } => {
-                        columns
-                            .iter_mut()
-                            .filter(|known| known.0 == of)
-                            .for_each(|known| known.2 = Some(*ended.clone()));
-                    }
-                    Tell::Ranges { variant: of, ranges, .. } => {
-                        columns.iter_mut().filter(|known| known.0 == of).for_each(|known| known.3.clone_from(&ranges));
-                    }
-                    _ => {}
+                for column in &mut columns {
+                    column.hear(&tell);
                 }
             }
         }
-        let column = |(_, name, ended, ranges): (_, _, Option<Ended>, _)| Some(Column { name, ended: ended?, ranges });
-        Ok(Self { title, from, remarks, columns: columns.into_iter().filter_map(column).collect() })
+        Ok(Self { title, from, remarks, columns: columns.into_iter().filter_map(Awaited::column).collect() })
+    }
+}
+
+/// A column of which the session has not told everything yet.
+struct Awaited {
+    /// The variant; nothing for the base.
+    whose: Option<u32>,
+    name: String,
+    ended: Option<Ended>,
+    ranges: Vec<Range>,
+}
+
+impl Awaited {
+    fn of(whose: Option<u32>, name: String) -> Self {
+        Self { whose, name, ended: None, ranges: Vec::new() }
+    }
+
+    fn hear(&mut self, tell: &Tell) {
+        if let Tell::Ran { variant, ended, .. } = tell
+            && *variant == self.whose
+        {
+            self.ended = Some(*ended.clone());
+        } else if let Tell::Ranges { variant, ranges, .. } = tell
+            && *variant == self.whose
+        {
+            self.ranges.clone_from(ranges);
+        }
+    }
+
+    fn column(self) -> Option<Column> {
+        Some(Column { name: self.name, ended: self.ended?, ranges: self.ranges })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::fmt::Write;
 
 use clap::ValueEnum;
 use engine::quota::settings::QueueStrategy;
@@ -201,8 +202,11 @@ impl Comparison {
     fn beside(&self, f: &mut fmt::Formatter<'_>, from: usize) -> fmt::Result {
         let to = self.strategies.len().min(from + BESIDE);
         let mut line = |label: &str, cells: Vec<String>| {
-            let cells: String = cells.iter().map(|cell| format!("{cell:<WIDTH$}")).collect();
-            writeln!(f, "{}", format!("{label:<LABEL$}{cells}").trim_end())
+            let mut line = format!("{label:<LABEL$}");
+            for cell in cells {
+                let _ = write!(line, "{cell:<WIDTH$}");
+            }
+            writeln!(f, "{}", line.trim_end())
         };
         line("", Vec::new())?;
         line("", self.strategies[from..to].iter().map(|name| (*name).to_owned()).collect())?;

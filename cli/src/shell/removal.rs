@@ -75,7 +75,9 @@ fn remove(
     let foresee = |state: &State, now: Timestamp| preview::of_change(state, command, now);
     let seen = foresee(state, time::now());
     if seen.verdict != preview::Verdict::Refused {
-        says.iter().for_each(|sentence| prompt::say(&format!("{}\n", shown(sentence))));
+        for sentence in says {
+            prompt::say(&format!("{}\n", shown(sentence)));
+        }
         if !asked.agree.yes && !asked.agree.dry_run {
             prompt::agree(&format!("Delete {}?", asked.name))?;
         }

@@ -26,7 +26,7 @@ pub(crate) fn PlannerPage() -> impl IntoView {
     let plan = Plan::new();
     let moment = Signal::derive(move || plan.draft().and_then(|draft| draft.moment.get()));
     let columns = Signal::derive(move || {
-        let base = Column { name: "Base".to_owned(), ended: plan.base.get(), ranges: plan.ranges.get() };
+        let base = Column { name: "Base".to_owned(), ended: plan.base.get(), ranges: plan.views().ranges.get() };
         let variants = plan.variants.get();
         let variants = variants.into_iter().map(|draft| Column {
             name: draft.name.get(),

@@ -63,6 +63,8 @@ pub(crate) struct Views {
     pub(crate) courses: RwSignal<Option<Arc<Courses>>>,
     /// A part of the timeline.
     pub(crate) timeline: RwSignal<Option<Arc<View>>>,
+    /// How far the base's figures may go by chance, once that is known.
+    pub(crate) ranges: RwSignal<Vec<Range>>,
     pub(super) course_turns: StoredValue<Turns<Ask>>,
     pub(super) timeline_turns: StoredValue<Turns<Ask>>,
 }
@@ -95,8 +97,6 @@ pub(crate) struct Plan {
     pub(crate) chosen: RwSignal<u32>,
     /// What the base comes to.
     pub(crate) base: RwSignal<Option<Arc<Ended>>>,
-    /// How far its figures may go by chance, once that is known.
-    pub(crate) ranges: RwSignal<Vec<Range>>,
     /// The log that is being read for another beginning.
     pub(crate) reading: RwSignal<Option<Reading>>,
     /// Where its runs are.
@@ -126,7 +126,6 @@ impl Plan {
             variants: RwSignal::new(Vec::new()),
             chosen: RwSignal::new(0),
             base: RwSignal::new(None),
-            ranges: RwSignal::new(Vec::new()),
             reading: RwSignal::new(None),
             going: RwSignal::new(Going::NotYet),
             failed: RwSignal::new(None),
@@ -137,6 +136,7 @@ impl Plan {
             views: StoredValue::new(Views {
                 courses: RwSignal::new(None),
                 timeline: RwSignal::new(None),
+                ranges: RwSignal::new(Vec::new()),
                 course_turns: StoredValue::default(),
                 timeline_turns: StoredValue::default(),
             }),
@@ -218,6 +218,7 @@ impl Plan {
         self.length.update(|length| length.is = look.length(length.usual));
         let length = self.length.with_untracked(|length| length.is);
         self.base.set(None);
+        self.views().ranges.set(Vec::new());
         self.going.set(Going::NotYet);
         self.ask(&Ask::Look { plan: self.number(), length });
         for draft in self.variants.get_untracked() {

@@ -43,7 +43,7 @@ impl Plan {
                 self.going.set(Going::On(Progress { done, events, since, now }));
             }
             Tell::Ran { plan, variant: None, ended, .. } if plan == number => {
-                self.ranges.set(Vec::new());
+                self.views().ranges.set(Vec::new());
                 self.base.set(Some(Arc::new(*ended)));
                 self.pause();
             }
@@ -56,7 +56,7 @@ impl Plan {
                 self.pause();
             }
             Tell::Ranges { plan, variant, ticket, ranges } if plan == number => match variant {
-                None => self.ranges.set(ranges),
+                None => self.views().ranges.set(ranges),
                 Some(variant) => {
                     if let Some(draft) = self.find(variant, ticket) {
                         draft.ranges.set(ranges);
@@ -132,7 +132,7 @@ impl Plan {
         self.length.set(length);
         self.reading.set(None);
         self.base.set(None);
-        self.ranges.set(Vec::new());
+        self.views().ranges.set(Vec::new());
         self.going.set(Going::NotYet);
         self.found.set(None);
         self.beginning.update(|beginning| beginning.open.clone_from(&beginning.asked));

@@ -185,7 +185,9 @@ impl Ranges {
         let range = |at: usize| Range::of(column(runs, at), &column(&self.base.0, at));
         let mut ranges: Vec<Range> = (0..runs[0].len()).filter_map(range).collect();
         if whose.is_none() {
-            ranges.iter_mut().for_each(|range| range.verdict = Verdict::Same);
+            for range in &mut ranges {
+                range.verdict = Verdict::Same;
+            }
         }
         Some((of, ranges))
     }

@@ -85,9 +85,9 @@ pub(crate) fn read(source: Source, files: &[(String, Vec<u8>)]) -> Result<Read, 
 /// # Errors
 /// Never for a state that commands have made.
 pub fn live(cluster: String, state: State, at: Timestamp) -> Result<Read, String> {
-    let place = Some(Place { cluster: cluster.clone(), revision: state.revision });
-    let base = Base::new(state, at, Vec::new()).map_err(|rejection| rejection.to_string())?;
     let title = format!("{cluster} as it is");
+    let place = Some(Place { cluster, revision: state.revision });
+    let base = Base::new(state, at, Vec::new()).map_err(|rejection| rejection.to_string())?;
     Ok(Read {
         base,
         title,
