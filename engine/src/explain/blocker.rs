@@ -18,12 +18,16 @@ use crate::unit::id::JobId;
 use crate::unit::id::QuotaId;
 use crate::unit::time::Timestamp;
 
-/// The binding reason as it is told alone. That a policy is not for the job says nothing of why it would need one: what its
-/// quota is short of is told first.
+/// The binding reason as it is told alone.
 #[must_use]
 pub fn binding(state: &State, hold: &Hold, now: Timestamp) -> String {
-    let told = short_of(hold).into_iter().chain(hold.binding());
-    told.map(|attempt| blocker(state, &attempt.blocker, now)).collect::<Vec<_>>().join(" ")
+    told_first(hold).map(|attempt| blocker(state, &attempt.blocker, now)).collect::<Vec<_>>().join(" ")
+}
+
+/// What is told of a hold where one thing is told. That a policy is not for the job says nothing of why it would need one:
+/// what its quota is short of is told before.
+pub(super) fn told_first(hold: &Hold) -> impl Iterator<Item = &Attempt> {
+    short_of(hold).into_iter().chain(hold.binding())
 }
 
 /// What the job's own quota is short of now, where the binding reason does not tell.

@@ -1,9 +1,9 @@
 //! Why a job waits: the binding reason first, all others after it, its position, what would start it now, and when
 //! it would start by itself (rules 10.1).
 
-use crate::explain::blocker::binding;
 use crate::explain::blocker::blocker;
 use crate::explain::blocker::short_of;
+use crate::explain::blocker::told_first;
 use crate::explain::help::Help;
 use crate::explain::holders::holders;
 use crate::explain::reasons::hold;
@@ -73,7 +73,7 @@ fn told(state: &State, no: JobNo, hold: Hold, now: Timestamp, known_as: &dyn Fn(
     let others =
         hold.attempts.iter().skip(1).filter(|attempt| leads.is_none_or(|leads| leads.blocker != attempt.blocker));
     Why {
-        binding: binding(state, &hold, now),
+        binding: told_first(&hold).map(sentence).collect::<Vec<_>>().join(" "),
         others: others.map(|attempt| (attempt.source, sentence(attempt))).collect(),
         position: position.map(|at| at + 1),
         help: remedy(state, no, &hold, now),
