@@ -22,7 +22,7 @@ test("a page of the book with its planners", async ({ page }) => {
   expect(await first.evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThanOrEqual(0);
   await first.getByRole("slider", { name: "infer-a asks for" }).fill("64000");
   await expect(first.getByText("train-b is evicted: child-level preemption")).toBeVisible();
-  await expect(first.getByText("1 worse off")).toBeVisible();
+  await expect(first.getByText("2 worse off")).toBeVisible();
   const second = page.getByRole("group", { name: "Scenario: child-level-unused" });
   await second.scrollIntoViewIfNeeded();
   await expect(second.getByRole("table")).toBeVisible();
@@ -44,10 +44,10 @@ test("without scripts the book shows its pictures and scenarios", async ({ brows
   const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
   await page.goto(`${url}docs/child-level.html`);
   const pictures = page.getByRole("img", { name: "How it begins" });
-  await expect(pictures).toHaveCount(6);
+  await expect(pictures).toHaveCount(8);
   // They have their room in any case; only what is drawn has a width of its own.
   const drawn = () => pictures.evaluateAll((all) => all.filter(({ naturalWidth }) => naturalWidth > 0).length);
-  await expect.poll(drawn).toBe(6);
+  await expect.poll(drawn).toBe(8);
   await page.getByText("The scenario, and what the engine says").first().click();
   await expect(page.getByText("> dev-c1 preempted for infer-a")).toBeVisible();
   server.close();
