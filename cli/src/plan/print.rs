@@ -7,9 +7,12 @@ use planner::page::range::Range;
 use planner::page::range::Verdict;
 use planner::page::table::Change;
 use planner::page::table::Figure;
-use unicode_width::UnicodeWidthStr;
 
+use crate::plan::figures::Column;
 use crate::plan::figures::Figures;
+use crate::shell::table::Side;
+use crate::shell::table::Tone;
+use crate::shell::table::lined_up;
 
 /// A line for each figure, with a column for each run; what is better or worse than without changes says so.
 #[must_use]
@@ -23,13 +26,11 @@ pub fn text(figures: &Figures) -> String {
     let mut rows = vec![vec![String::new()]];
     rows[0].extend(columns.iter().map(|column| column.name.clone()));
     for (at, was) in base.ended.figures.iter().enumerate() {
-        let mut row = vec![was.label.clone()];
-        row.extend(
-            columns.iter().filter_map(|column| {
-                Some(column.ranges.get(at).map_or(cell(column.ended.figures.get(at)?, was), ranged))
-            }),
-        );
-        rows.push(row);
+        let told = |column: &Column| match column.ranges.get(at) {
+            Some(range) => ranged(range),
+            None => column.ended.figures.get(at).map_or_else(String::new, |is| cell(is, was)),
+        };
+        rows.push([was.label.clone()].into_iter().chain(columns.iter().map(told)).collect());
     }
     let jobs = columns.iter().skip(1).map(|column| {
         let (better, worse) = column.ended.fortunes.unwrap_or_default();
@@ -38,16 +39,9 @@ pub fn text(figures: &Figures) -> String {
     if columns.len() > 1 {
         rows.push(["Jobs".to_owned(), String::new()].into_iter().chain(jobs).collect());
     }
-    let widths: Vec<usize> = (0..=columns.len())
-        .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0))
-        .collect();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            let _ = write!(line, "{cell}{}  ", " ".repeat(width.saturating_sub(cell.width())));
-        }
-        let _ = write!(text, "\n{}", line.trim_end());
-    }
+    let rows: Vec<Vec<(&str, Tone)>> =
+        rows.iter().map(|row| row.iter().map(|cell| (cell.as_str(), Tone::Plain)).collect()).collect();
+    let _ = write!(text, "\n{}", lined_up(&rows, &vec![Side::Left; columns.len() + 1]).trim_end());
     if columns.iter().any(|column| !column.ranges.is_empty()) {
         let _ = write!(text, "\n{}", range::words());
     }

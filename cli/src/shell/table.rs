@@ -196,26 +196,30 @@ impl Table {
         let is_for_people = |column: &Column| !column.title.is_empty() || column.key.is_empty();
         let is_kept = |column: &Column| is_for_people(column) && (is_wide || !column.is_wide);
         let kept: Vec<usize> = (0..self.columns.len()).filter(|at| is_kept(&self.columns[*at])).collect();
-        let width = |at: usize| {
-            let cells = self.rows.iter().map(|row| row[at].text.width());
-            cells.chain([self.columns[at].title.width()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = kept.iter().map(|at| width(*at)).collect();
-        let mut text = String::new();
-        let mut line = |cells: Vec<(&str, Tone)>| {
-            let parts = kept.iter().zip(&widths).zip(cells);
-            let parts = parts.map(|((at, width), (cell, tone))| {
-                padded(cell, *width, self.columns[*at].side, if is_coloured { tone } else { Tone::Plain })
-            });
-            text.push_str(parts.collect::<Vec<_>>().join("  ").trim_end());
-            text.push('\n');
-        };
-        line(kept.iter().map(|at| (self.columns[*at].title, Tone::Past)).collect());
-        for row in &self.rows {
-            line(kept.iter().map(|at| (row[*at].text.as_str(), row[*at].tone)).collect());
-        }
-        text
+        let sides: Vec<Side> = kept.iter().map(|at| self.columns[*at].side).collect();
+        let toned = |tone: Tone| if is_coloured { tone } else { Tone::Plain };
+        let head = kept.iter().map(|at| (self.columns[*at].title, toned(Tone::Past))).collect();
+        let mut rows: Vec<Vec<(&str, Tone)>> = vec![head];
+        rows.extend(
+            self.rows.iter().map(|row| kept.iter().map(|at| (row[*at].text.as_str(), toned(row[*at].tone))).collect()),
+        );
+        lined_up(&rows, &sides)
     }
+}
+
+/// Lines whose cells stand below each other, on these sides. Every row has a cell for each of them.
+#[must_use]
+pub fn lined_up(rows: &[Vec<(&str, Tone)>], sides: &[Side]) -> String {
+    let width = |at: usize| rows.iter().map(|row| row[at].0.width()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..sides.len()).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let parts = row.iter().zip(&widths).zip(sides);
+        let parts = parts.map(|(((cell, tone), width), side)| padded(cell, *width, *side, *tone));
+        text.push_str(parts.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 fn padded(text: &str, width: usize, side: Side, tone: Tone) -> String {
