@@ -45,7 +45,7 @@ async function loseStorage() {
 
 /** Starts the agent, which has said what is in `said`. */
 function run() {
-  const agent = spawn(PROGRAM, ["agent", "run", "--state", join(folder, "agent"), "--node", "n1=1", "--allow-root"], { stdio: ["ignore", "inherit", "pipe"] });
+  const agent = spawn(PROGRAM, ["agent", "run", "--state", join(folder, "agent"), "--node", "n1=1", "--allow-root"], { stdio: ["ignore", "ignore", "pipe"] });
   agent.said = "";
   agent.stderr.on("data", (text) => (agent.said += text));
   agent.ended = new Promise((done) => agent.once("exit", done));

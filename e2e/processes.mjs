@@ -63,15 +63,21 @@ export function lives(pid) {
 
 /** The living processes with this in their environment, such as `TIDEGATE_JOB=train`. */
 export function processesWith(entry) {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids.map(Number).filter((pid) => environment(pid).includes(entry));
+  return pids().filter((pid) => toldTo(pid, "environ").split("\0").includes(entry));
 }
 
-/** What a process was told; nothing of one that has ended. */
-function environment(pid) {
+/** Ends the runs of an agent whose state is in this folder: supervisors and jobs live on without it. */
+export function endProcessesOf(folder) {
+  for (const pid of pids().filter((pid) => `${toldTo(pid, "cmdline")}${toldTo(pid, "environ")}`.includes(folder))) process.kill(pid, "SIGKILL");
+}
+
+const pids = () => readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+
+/** What a process was told, as `cmdline` or `environ`; nothing of one that has ended. */
+function toldTo(pid, what) {
   try {
-    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    return readFileSync(`/proc/${pid}/${what}`, "utf8");
   } catch {
-    return [];
+    return "";
   }
 }

@@ -49,7 +49,7 @@ describe("on a Slurm cluster", { skip: hindrance() }, () => {
   }
 
   function started() {
-    const agent = spawn(PROGRAM, ["agent", "run", "--slurm", "--state", state, "--allow-root"], { env: slurm.env, stdio: ["ignore", "inherit", "pipe"] });
+    const agent = spawn(PROGRAM, ["agent", "run", "--slurm", "--state", state, "--allow-root"], { env: slurm.env, stdio: ["ignore", "ignore", "pipe"] });
     agents.add(agent);
     agent.said = "";
     agent.stderr.on("data", (text) => (agent.said += text));

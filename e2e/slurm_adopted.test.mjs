@@ -59,7 +59,7 @@ describe("people's own jobs on a Slurm cluster", { skip: hindrance() }, () => {
 
   function started() {
     const table = ["--adopt=ml=research/team", "--adopt=guests=research/guest", "--adopt=others=other/team"];
-    agent = spawn(PROGRAM, ["agent", "run", "--slurm", "--state", state, "--allow-root", "--adopt-folder", shared, ...table], { env: slurm.env, stdio: ["ignore", "inherit", "pipe"] });
+    agent = spawn(PROGRAM, ["agent", "run", "--slurm", "--state", state, "--allow-root", "--adopt-folder", shared, ...table], { env: slurm.env, stdio: ["ignore", "ignore", "pipe"] });
     agent.said = "";
     agent.stderr.on("data", (text) => (agent.said += text));
     agent.ended = new Promise((done) => agent.once("exit", done));

@@ -3,7 +3,8 @@
 //   node worker/serve.mjs [--port 8787] [--every 60] [--state DIR] [--fresh] [--stdin] [--watch] [--lab] [--agent PROGRAM]
 //                         [--variable NAME=VALUE]
 //   --every SECONDS   how often the clock ticks, at whole multiples; 0 stops it
-//   --stdin           read commands from standard input: `tick MILLISECONDS` is answered `ticked MILLISECONDS`
+//   --stdin           read commands from standard input: `tick MILLISECONDS` is answered `ticked MILLISECONDS`; ends
+//                     when it is closed
 //   --watch           build and reload when a source file is saved
 //   --variable        sets a variable of wrangler.toml; may come several times
 //   --lab             load a second cluster as well: machines of two types, two offers, and a key for the SDKs
@@ -34,8 +35,11 @@ async function reload(runtime) {
   }
 }
 
-function obeyStdin(runtime) {
-  createInterface({ input: process.stdin }).on("line", async (line) => {
+/** Commands of the program that started this one; ends with it. */
+function obeyStdin(runtime, stop) {
+  const lines = createInterface({ input: process.stdin });
+  lines.on("close", stop);
+  lines.on("line", async (line) => {
     const [word, slotMs] = line.trim().split(/\s+/);
     try {
       if (word !== "tick") throw new Error(`unknown command: ${line}`);
@@ -77,18 +81,19 @@ async function main() {
   let isStopping = false;
   let agent;
   let stopClock;
+  const stop = async () => {
+    if (isStopping) return;
+    isStopping = true;
+    stopClock?.();
+    await agent?.stop();
+    front.stop();
+    await runtime.stop();
+    process.exit(0);
+  };
   for (const signal of ["SIGINT", "SIGTERM"]) {
     // The runtime's own listener would end this process before the runtime has shut down.
     process.removeAllListeners(signal);
-    process.on(signal, async () => {
-      if (isStopping) return;
-      isStopping = true;
-      stopClock?.();
-      await agent?.stop();
-      front.stop();
-      await runtime.stop();
-      process.exit(0);
-    });
+    process.on(signal, stop);
   }
 
   const server = { url: front.url, adminKey: runtime.adminKey };
@@ -96,7 +101,7 @@ async function main() {
   if (lab) await tellOfLab(server, state);
   if (program && !isStopping) agent = await workshop.start(server, program, state);
   stopClock = startClock(runtime, every);
-  if (stdin) obeyStdin(runtime);
+  if (stdin) obeyStdin(runtime, stop);
   if (watch) rebuildOnSave(ROOT, () => reload(runtime));
   console.log(`the console: ${front.url}/clusters/demo#key=${runtime.adminKey}`);
 }

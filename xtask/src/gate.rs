@@ -124,6 +124,9 @@ fn build() -> Result<(), Failure> {
     show("cargo", &modules, "correct what the compiler says above")
 }
 
+/// A file that has not ended after ten minutes, five times what the longest one takes, fails instead of waiting for ever.
+const HANGS: &str = "--test-timeout=600000";
+
 /// A name is that of a file, without its end.
 fn node_tests(name: Option<&str>) -> Result<(), Failure> {
     let mut tests: Vec<String> = std::fs::read_dir(root().join("e2e"))
@@ -137,7 +140,7 @@ fn node_tests(name: Option<&str>) -> Result<(), Failure> {
         return Err(Failure::new(format!("there is no e2e/{file}.test.mjs"), "name a file of e2e/ without its end"));
     }
     tests.sort();
-    let mut arguments = vec!["--test"];
+    let mut arguments = vec!["--test", HANGS];
     arguments.extend(tests.iter().map(String::as_str));
     show("node", &arguments, "correct the failing test named above")
 }
