@@ -170,7 +170,7 @@ async function exchanges() {
   };
   const { incarnation } = (await say("hello", { store: "played" })).body;
   const reports = nodes.map((node) => ({ node, gpus: GPUS, status: "ready", reason: null }));
-  const sync = (runs) => say("sync", { incarnation, answered: null, nodes: reports, runs, keeps: true });
+  const sync = (runs, lives = []) => say("sync", { incarnation, answered: null, nodes: reports, runs, lives, keeps: true });
   await sync([]);
   let next = 0;
   const submitter = async () => {
@@ -182,13 +182,15 @@ async function exchanges() {
   // What is new is told once, a thousand at a time.
   for (let told = 0; told <= runs.length / 1_000 + 1; told += 1) await sync(runs);
   const before = (await cluster.hash()).seq;
+  const inFull = await sync(runs);
   const measured = [];
-  for (let nth = 0; nth < SYNCS; nth += 1) measured.push(await sync(runs));
+  for (let nth = 0; nth < SYNCS; nth += 1) measured.push(await sync([], inFull.body.keep));
   const written = (await cluster.hash()).seq - before;
   const times = measured.map(({ ms }) => ms);
   figure(`exchange of ${runs.length} runs, p50 of ${SYNCS}, over HTTP`, rank(times, 50), "ms", 40);
   figure(`exchange of ${runs.length} runs, p99 of ${SYNCS}, over HTTP`, rank(times, 99), "ms", 40);
-  figure(`what an agent of ${runs.length} runs says`, Math.max(...measured.map(({ sent }) => sent)) / 1e6, "MB", 1);
+  figure(`what an agent of ${runs.length} runs says while all only go on`, Math.max(...measured.map(({ sent }) => sent)) / 1e6, "MB", 1);
+  figure("what it says of all of them in full", inFull.sent / 1e6, "MB", 1);
   figure(`what it is told`, Math.max(...measured.map(({ got }) => got)) / 1e6, "MB", 1);
   figure(`entries written by ${SYNCS} of them`, written, "entries", 0);
 }

@@ -87,12 +87,16 @@ impl Agent {
     /// What to tell the service.
     #[must_use]
     pub fn request(&self, listing: &Listing, now: u64) -> SyncRequest {
+        let kept: BTreeSet<RunId> = self.newest.iter().flat_map(|answer| answer.keep.iter().copied()).collect();
+        let only_lives = |(run, seen): &(&RunId, &Seen)| seen.only_goes_on() && kept.contains(run);
+        let (lives, others): (Vec<_>, Vec<_>) = listing.runs.iter().partition(only_lives);
         SyncRequest {
             format: FORMAT,
             incarnation: self.incarnation,
             answered: self.newest.as_ref().map(|answer| answer.version),
             nodes: listing.nodes.clone(),
-            runs: listing.runs.iter().map(|(run, seen)| seen.report(*run, now)).collect(),
+            runs: others.into_iter().map(|(run, seen)| seen.report(*run, now)).collect(),
+            lives: lives.into_iter().map(|(run, _)| *run).collect(),
             keeps: true,
             changes: listing.changes,
             offered: listing.offered.clone(),

@@ -18,6 +18,7 @@ pub mod script;
 pub mod adopt;
 pub mod pods;
 
+pub mod brief;
 pub mod message;
 pub mod output;
 

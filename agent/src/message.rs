@@ -68,6 +68,9 @@ pub struct SyncRequest {
     pub nodes: Vec<NodeReport>,
     /// Its runs, ended ones included until they may be forgotten.
     pub runs: Vec<RunReport>,
+    /// Runs that only go on, with the one pod with which they began: the newest answer keeps them, and there is no news.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lives: Vec<RunId>,
     /// Whether it takes runs that go on by their names alone; agents of before were told everything of them each time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps: bool,
@@ -272,13 +275,13 @@ impl SyncRequest {
     /// Whether the service can take it.
     pub fn check(&self) -> Result<(), BadMessage> {
         format(self.format)?;
-        bounded(self.runs.len(), RUNS_MAX, "runs")?;
+        bounded(self.runs.len() + self.lives.len(), RUNS_MAX, "runs")?;
         bounded(self.nodes.len(), RUNS_MAX, "nodes")?;
         self.nodes.iter().try_for_each(|node| name(&node.node, "node"))?;
         self.runs.iter().try_for_each(|report| name(&report.job, "job"))?;
         bounded(self.offered.len(), OFFERS_MAX, "offered jobs")?;
         self.offered.iter().try_for_each(|offered| name(&offered.job, "job"))?;
-        once(self.runs.iter().map(|report| report.run))
+        once(self.runs.iter().map(|report| report.run).chain(self.lives.iter().copied()))
     }
 }
 

@@ -78,6 +78,14 @@ impl Phase {
 }
 
 impl Seen {
+    /// Whether nothing has to be said of it but that it lives: it runs on the one pod with which it began, and has neither been
+    /// told anything nor written a checkpoint.
+    #[must_use]
+    pub fn only_goes_on(&self) -> bool {
+        let has_no_news = self.checkpoint.is_none() && self.told_pods.is_none() && self.gone.is_empty();
+        self.phase == Phase::Running { kill_at: None } && !self.told && self.pods.len() == 1 && has_no_news
+    }
+
     /// What the service is told of it.
     #[must_use]
     pub fn report(&self, run: RunId, now: u64) -> RunReport {

@@ -187,6 +187,29 @@ fn what_goes_on_is_named_and_nothing_more() {
 }
 
 #[test]
+fn a_kept_run_without_news_is_said_by_its_number_alone() {
+    let says = |keep: &[&str], change: fn(&mut Seen)| {
+        let mut one = seen("a", &[0], RUNNING);
+        change(&mut one);
+        let agent = told(SyncAnswer { keep: keep.iter().map(|id| run(id)).collect(), ..answer(1, &[]) });
+        let request = agent.request(&listing(&[("0-1", one), ("0-2", seen("b", &[1], RUNNING))]), NOW);
+        assert_eq!(request.check(), Ok(()));
+        let names = |runs: &[RunId]| runs.iter().map(RunId::to_string).collect::<Vec<_>>().join(" ");
+        (names(&request.lives), names(&request.runs.iter().map(|report| report.run).collect::<Vec<_>>()))
+    };
+    let brief = ("0-1".to_owned(), "0-2".to_owned());
+    let full = (String::new(), "0-1 0-2".to_owned());
+    assert_eq!(says(&["0-1"], |_| ()), brief);
+    assert_eq!(says(&[], |_| ()), full, "nobody has said that it is known");
+    assert_eq!(says(&["0-1"], |seen| seen.checkpoint = Some(NOW)), full);
+    assert_eq!(says(&["0-1"], |seen| seen.phase = Phase::Running { kill_at: Some(NOW) }), full);
+    assert_eq!(says(&["0-1"], |seen| seen.phase = Phase::Orphaned), full);
+    assert_eq!(says(&["0-1"], |seen| seen.gone = vec![run("0-8")]), full);
+    assert_eq!(says(&["0-1"], |seen| seen.told_pods = Some(Pods { pods: seen.pods.clone(), leave: Vec::new() })), full);
+    assert_eq!(says(&["0-1"], |seen| seen.pods.push(seen.pods[0].clone())), full, "as many as it has pods");
+}
+
+#[test]
 fn pods_join_and_leave_a_run_that_goes_on() {
     let change = |left: u64, gpus: &[&[u16]]| {
         let place = Place { node: "n1".to_owned(), gpus: vec![1] };

@@ -110,6 +110,8 @@ impl<S: LogStore> Cluster<S> {
         request: &SyncRequest,
         now: Timestamp,
     ) -> Result<Heard, Unheard> {
+        request.check().map_err(Refused::Message)?;
+        let request = &request.in_full();
         contact::current(contacts, who, request.incarnation)?;
         let name = self.name.clone();
         // Who cancels a running job there ends it by a signal. That is a cancellation, and no failure of the job.

@@ -285,6 +285,7 @@ impl Authority {
     /// The answer; none for an agent that is not the newest.
     pub(crate) fn sync(&mut self, agent: usize, request: &SyncRequest, now: u64) -> Option<SyncAnswer> {
         request.check().expect("agents write good requests");
+        let request = &request.in_full();
         if request.incarnation != self.contacts[agent].incarnation {
             return None;
         }

@@ -43,7 +43,6 @@ pub(super) fn hear(
     has_script: &dyn Fn(&JobId) -> bool,
     now: Timestamp,
 ) -> Result<(Vec<Command>, View), Refused> {
-    request.check().map_err(Refused::Message)?;
     contact::current(contacts, who, request.incarnation)?;
     let nodes = judged::judged(state, &request.nodes);
     contact::take_nodes(state, contacts, who, &nodes)?;

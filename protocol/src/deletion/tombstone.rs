@@ -115,7 +115,8 @@ impl Tombstone {
         Welcome { format: FORMAT, incarnation: 1 }
     }
 
-    /// The answer to an agent: whatever lives ends, and what has ended is forgotten.
+    /// The answer to an agent: whatever lives ends, and what has ended is forgotten. What was named by its number alone is
+    /// wanted no longer, which ends it within the same time.
     #[must_use]
     pub fn farewell(&self, request: &SyncRequest) -> SyncAnswer {
         let has_ended = |report: &RunReport| matches!(report.state, RunState::Ended(_));

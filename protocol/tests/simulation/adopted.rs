@@ -87,6 +87,7 @@ fn told_beside(desk: &mut Desk, who: &Identity, offered: Vec<Offered>, runs: Vec
         answered: None,
         nodes: vec![node],
         runs,
+        lives: Vec::new(),
         keeps: true,
         changes: false,
         offered,

@@ -218,6 +218,7 @@ fn another_process_another_store_and_another_node_are_refused() {
             answered: None,
             nodes: vec![node(name)],
             runs: Vec::new(),
+            lives: Vec::new(),
             keeps: true,
             changes: false,
             offered: Vec::new(),

@@ -263,6 +263,7 @@ fn agents_are_told_to_stop_what_lives_and_to_forget_the_rest() {
         answered,
         nodes: Vec::new(),
         runs,
+        lives: Vec::new(),
         keeps: true,
         changes: false,
         offered: Vec::new(),

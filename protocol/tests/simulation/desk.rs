@@ -151,6 +151,7 @@ impl Desk {
             answered,
             nodes,
             runs,
+            lives: Vec::new(),
             keeps: true,
             changes: false,
             offered: Vec::new(),

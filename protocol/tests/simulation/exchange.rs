@@ -3,7 +3,9 @@
 use agent::message::FORMAT;
 use agent::message::RunReport;
 use agent::message::RunState;
+use agent::message::SyncAnswer;
 use agent::message::SyncRequest;
+use agent::run::RunId;
 
 use crate::desk::Desk;
 use crate::desk::run;
@@ -55,17 +57,35 @@ fn what_goes_on_is_not_read_and_told_again() {
     let (answer, _) = desk.sync("of-n1", runs.clone());
     assert_eq!((answer.want[0].run, answer.want.len()), (first.run, 1), "it has yet to begin");
 
+    // What only goes on may be named by its number alone, wherever it stands among the others.
+    let lives: Vec<RunId> = runs.iter().skip(1).step_by(2).map(|report| report.run).collect();
+    let others = || runs.iter().filter(|report| !lives.contains(&report.run)).cloned().collect();
+    let brief = SyncRequest { lives: lives.clone(), ..request(incarnation, others()) };
+    let (answer, full) = (heard(&mut desk, &brief), heard(&mut desk, &request(incarnation, runs.clone())));
+    assert_eq!(answer, full);
+    assert_eq!((answer.keep.len() as u64, answer.want.len()), (JOBS, 1));
+    let text = serde_json::to_string(&brief.lives).expect("it is JSON").len();
+    assert!(text <= 20 * lives.len(), "{text} bytes");
+
     // An agent of before is told all of it each time.
-    let request = SyncRequest {
+    let answer = heard(&mut desk, &SyncRequest { keeps: false, ..request(incarnation, runs) });
+    assert_eq!((answer.want.len() as u64, answer.keep.len()), (JOBS + 1, 0));
+}
+
+fn request(incarnation: u64, runs: Vec<RunReport>) -> SyncRequest {
+    SyncRequest {
         format: FORMAT,
         incarnation,
         answered: None,
         nodes: Vec::new(),
         runs,
-        keeps: false,
+        lives: Vec::new(),
+        keeps: true,
         changes: false,
         offered: Vec::new(),
-    };
-    let heard = desk.cluster.sync(&mut desk.contacts, &who("of-n1"), &request, desk.now).expect("it is heard");
-    assert_eq!((heard.answer.want.len() as u64, heard.answer.keep.len()), (JOBS + 1, 0));
+    }
+}
+
+fn heard(desk: &mut Desk, request: &SyncRequest) -> SyncAnswer {
+    desk.cluster.sync(&mut desk.contacts, &who("of-n1"), request, desk.now).expect("it is heard").answer
 }
