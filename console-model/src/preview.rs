@@ -15,6 +15,8 @@ use engine::unit::time::Timestamp;
 use crate::cost::Cost;
 use crate::explained;
 
+mod stopped;
+
 /// What it comes to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
@@ -176,6 +178,7 @@ pub fn of_job(state: &State, submit: &SubmitJob, now: Timestamp) -> Preview {
 pub fn of_change(state: &State, command: &Command, now: Timestamp) -> Preview {
     match planner::preview(state, command, now) {
         Ok(preview) => {
+            let preview = stopped::followed(preview, now);
             let (_, mut shown) = consequences(state, &preview, None, now);
             let (n_evicted, n_started) = (shown.victims.len(), shown.starters.len());
             let n_lines = n_evicted + n_started + shown.others.len();
