@@ -215,3 +215,21 @@ test("systemd is told how to keep it up", () => {
   assert.match(text, new RegExp(`^ExecStart=${PROGRAM} up --port 0 --state ${server.state} --gpus 2 .*$`, "m"));
   assert.match(text, /^KillMode=process$/m);
 });
+
+test("a computer whose cluster was deleted says so, and runs the jobs of the next one", async () => {
+  const { body: cost } = await cluster.get("deletion");
+  assert.equal((await cluster.post(`delete?confirm=${cost.confirm}`)).status, 200);
+  await until("its name is free", async () => (await cluster.get("deletion")).body.is_done);
+  await server.interrupt();
+  await server.start();
+  const farewell = /^cluster local was deleted at .*; or make another one for this computer: tidegate up --cluster NAME$/;
+  assert.ok(server.said.some((line) => farewell.test(line)), server.said.join("\n"));
+
+  await server.interrupt();
+  server.more = ["--cluster", "home"];
+  await server.start();
+  cluster = server.cluster("home");
+  assert.equal((await submit("first", ["true"])).status, 200);
+  await reaches("first", "ended");
+  assert.deepEqual((await job("first")).phase.ended.outcome, "succeeded");
+});

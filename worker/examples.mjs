@@ -23,6 +23,13 @@ export async function clusters(server) {
 /** What a cluster answers whose storage is gone, while KV still shows it. */
 const LOST = "storage_lost";
 
+/** What a cluster says that was deleted; nothing of any other. */
+export async function farewell(server, cluster) {
+  const answer = await ask(server, "GET", `/${cluster}/hash`);
+  const { code, message } = await answer.json();
+  return code === "deleted" ? message : undefined;
+}
+
 /** How far the load of an example came. */
 const BEGUN = "begun";
 const LOADED = "loaded";

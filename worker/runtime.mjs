@@ -39,7 +39,8 @@ function options({ port, state, adminKey, masterSecret, variables, entry, log })
     rootPath: ROOT,
     modulesRoot: "build/worker",
     modules: modules(entry),
-    bindings: { ADMIN_KEY: adminKey, MASTER_SECRET: masterSecret, ...variables },
+    // KV of this computer shows at once what was put, so that nobody has to wait for it.
+    bindings: { KV_LATE_S: "0", ADMIN_KEY: adminKey, MASTER_SECRET: masterSecret, ...variables },
     kvNamespaces: { CLUSTERS: "CLUSTERS" },
     durableObjects: { CLUSTER: { className: "ClusterObject", useSQLite: true } },
     assets: {

@@ -6,13 +6,13 @@
 //   --address           under which address others reach it, through a proxy that encrypts
 //   --from-backup       `state` was put back from a backup: its clusters are restored from what they have published
 //   --variable          sets a variable of wrangler.toml; may come several times
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import workerd from "workerd";
 import { ChildAgent } from "./agent.mjs";
-import { ask, clusters, found, restoreLost } from "./examples.mjs";
+import { ask, clusters, farewell, found, restoreLost } from "./examples.mjs";
 import { stand } from "./front.mjs";
 import { fail, secretsOf, start, startClock } from "./runtime.mjs";
 
@@ -69,13 +69,28 @@ async function keepRunning(agent) {
   }
 }
 
+/** A cluster that comes after another one has an agent of its own: keys and runs belong to one cluster alone. */
+function agentFolder(state, cluster) {
+  const [first, own] = [join(state, "agent"), join(state, `agent-${cluster}`)];
+  const joined = join(first, "agent.json");
+  return existsSync(joined) && JSON.parse(readFileSync(joined, "utf8")).cluster !== cluster ? own : first;
+}
+
 /** Starts the agent of this computer in the cluster that was made for it. */
 async function startAgent(server, { program, cluster, nodes, state }) {
   const name = nodes[0].split("=")[0];
-  const agent = new ChildAgent(program, { cluster, name, group: GROUP, state: join(state, "agent"), nodes });
+  const agent = new ChildAgent(program, { cluster, name, group: GROUP, state: agentFolder(state, cluster), nodes });
   await agent.join(server);
   keepRunning(agent);
   return agent;
+}
+
+/** What to do where the cluster was not made here, but was loaded from a backup, say: its groups may be other machines'. */
+function withoutAgent(url, { cluster, nodes }) {
+  const name = nodes[0].split("=")[0];
+  const join = `tidegate agent join ${url} --cluster ${cluster} --name ${name} --groups GROUP`;
+  const run = `tidegate agent run ${nodes.map((node) => `--node ${node}`).join(" ")}`;
+  return `${cluster} was not made for this computer, so none of its jobs run here; to run them, choose one of its groups: ${join}; then: ${run}`;
 }
 
 /**
@@ -131,15 +146,15 @@ async function main() {
 
   if (isBackup) await restoreLost(server);
   const what = nodes.length > 0 ? "its first node, quota and workspace" : "its first quota and workspace";
-  const isOurs = await found(server, cluster, beginning(nodes), state, what);
+  const deleted = await farewell(server, cluster);
+  const isOurs = deleted === undefined && (await found(server, cluster, beginning(nodes), state, what));
   front = await stand(runtime, port, { address, isLast: true });
-  if (hasAgent && !isStopping) {
-    if (isOurs) agent = await startAgent({ ...server, url: front.url }, asked);
-    else console.error(`${cluster} is not this computer's cluster, so no agent is started`);
-  }
+  if (deleted !== undefined) console.log(`${deleted}; or make another one for this computer: tidegate up --cluster NAME`);
+  else if (hasAgent && !isOurs) console.error(withoutAgent(front.url, asked));
+  else if (hasAgent && !isStopping) agent = await startAgent({ ...server, url: front.url }, asked);
   stopClock = startClock(runtime, EVERY_S);
   console.log(`served at ${front.url}`);
-  console.log(`from a shell: tidegate login ${address ?? front.url}/clusters/${cluster}`);
+  if (deleted === undefined) console.log(`from a shell: tidegate login ${address ?? front.url}/clusters/${cluster}, with the key after #key= below`);
   console.log(`the console: ${address ?? front.url}/clusters/${cluster}#key=${runtime.adminKey}`);
 }
 

@@ -25,6 +25,8 @@ use protocol::backup::Opened;
 use protocol::backup::Renaming;
 use protocol::backup::Saving;
 use protocol::cluster::Position;
+use protocol::deletion::DeletionAnswer;
+use protocol::deletion::tombstone::Deletion;
 use protocol::document::Head;
 use protocol::fault::Fault;
 use protocol::name::ClusterName;
@@ -163,8 +165,16 @@ fn load(service: &Service, asked: &Load) -> Result<(), Failure> {
     // Readers see it from now on.
     service.read::<serde_json::Value>(&service.post("flush", "")?)?;
     let Position { revision, hash, .. } = here;
-    print::line(&format!("cluster {name} at {} is at revision {revision}, state {hash}", service.client.address()))
+    print::line(&format!("cluster {name} at {} is at revision {revision}, state {hash}", service.client.address()))?;
+    prompt::say(AFTERWARDS);
+    Ok(())
 }
+
+/// What a loaded cluster does not have.
+const AFTERWARDS: &str = "tidegate: what ran when it was saved is shown as running until agents of its machines tell of it, so \
+                          that these have to join it (`tidegate agent join`); what jobs had printed is not in a backup; keys \
+                          open it where the service has the MASTER_SECRET of before, otherwise make new ones (`tidegate key \
+                          create`)\n";
 
 /// The file, if all of it is whole.
 fn opened(file: &Path) -> Result<Opened<BufReader<File>>, Failure> {
@@ -200,7 +210,8 @@ impl Service {
     /// The service with the cluster that an address names.
     fn at(address: &str) -> Result<Self, Failure> {
         let (service, cluster) = login::split(address)?;
-        let client = Client::new(Address::new(&service).map_err(Failure::usage)?);
+        let like = |problem| Failure::usage(format!("{problem}, with the cluster in it: .../clusters/prod"));
+        let client = Client::new(Address::new(&service).map_err(like)?);
         let named = cluster.ok_or_else(|| {
             Failure::usage(format!("{address} names no cluster; write one such as {service}/clusters/prod"))
         })?;
@@ -267,7 +278,11 @@ impl Service {
         match (answer.status, answer.refusal().0.as_str()) {
             // An earlier load may have come as far as the restore.
             (404, _) | (503, "restoring") => Ok(()),
-            (410, "deleted") if anew.is_some() => Ok(()),
+            // What is sent while the old data is being removed would go with it, and hold that up.
+            (410, "deleted") => match self.read(&self.get("deletion")?)? {
+                DeletionAnswer::Deleted(Deletion { is_done: true, revision, .. }) if anew == Some(revision) => Ok(()),
+                DeletionAnswer::Deleted(_) | DeletionAnswer::Cost(_) => Err(self.refused(&answer)),
+            },
             (200, _) => Err(Failure::refused(format!(
                 "cluster {} at {} is there; choose a name that no cluster has",
                 self.cluster,

@@ -87,7 +87,8 @@ impl Tombstone {
         if self.is_done {
             format!("{deleted}; {anew}")
         } else {
-            format!("{deleted}; its data is still being removed, after which the name can be used again")
+            let next = moment(self.next);
+            format!("{deleted}; its data is still being removed, not before {next}; then the name can be used again")
         }
     }
 
