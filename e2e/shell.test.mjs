@@ -162,7 +162,7 @@ test("who waits is told why, and what is followed is printed as it comes", async
   assert.equal(done("jobs", "-o", "name", "--state", "queued"), "waits\n");
   const early = shell(["logs", "waits"]);
   assert.equal(early.status, REFUSED);
-  assert.match(early.said, /waits has printed nothing yet \(Queued\); `tidegate why waits` says what it waits for/);
+  assert.match(early.said, /nothing is known of what waits prints \(Queued\); `tidegate why waits` says what it waits for/);
 
   const followed = later("logs", "-f", "long");
   await until("it has printed its second line", () => done("logs", "long").includes("second"));
@@ -247,8 +247,8 @@ test("bad words are refused before anything is sent, with the place and what to 
   refused(USAGE, ["submit", "-f", join(config, "absent.toml")], /absent\.toml: No such file or directory/);
   refused(USAGE, ["sumbit"], /unrecognized subcommand 'sumbit'[^]*similar subcommands exist: .*'submit'/);
   refused(USAGE, ["submit"], /write the command of the job after --/);
-  refused(REFUSED, ["submit", "--quota", "nowhere", "--", "true"], /cluster local at http:\S+: there is no quota nowhere; `tidegate quotas` lists them/);
-  refused(REFUSED, ["job", "nobody"], /there is no job nobody; `tidegate jobs --all` lists them/);
+  refused(REFUSED, ["submit", "--quota", "nowhere", "--", "true"], /cluster local at http:\S+: there is no quota nowhere; `tidegate quotas` lists what you may see/);
+  refused(REFUSED, ["job", "nobody"], /there is no job nobody; `tidegate jobs --all` lists what you may see/);
   refused(REFUSED, ["wait", "nobody"], /there is no job nobody/);
   refused(USAGE, ["jobs", "--state", "lost"], /write one of queued, /);
   refused(NOT_LOGGED_IN, ["jobs", "--context", "other"], /there is no context other: there are local/);
@@ -263,7 +263,7 @@ test("a member sees what is theirs, submits there, and is refused elsewhere", as
   const secret = made.headers.get("x-tidegate-secret");
   const login = shell(["login", server.url, "--name", "ann"], `local.ann:${secret}\n`);
   assert.equal(login.status, DONE, login.said);
-  assert.match(login.out, /as ann$/m);
+  assert.match(login.out, /as ann; commands are for it from now on$/m);
 
   // There is another quota, and none of her workspaces has it.
   assert.equal((await cluster.send("other", { create_quota: { quota: "other", parent: "all", min: { gpu: 0 } } })).status, 200);

@@ -16,6 +16,7 @@ use engine::state::cluster::Execution;
 use engine::state::world::State;
 use engine::transition::authorise;
 use engine::unit::time::Timestamp;
+use engine::workspace::role::Role;
 
 use crate::service::time;
 use crate::shell::agree;
@@ -33,8 +34,34 @@ use crate::shell::table::shown;
 /// What is added where the second of two commits failed.
 const BEGUN: &str = "the cluster has been created, and the same command goes on from there";
 
+/// What may stand in a file, by an example.
+const EXAMPLE: &str = r#"
+    [[quotas]]
+    quota = "vision"
+    parent = "all"
+    min = { gpu = 40 }
+
+    [[workspaces]]
+    workspace = "vision"
+    quotas = ["vision"]
+    members.ann = ["owner"]
+"#;
+
+/// How a file is written, for who has none yet.
+fn form_of_file() -> String {
+    let of_members = Role::ALL.into_iter().filter(|role| *role != Role::ClusterAdministrator);
+    let roles: Vec<String> = of_members.map(|role| format!("    {role}: {}\n", role.about())).collect();
+    format!(
+        "`tidegate export > cluster.toml` writes what there is, to be changed and applied. A quota with 40 GPUs of its parent's, \
+         attached to a workspace with its first member:\n{EXAMPLE}\nA workspace's list of quotas attaches and detaches them. Roles \
+         of members:\n{}",
+        roles.concat()
+    )
+}
+
 /// What `tidegate apply` is asked for.
 #[derive(Debug, Args)]
+#[command(after_long_help = form_of_file())]
 pub struct Apply {
     /// The file, as `tidegate export` writes it, or - for the standard input; what it does not name stays as it is.
     #[arg(required_unless_present = "named")]
@@ -45,7 +72,8 @@ pub struct Apply {
     /// Creates a cluster under the name of one that was deleted at this revision, which the refusal names.
     #[arg(long, value_name = "REVISION")]
     pub anew: Option<u64>,
-    /// Evicts jobs that a smaller quota no longer covers; otherwise they run on until they end.
+    /// Evicts jobs that a smaller quota no longer covers; otherwise they run on until somebody needs the GPUs that they hold
+    /// beyond it.
     #[arg(long)]
     pub evict: bool,
     #[command(flatten)]
@@ -180,4 +208,24 @@ fn difference(state: &State, command: &Command) -> Vec<String> {
 fn lines(lines: &[String], asked: &Apply) -> Result<(), Failure> {
     let are_shown = asked.at.output != Output::Json;
     lines.iter().filter(|_| are_shown).try_for_each(|line| print::line(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::state::cluster::Cluster;
+    use engine::unit::amount::Dimension;
+    use engine::unit::amount::DimensionKind;
+
+    use super::EXAMPLE;
+    use super::form_of_file;
+    use crate::shell::document::Document;
+
+    #[test]
+    fn the_example_of_the_help_is_a_file_that_is_read() {
+        let gpu = Dimension { name: "gpu".to_owned(), kind: DimensionKind::Gpu };
+        let read = Document::read(EXAMPLE, &Cluster { dimensions: vec![gpu], ..Cluster::default() }).unwrap();
+        assert_eq!((read.quotas.len(), read.workspaces[0].members.len()), (1, 1));
+        let help = form_of_file();
+        assert!(help.contains("guest: sees") && !help.contains("cluster administrator:"), "{help}");
+    }
 }

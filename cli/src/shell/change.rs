@@ -132,7 +132,7 @@ pub struct Scale {
     /// The sibling that gives or takes the difference; otherwise the parent's own part does.
     #[arg(long)]
     pub with: Option<String>,
-    /// Evicts jobs that are no longer covered; otherwise they run on until they end.
+    /// Evicts jobs that are no longer covered; otherwise they run on until somebody needs the GPUs that they hold beyond it.
     #[arg(long)]
     pub evict: bool,
     #[command(flatten)]

@@ -56,7 +56,11 @@ pub fn login(asked: &Login) -> Result<String, Failure> {
         return Err(Failure::usage(text));
     }
     let administers = if me.administers && context.key.is_some() { ", who administers it" } else { "" };
-    let said = format!("{name}: cluster {} at {}, as {}{administers}", context.cluster, context.service, context.user);
+    // Who has several should know for which one the next command is.
+    let is_another = contexts.current.as_ref().is_some_and(|current| *current != name);
+    let current = if is_another { "; commands are for it from now on" } else { "" };
+    let (cluster, service, user) = (&context.cluster, &context.service, &context.user);
+    let said = format!("{name}: cluster {cluster} at {service}, as {user}{administers}{current}");
     contexts.contexts.insert(name.clone(), context);
     contexts.current = Some(name);
     contexts.write(&folder)?;

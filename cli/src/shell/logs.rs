@@ -65,8 +65,9 @@ fn once(person: &mut Person, job: &str) -> Result<(), Failure> {
             Read::Nothing(sentence) => {
                 let status = status(person, job)?;
                 let text = format!(
-                    "{job} has printed nothing yet ({status}); `tidegate why {job}` says what it waits for, and `tidegate logs \
-                     -f {job}` waits with it"
+                    "nothing is known of what {job} prints ({status}); `tidegate why {job}` says what it waits for, and \
+                     `tidegate logs -f {job}` waits with it; of a job that runs nothing is known until the agent of its \
+                     machines has told of it (`tidegate nodes`)"
                 );
                 return Err(Failure::refused(if has_ended(&status) { sentence } else { text }));
             }

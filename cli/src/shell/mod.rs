@@ -66,6 +66,10 @@ use crate::shell::removal::WorkspaceTask;
 use crate::shell::submit::Submit;
 use crate::shell::wait::Wait;
 
+/// How there is more of it.
+const MADE_BY_A_FILE: &str = "Quotas, workspaces and their members are made, attached and detached by a file: `tidegate export > \
+                              cluster.toml`, change it, `tidegate apply cluster.toml`; `tidegate apply --help` shows how.";
+
 /// What people do from a shell.
 #[derive(Debug, Subcommand)]
 pub enum ShellTask {
@@ -104,10 +108,10 @@ pub enum ShellTask {
     /// Changes what a quota is guaranteed.
     Scale(Scale),
     /// Deletes a quota, after it was said what that means.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = MADE_BY_A_FILE)]
     Quota(QuotaTask),
     /// Deletes a workspace, after it was said what that means.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = MADE_BY_A_FILE)]
     Workspace(WorkspaceTask),
     /// Makes a cluster as a file says: all of it as one plan, or nothing. What it costs is said first. One that is not there yet
     /// is created first

@@ -51,5 +51,5 @@ pub fn one_of<T: Copy, const N: usize>(all: [T; N], name: fn(T) -> &'static str,
 
 fn unknown(noun: Noun, name: &str, place: &str, list: &str) -> Failure {
     let rejection = Rejection::Unknown { noun, name: name.to_owned() };
-    Failure::refused(format!("{place}: {rejection}; {list} lists them"))
+    Failure::refused(format!("{place}: {rejection}; {list} lists what you may see"))
 }

@@ -65,7 +65,7 @@ pub struct Submit {
     pub amounts: Vec<String>,
     #[arg(long, default_value = "1", value_parser = priority, help = about("priority"))]
     pub priority: Priority,
-    #[arg(long, default_value = "off", value_parser = idle, help = about("idle"))]
+    #[arg(long, default_value = "off", value_name = "off|acceptable|only", value_parser = idle, help = about("idle"))]
     pub idle: IdlePolicy,
     #[arg(long, help = about("again"))]
     pub again: bool,

@@ -74,7 +74,19 @@ impl de::Error for Fault {
 
     fn invalid_type(found: Unexpected<'_>, wanted: &dyn Expected) -> Self {
         let wanted = wanted.to_string();
-        let wanted = if wanted.starts_with("struct ") { "a table" } else { wanted.as_str() };
+        let wanted = match wanted.as_str() {
+            "a map" => "a table, such as { name = value },",
+            "a sequence" => "a list, such as [\"value\"],",
+            wanted if wanted.starts_with("struct ") => "a table",
+            wanted => wanted,
+        };
+        let found = if found == Unexpected::Seq {
+            "a list".to_owned()
+        } else if found == Unexpected::Map {
+            "a table".to_owned()
+        } else {
+            found.to_string()
+        };
         Self::new(format!("{found} stands where {wanted} is expected"))
     }
 
