@@ -222,6 +222,9 @@ test("what waits loses nothing when it is cancelled, so nobody is asked", async 
 
 test("a quota is scaled by a difference, after it was said what that comes to", () => {
   assert.match(done("scale", "all", "-1", "--dry-run"), /Moves no job/);
+  const borrowing = ["submit", "--name", "borrows", "--idle", "only", "--dry-run"];
+  assert.match(done(...borrowing, "--", "true"), /it ends for good: without automatic fault tolerance it is not queued again\. With --again it is\.$/m);
+  assert.doesNotMatch(done(...borrowing, "--again", "--", "true"), /ends for good/);
   assert.match(done("scale", "all", "-1"), /^Scaled all to 1 GPU\.$/m);
   assert.match(done("quotas"), /^all +1 +0 /m);
   const { status, said } = shell(["scale", "all", "-9"]);

@@ -59,6 +59,9 @@ pub fn send(person: &mut Person, state: &State, wanted: &Wanted, agree: Agree, a
             return Err(person.refused_since(seen.reason.as_deref().unwrap_or_default()));
         }
         if seen.cost.is_nothing() {
+            if let Some(warning) = warned(&seen) {
+                prompt::say(&format!("tidegate: {warning}\n"));
+            }
             break;
         }
         prompt::say(&format!("{}\n", lines(&seen).join("\n")));
@@ -104,11 +107,17 @@ fn json_of(preview: &Preview) -> Value {
         "reason": preview.reason,
         "help": preview.help,
         "estimate": preview.estimate,
+        "for_good": preview.for_good,
         "evicted": told(&preview.victims),
         "started": told(&preview.starters),
         "others": told(&preview.others),
         "lost_gpu_ms": preview.cost.lost_gpu_ms,
     })
+}
+
+/// That the job would end for good, and how it does not.
+fn warned(preview: &Preview) -> Option<String> {
+    preview.for_good.map(|reason| format!("{reason} With --again it is."))
 }
 
 /// What it would come to, for people: what the console's preview shows, in the same order.
@@ -117,6 +126,7 @@ fn lines(preview: &Preview) -> Vec<String> {
     let sentences = [&preview.reason, &preview.past, &preview.estimate];
     lines.extend(sentences.into_iter().flatten().map(|text| shown(text)));
     lines.extend(preview.help.iter().map(|help| format!("{}: {}", preview::HELP, shown(help))));
+    lines.extend(warned(preview));
     lines.extend(preview.cost.lost());
     let lists = [
         (preview::VICTIMS, &preview.victims),

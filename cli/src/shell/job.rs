@@ -95,8 +95,11 @@ pub fn why(asked: &OneJob) -> Result<(), Failure> {
     if let Some(why) = explained::why(&state, no, now) {
         lines.extend(reasons(&why));
     } else {
-        let last = job_facts::moments(&state.jobs[no]).pop();
-        lines.extend(last.map(|(at, text, _)| format!("{} ago: {}", duration::rough(now - at), shown(&text))));
+        // An end is told with what came before it, such as who took its GPUs.
+        let moments = job_facts::moments(&state.jobs[no]);
+        let n_told = if state.jobs[no].is_ended() { 2 } else { 1 };
+        let told = &moments[moments.len().saturating_sub(n_told)..];
+        lines.extend(told.iter().map(|(at, text, _)| format!("{} ago: {}", duration::rough(now - *at), shown(text))));
     }
     lines.extend(overdue(&state, no, now));
     print::line(&lines.join("\n"))
