@@ -25,7 +25,7 @@ test("a quota is deleted when nothing is in it, and says until then what is", as
   expect((await cluster.read("snapshot")).quotas.find(({ id }) => id === child).is_deleted).toBeFalsy();
   await button(child).click();
   await dialog(page).getByRole("button", { name: "Delete", exact: true }).click();
-  await expect(page.getByText("Quota1.1 is deleted.")).toBeVisible();
+  await expect(page.getByText("Quota1.1 was deleted.")).toBeVisible();
   await expect(page.getByRole("heading", { name: "Quotas" })).toBeVisible();
   await expect(page.getByRole("treegrid").getByText("Quota1.1")).toHaveCount(0);
 });
@@ -43,7 +43,7 @@ test("a workspace is deleted with what its members lose", async ({ page, runtime
   await expect(dialog(page)).toContainText("Its member loses all roles there.");
   await expect(dialog(page)).toContainText("Quota1.2 stays, without this workspace.");
   await dialog(page).getByRole("button", { name: "Delete", exact: true }).click();
-  await expect(page.getByText("vision is deleted.")).toBeVisible();
+  await expect(page.getByText("vision was deleted.")).toBeVisible();
   await expect(page).toHaveURL(/\/workspaces$/);
   expect((await cluster.read("snapshot")).workspaces.vision).toBeUndefined();
 });

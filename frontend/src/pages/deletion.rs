@@ -48,7 +48,7 @@ pub(crate) fn Deletion(
         Signal::derive(move || command.with_value(|command| session.denied(command)).or_else(|| refused.get()));
     let navigate = use_navigate();
     let (label, title) = (format!("Delete {name}"), format!("Delete {name}?"));
-    let done = name + " is deleted.";
+    let done = name + " was deleted.";
     let send = Arc::new(move || {
         let (navigate, after, done) = (navigate.clone(), after.clone(), done.clone());
         spawn_local(async move {
