@@ -75,7 +75,8 @@ pub struct ClusterCost {
 #[must_use]
 pub fn of_cluster(cost: &ClusterCost) -> Vec<String> {
     let ClusterCost { running, queued, quotas, workspaces, keys, entries, uncounted, confirm: _ } = cost;
-    let last = "Only a saved backup brings it back. Clusters that were restored from it lose their history from before that.";
+    let last =
+        "Only a saved backup brings it back. Clusters that were restored from it lose their history from before that.";
     if let Some(reason) = uncounted {
         return vec![format!("Nobody can say how many jobs end: {reason}."), last.to_owned()];
     }

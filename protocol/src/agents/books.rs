@@ -27,26 +27,62 @@ pub(super) fn run_id(no: RunNo) -> RunId {
     RunId::new(Version { epoch: no.epoch, revision: no.revision })
 }
 
+/// A run that has not ended, with what every exchange asks of it: most runs only go on, and their jobs are looked at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct OfRun {
+    pub(super) run: RunId,
+    /// Whose run it is.
+    pub(super) job: JobNo,
+    /// How many of its pods are on the agent's nodes.
+    pub(super) n_pods: usize,
+    pub(super) standing: Standing,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Nobody has confirmed that it has begun.
+    Unconfirmed,
+    /// It has begun, and nothing of it was told to stop or to leave.
+    GoesOn,
+    /// It was told to stop, or some of its pods to leave.
+    Leaves,
+}
+
+impl OfRun {
+    fn new(state: &State, here: &Here, run: RunId, no: JobNo) -> Self {
+        let job = &state.jobs[no];
+        let standing = if job.is_unconfirmed() {
+            Standing::Unconfirmed
+        } else if job.is_running() && leaving(job).next().is_none() {
+            Standing::GoesOn
+        } else {
+            Standing::Leaves
+        };
+        Self { run, job: no, n_pods: n_pods(job, here), standing }
+    }
+}
+
 /// Every run that has not ended, in the order of their numbers.
-pub(super) struct Runs(Vec<(RunId, JobNo)>);
+pub(super) struct Runs(Vec<OfRun>);
 
 impl Runs {
-    /// Those of a state.
-    pub(super) fn of(state: &State) -> Self {
-        let mut all: Vec<(RunId, JobNo)> = current(state).collect();
-        sort::by_key(&mut all, |(run, _)| *run);
+    /// Those of a state, as an agent with these nodes sees them.
+    pub(super) fn of(state: &State, here: &Here) -> Self {
+        let mut all: Vec<OfRun> = current(state).map(|(run, no)| OfRun::new(state, here, run, no)).collect();
+        sort::by_key(&mut all, |of| of.run);
         // Who has a charge while it is told to stop was found twice.
         all.dedup();
         Self(all)
     }
 
-    /// Whose run it is.
-    pub(super) fn find(&self, run: RunId) -> Option<JobNo> {
-        self.0.binary_search_by_key(&run, |(run, _)| *run).ok().map(|at| self.0[at].1)
+    /// What is known of a run.
+    pub(super) fn find(&self, run: RunId) -> Option<OfRun> {
+        self.0.binary_search_by_key(&run, |of| of.run).ok().map(|at| self.0[at])
     }
 
-    /// All of them, with the jobs whose they are.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (RunId, JobNo)> {
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = OfRun> {
         self.0.iter().copied()
     }
 }
@@ -59,6 +95,7 @@ pub(super) fn current(state: &State) -> impl Iterator<Item = (RunId, JobNo)> {
 }
 
 /// The nodes of an agent, by their numbers: who asks of thousands of pods compares no names.
+#[derive(Default)]
 pub(super) struct Here(Vec<bool>);
 
 impl Here {
@@ -79,13 +116,12 @@ impl Here {
 /// What an exchange needs of the log at every step. It is found out once as long as the log stays as it is.
 pub(super) struct View {
     pub(super) runs: Runs,
-    pub(super) here: Here,
 }
 
 impl View {
     /// What an agent's exchange needs of which this is known.
     pub(super) fn of(state: &State, contact: &Contact) -> Self {
-        Self { runs: Runs::of(state), here: Here::of(state, contact) }
+        Self { runs: Runs::of(state, &Here::of(state, contact)) }
     }
 }
 
@@ -115,7 +151,7 @@ fn place(state: &State, at: PodAt) -> Place {
 }
 
 /// How many of them are on these nodes. Who asks that of thousands of runs needs no list.
-pub(super) fn n_pods(job: &Job, here: &Here) -> usize {
+fn n_pods(job: &Job, here: &Here) -> usize {
     all_places(job).filter(|at| here.has(**at)).count()
 }
 
@@ -209,9 +245,8 @@ fn serves_any(state: &State, contact: &Contact, pods: &[&PodAt]) -> bool {
 /// The jobs of runs on an agent's nodes, those first that have not begun as far as is known: who asks what a job executes is
 /// about to begin it.
 pub(super) fn jobs_on<'a>(state: &'a State, contact: Option<&'a Contact>) -> impl Iterator<Item = JobId> + 'a {
-    let mut jobs: Vec<&Job> = Runs::of(state).iter().map(|(_, no)| &state.jobs[no]).collect();
-    sort::by_key(&mut jobs, |job| !job.is_unconfirmed());
-    let here = contact.map(|contact| Here::of(state, contact));
-    let is_there = move |job: &&Job| here.as_ref().is_some_and(|here| n_pods(job, here) > 0);
-    jobs.into_iter().filter(is_there).map(|job| job.spec.id.clone())
+    let here = contact.map(|contact| Here::of(state, contact)).unwrap_or_default();
+    let mut there: Vec<OfRun> = Runs::of(state, &here).iter().filter(|of| of.n_pods > 0).collect();
+    sort::by_key(&mut there, |of| of.standing != Standing::Unconfirmed);
+    there.into_iter().map(|of| state.jobs[of.job].spec.id.clone())
 }

@@ -18,6 +18,7 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::agents::books;
+use crate::agents::books::Standing;
 use crate::agents::books::View;
 use crate::agents::contact;
 use crate::agents::contact::Contact;
@@ -50,7 +51,7 @@ pub(super) fn hear(
     let current = &view.runs;
     if let Some(contact) = contacts.get_mut(&who.name) {
         contact.missed = None;
-        contact.begun.retain(|run| current.find(*run).is_some_and(|no| state.jobs[no].is_unconfirmed()));
+        contact.begun.retain(|run| current.find(*run).is_some_and(|of| of.standing == Standing::Unconfirmed));
         contact.ended.retain(|run, _| current.find(*run).is_some());
         if !contact.gone.is_empty() {
             let open = books::open_orders(state);
@@ -58,8 +59,9 @@ pub(super) fn hear(
         }
         let is_stranger = |report: &&RunReport| {
             let lives = !matches!(report.state, RunState::Ended(_));
-            let is_known =
-                || current.find(report.run).is_some_and(|no| !books::has_unknown_pods(state, &state.jobs[no], report));
+            let is_known = || {
+                current.find(report.run).is_some_and(|of| !books::has_unknown_pods(state, &state.jobs[of.job], report))
+            };
             lives && report.run.epoch() < state.cluster.epoch && !is_known()
         };
         // Only who acts on an answer of this epoch is sure not to begin what it was told in an earlier one.
@@ -70,18 +72,22 @@ pub(super) fn hear(
     }
     let mut reports = Vec::new();
     for report in &request.runs {
-        if let Some(no) = current.find(report.run) {
-            of_run(state, contacts, who, no, report, now, &mut reports);
+        if let Some(of) = current.find(report.run).filter(|of| of.standing != Standing::GoesOn || has_news(report)) {
+            of_run(state, contacts, who, of.job, report, now, &mut reports);
         }
     }
-    let unconfirmed = current.iter().map(|(_, no)| &state.jobs[no]).filter(|job| job.is_unconfirmed());
-    let here = unconfirmed.filter(|job| books::n_pods(job, &view.here) > 0);
-    reports.extend(here.filter_map(|job| without_script(job, has_script)));
+    let unconfirmed = current.iter().filter(|of| of.standing == Standing::Unconfirmed && of.n_pods > 0);
+    reports.extend(unconfirmed.filter_map(|of| without_script(&state.jobs[of.job], has_script)));
     let again = contacts.get(&who.name).map(|contact| silence::heard_again(state, contact, request));
     let again = again.into_iter().flatten().map(Command::NodeHeard);
     let fitness = contacts.get_mut(&who.name).map(|contact| fitness::changed(state, contact, &nodes));
     let fitness = fitness.into_iter().flatten().map(Command::PutNode);
     Ok((again.chain(fitness).chain(reports.into_iter().map(Command::Report)).collect(), view))
+}
+
+/// Whether something is said of a run that goes on beside that it does.
+fn has_news(report: &RunReport) -> bool {
+    !(report.state == RunState::Running && report.checkpoint_ms.is_none() && report.gone.is_empty())
 }
 
 /// What of a run the log does not know.

@@ -23,6 +23,8 @@ use engine::unit::sort;
 use engine::unit::time::Timestamp;
 
 use crate::agents::books;
+use crate::agents::books::OfRun;
+use crate::agents::books::Standing;
 use crate::agents::books::View;
 use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
@@ -56,17 +58,22 @@ pub(super) fn tell(
     script: &dyn Fn(&JobId) -> Option<String>,
     now: Timestamp,
 ) -> SyncAnswer {
-    let Ground { state, contacts, view: View { runs: current, here }, is_held } = *ground;
+    let Ground { state, contacts, view: View { runs: current }, is_held } = *ground;
     let reported = Reported::of(&request.runs);
     let has_begun = |report: &RunReport| matches!(report.state, RunState::Running | RunState::Stopping);
     let (mut want, mut keep, mut change, mut stop) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (run, no) in current.iter() {
-        let (job, Some(contact)) = (&state.jobs[no], contacts.get(&who.name)) else { continue };
+    for of in current.iter() {
+        let OfRun { run, n_pods, .. } = of;
         let report = reported.find(run);
+        // Most runs of most exchanges: their jobs are not looked at again.
+        if goes_on(&of, report, contacts) && (report.is_none() || request.keeps) {
+            keep.extend(report.map(|_| run));
+            continue;
+        }
+        let (job, Some(contact)) = (&state.jobs[of.job], contacts.get(&who.name)) else { continue };
         // Pods come and go on an agent that lets them, and its part of the run stays meanwhile, though it may be empty.
         let stays = request.changes && report.is_some_and(has_begun);
         let leaves = books::leaves_until(state, job, contact).filter(|_| !stays);
-        let n_pods = books::n_pods(job, here);
         if contact.ended.contains_key(&run) || (n_pods == 0 && leaves.is_none() && !stays) {
             continue;
         }
@@ -107,6 +114,15 @@ pub(super) fn tell(
         forget: over.map(|report| report.run).collect(),
         offered: Vec::new(),
     }
+}
+
+/// Whether a run goes on and its agent says just that of it; or whether it goes on elsewhere, and nothing is said of it.
+fn goes_on(of: &OfRun, report: Option<&RunReport>, contacts: &Contacts) -> bool {
+    let is_known = report.map_or(of.n_pods == 0, |report| {
+        let is_same = of.n_pods > 0 && report.pods == of.n_pods && report.places.is_empty();
+        is_same && report.state == RunState::Running
+    });
+    is_known && of.standing == Standing::GoesOn && contacts.values().all(|other| !other.ended.contains_key(&of.run))
 }
 
 /// What is said of runs, by their numbers. Agents name them in order, so that most often nothing has to be sorted.
