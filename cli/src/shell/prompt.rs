@@ -26,7 +26,9 @@ pub fn key() -> Result<String, Failure> {
     let line = if input.is_terminal() { typed_hidden()? } else { line(&mut input.lock())? };
     let key = line.trim().to_owned();
     if key.is_empty() {
-        return Err(Failure::usage("no key was given; type it when it is asked for, or give it on the standard input"));
+        let text = "no key was given; type it when it is asked for, or give it on the standard input: somebody's own, or the \
+                    administrator's, which is what follows #key= in the console's address";
+        return Err(Failure::usage(text));
     }
     Ok(key)
 }
