@@ -6,7 +6,6 @@ pub mod agents;
 pub mod amount;
 pub mod books;
 pub mod chart;
-pub mod cost;
 pub mod deletion;
 pub mod destination;
 pub mod duration;

@@ -1,6 +1,7 @@
 //! What a command would do, ready to be shown. The decision and its sentences are the engine's.
 
 use engine::explain;
+use engine::explain::Cost;
 use engine::explain::Turn;
 use engine::host::planner;
 use engine::message::command::ApplyPlan;
@@ -12,7 +13,6 @@ use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::time::Timestamp;
 
-use crate::cost::Cost;
 use crate::explained;
 
 mod stopped;
@@ -217,10 +217,9 @@ fn consequences(
     about: Option<&JobId>,
     now: Timestamp,
 ) -> (Vec<String>, Preview) {
-    let consequences = explain::consequences(&preview.after, &preview.events);
     let mut own = Vec::new();
-    let mut shown = Preview { cost: Cost::of(before, preview, &consequences, now), ..Preview::default() };
-    for consequence in consequences.list {
+    let mut shown = Preview { cost: Cost::of(before, &preview.events, now), ..Preview::default() };
+    for consequence in explain::consequences(&preview.after, &preview.events) {
         let text = explained::sentence(&consequence.sentence);
         let job = consequence.job.as_ref().map(|job| job.as_str().to_owned());
         if about.is_some() && consequence.job.as_ref() == about {
@@ -291,9 +290,7 @@ mod tests {
         let cost = |then: AfterStop| {
             let step =
                 RunStep::Halted { until: LATER, halt: Halt::Cancelled, then, saved_ms: Millis(0), counts: false };
-            let events = vec![Event::Run { job: no, at: LATER, step: Box::new(step) }];
-            let preview = planner::Preview { events, after: state.clone() };
-            Cost::of(&state, &preview, &explain::Consequences::default(), LATER)
+            Cost::of(&state, &[Event::Run { job: no, at: LATER, step: Box::new(step) }], LATER)
         };
         assert_eq!(cost(AfterStop::End(Outcome::Cancelled)), pretended);
         assert!(cost(AfterStop::Requeue).is_nothing());

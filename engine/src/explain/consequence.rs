@@ -30,37 +30,16 @@ pub enum Turn {
     Other,
 }
 
-/// Everything that would happen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Consequences {
-    /// In the order in which it would.
-    pub list: Vec<Consequence>,
-    /// Jobs that would be evicted.
-    pub evicted: Vec<JobId>,
-    /// Jobs that would start, at once or after their victims.
-    pub started: Vec<JobId>,
-    /// Unsaved work that would be lost.
-    pub lost_gpu_ms: i64,
-}
-
-/// The consequences of events, read from the state after them.
+/// The consequences of events, in the order in which they would happen; read from the state after them.
 #[must_use]
-pub fn consequences(after: &State, events: &[Event]) -> Consequences {
-    let mut consequences = Consequences::default();
+pub fn consequences(after: &State, events: &[Event]) -> Vec<Consequence> {
+    let mut consequences = Vec::new();
     let id = |no: JobNo| after.jobs.get(no).map(|job| job.spec.id.clone());
     for happened in events {
         let (job, turn) = match happened {
-            Event::Evicted { job, lost_gpu_ms, .. } => {
-                consequences.lost_gpu_ms = consequences.lost_gpu_ms.saturating_add(*lost_gpu_ms);
-                consequences.evicted.extend(id(*job));
-                (*job, Turn::Loses)
-            }
-            Event::Shrunk { job, .. } => (*job, Turn::Loses),
+            Event::Evicted { job, .. } | Event::Shrunk { job, .. } => (*job, Turn::Loses),
             Event::Resized { job, resize, .. } if resize.leaving() > 0 => (*job, Turn::Loses),
-            Event::Started { job, .. } | Event::Granted { job, .. } => {
-                consequences.started.extend(id(*job));
-                (*job, Turn::Starts)
-            }
+            Event::Started { job, .. } | Event::Granted { job, .. } => (*job, Turn::Starts),
             Event::Promoted { job, .. }
             | Event::Grown { job, .. }
             | Event::Resized { job, .. }
@@ -102,7 +81,7 @@ pub fn consequences(after: &State, events: &[Event]) -> Consequences {
         };
         if let Some(sentence) = event(after, happened) {
             let owner = if turn == Turn::Loses { owner(after, job) } else { None };
-            consequences.list.push(Consequence { sentence, job: id(job), turn, owner });
+            consequences.push(Consequence { sentence, job: id(job), turn, owner });
         }
     }
     consequences

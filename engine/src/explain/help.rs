@@ -7,7 +7,7 @@ use crate::message::command::SubmitJob;
 /// A change that would start the job now, or comes nearest to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Help {
-    /// What to change.
+    /// What to change, and what that takes from others.
     pub sentence: String,
     /// The command for it; none where the job itself would have to be submitted differently.
     pub command: Option<Command>,

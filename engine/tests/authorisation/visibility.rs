@@ -180,6 +180,37 @@ fn who_holds_what_is_missing_is_named_only_to_whoever_may_know_the_job() {
     assert!(told("carol").ends_with(&holds("another workspace's job 6")), "{}", told("carol"));
 }
 
+#[test]
+fn what_a_tip_takes_from_others_names_their_quota_and_none_of_them() {
+    let mut state = teams();
+    for (workspace, quota) in [("workspace-a", "Quota2"), ("workspace-b", "Quota1.1.1")] {
+        let text = format!(r#"{{"attach_quota":{{"workspace":"{workspace}","quota":"{quota}"}}}}"#);
+        crate::teams::send(&mut state, &text).unwrap();
+    }
+    for (job, quota, workspace, user, gpus) in [
+        ("beside", "Quota2", "workspace-a", "alice", 64),
+        ("below", "Quota1.1.1", "workspace-b", "developer", 8),
+        ("secret-large", "Quota1.1", "workspace-b", "developer", 35),
+        ("own", "Quota1.2", "workspace-c", "carol", 79),
+        ("waits", "Quota1.2", "workspace-c", "carol", 1),
+    ] {
+        let text = format!(
+            r#"{{"submit_job":{{"job":"{job}","quota":"{quota}","workspace":"{workspace}","user":"{user}","pods":[{{"amount":{{"gpu":{gpus}000}}}}]}}}}"#
+        );
+        crate::teams::send(&mut state, &text).unwrap();
+    }
+    let (member, now) = (sender("carol"), Timestamp(3_600_007));
+    let visibility = Visibility::new(&state, &member);
+    let no = state.jobs.find(&JobId::new("waits").unwrap()).unwrap();
+    let told = explain::why_seen(&visibility, no, now).unwrap();
+    assert_eq!(Some(&told), explain::why(&visibility.snapshot().restore().unwrap(), no, now).as_ref());
+    assert_eq!(
+        told.help.unwrap().sentence,
+        "Move 1 GPU from Quota1.1 to Quota1.2. In Quota1.1 that would evict 1 job, lose 1 GPU-hour; it starts when their \
+         GPUs are free."
+    );
+}
+
 /// What somebody does in a workspace of theirs.
 const YESTERDAY: [(&str, &str); 6] = [
     ("cluster", r#"{"put_workspace":{"workspace":"again"}}"#),

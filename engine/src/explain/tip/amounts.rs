@@ -1,4 +1,5 @@
-//! More for the quota of a job, out of what others leave unused: a tip that moves an amount names who gives it.
+//! More for the quota of a job, out of what others leave unused, or else out of what a sibling uses: a tip that moves an
+//! amount names who gives it.
 
 use crate::explain::help::Help;
 use crate::explain::tip::Proposal;
@@ -38,15 +39,29 @@ struct Move<'l> {
     amounts: Vec<Amount>,
     /// The sibling that gives it; none if the parent does, or if no quota has it.
     donor: Option<QuotaNo>,
+    mode: ScaleMode,
 }
 
-/// More for its quota, or for an ancestor, as little as possible.
-pub(super) fn more(search: &mut Search<'_>) -> Option<Help> {
+/// More for its quota, or for an ancestor, as little as possible, out of what nobody uses.
+pub(super) fn unused(search: &mut Search<'_>) -> Option<Help> {
+    more(search, ScaleMode::Drain)
+}
+
+/// The same out of what a sibling uses, whose jobs are evicted for it.
+pub(super) fn used(search: &mut Search<'_>) -> Option<Help> {
+    more(search, ScaleMode::Evict)
+}
+
+fn more(search: &mut Search<'_>, mode: ScaleMode) -> Option<Help> {
     let (state, spec) = (search.state, search.spec());
     let levels = levels(state, spec.quota, &spec.shape.gang_amount());
-    let moves: Vec<Move<'_>> = wanted(search, &levels[0].short)
+    let wanted = match mode {
+        ScaleMode::Drain => wanted(search, &levels[0].short),
+        ScaleMode::Evict => missing(&levels),
+    };
+    let moves: Vec<Move<'_>> = wanted
         .iter()
-        .flat_map(|(wanted, reach)| moves(state, &levels[..(*reach).min(levels.len())], wanted))
+        .flat_map(|(wanted, reach)| moves(state, &levels[..(*reach).min(levels.len())], wanted, mode))
         .collect();
     search.within_share(moves).into_iter().find_map(|moved| {
         let proposal = Proposal::send(moved.words(state), moved.command(state));
@@ -90,9 +105,16 @@ fn wanted(search: &Search<'_>, short: &Amount) -> Map<Amount, usize> {
     wanted
 }
 
+/// What is missing for the job, in its quota or above. Of what others use no less is asked for, and no more: one GPU less
+/// may evict a job of many, which would do as well and would be a trick.
+fn missing(levels: &[Level]) -> Map<Amount, usize> {
+    let missing = levels.iter().fold(Amount::ZERO, |most, level| most.greater(&level.short));
+    std::iter::once((missing, usize::MAX)).collect()
+}
+
 /// Every way to give so much to the lowest of some levels, and to those above it what they are short of as well:
 /// nearer donors first, and of these who has the most to spare.
-fn moves<'l>(state: &State, levels: &'l [Level], wanted: &Amount) -> Vec<Move<'l>> {
+fn moves<'l>(state: &State, levels: &'l [Level], wanted: &Amount, mode: ScaleMode) -> Vec<Move<'l>> {
     let mut moves = Vec::new();
     for (at, level) in levels.iter().enumerate() {
         let mut needed = *wanted;
@@ -104,8 +126,12 @@ fn moves<'l>(state: &State, levels: &'l [Level], wanted: &Amount) -> Vec<Move<'l
             .collect();
         let (given, first) = (amounts[at], amounts.iter().position(|amount| !amount.is_zero()));
         let Some(first) = first.filter(|_| !given.is_zero()) else { continue };
-        for donor in donors(state, level.quota, &given) {
-            moves.push(Move { to: &levels[first..=at], amounts: amounts[first..].to_vec(), donor });
+        let donors = match mode {
+            ScaleMode::Drain => donors(state, level.quota, &given),
+            ScaleMode::Evict => users(state, level.quota, &given),
+        };
+        for donor in donors {
+            moves.push(Move { to: &levels[first..=at], amounts: amounts[first..].to_vec(), donor, mode });
         }
     }
     moves
@@ -114,23 +140,43 @@ fn moves<'l>(state: &State, levels: &'l [Level], wanted: &Amount) -> Vec<Move<'l
 /// Who can give an amount to a quota out of what nobody uses: its siblings, or nobody in particular, if its parent has
 /// it for itself, or if no root has it.
 fn donors(state: &State, to: QuotaNo, moved: &Amount) -> Vec<Option<QuotaNo>> {
-    let spare = |no: QuotaNo| {
-        let (quota, book) = (&state.quotas[no.at()], &state.ledger.quotas[no.at()]);
-        let own = quota.min.amount.minus(&book.children_min);
-        quota.min.masked(&own.lesser(&quota.min.amount.minus(&book.used)))
-    };
     let Some(parent) = state.quotas[to.at()].parent else {
         let domain = &state.domains.list[state.domains.of_quota(to).at()];
         let given = domain.roots.iter().fold(Amount::ZERO, |sum, root| sum.plus(&state.quotas[root.at()].min.amount));
         return if moved.fits_in(&domain.amount.minus(&given)) { vec![None] } else { Vec::new() };
     };
-    let mut siblings: Vec<QuotaNo> =
-        state.children(parent).map(|(no, _)| no).filter(|no| *no != to && moved.fits_in(&spare(*no))).collect();
-    let leading = moved.dimensions().next().unwrap_or(0);
-    sort::by_key(&mut siblings, |no| (std::cmp::Reverse(spare(*no)[leading]), *no));
+    let siblings = siblings(state, to, moved, |no| moved.fits_in(&spare(state, no)));
     let above = &state.quotas[parent.at()].min;
     let is_above = moved.fits_in(&above.amount.minus(&state.ledger.quotas[parent.at()].children_min));
     siblings.into_iter().map(Some).chain(is_above.then_some(None)).collect()
+}
+
+/// Its siblings that have an amount for themselves and use it.
+fn users(state: &State, to: QuotaNo, moved: &Amount) -> Vec<Option<QuotaNo>> {
+    let uses = |no: QuotaNo| moved.fits_in(&own(state, no)) && !moved.fits_in(&spare(state, no));
+    siblings(state, to, moved, uses).into_iter().map(Some).collect()
+}
+
+/// The siblings of a quota that can give an amount: who has the most to spare first.
+fn siblings(state: &State, to: QuotaNo, moved: &Amount, can_give: impl Fn(QuotaNo) -> bool) -> Vec<QuotaNo> {
+    let Some(parent) = state.quotas[to.at()].parent else { return Vec::new() };
+    let mut siblings: Vec<QuotaNo> =
+        state.children(parent).map(|(no, _)| no).filter(|no| *no != to && can_give(*no)).collect();
+    let leading = moved.dimensions().next().unwrap_or(0);
+    sort::by_key(&mut siblings, |no| (std::cmp::Reverse(spare(state, *no)[leading]), *no));
+    siblings
+}
+
+/// What a quota has for itself.
+fn own(state: &State, no: QuotaNo) -> Amount {
+    let quota = &state.quotas[no.at()];
+    quota.min.masked(&quota.min.amount.minus(&state.ledger.quotas[no.at()].children_min))
+}
+
+/// What of it nobody uses.
+fn spare(state: &State, no: QuotaNo) -> Amount {
+    let quota = &state.quotas[no.at()];
+    own(state, no).lesser(&quota.min.masked(&quota.min.amount.minus(&state.ledger.quotas[no.at()].used)))
 }
 
 impl Move<'_> {
@@ -169,6 +215,6 @@ impl Move<'_> {
         if let (Some(donor), Some(moved)) = (self.donor, self.amounts.last()) {
             targets.push(target(donor, min(donor).minus(moved)));
         }
-        Command::ScaleQuotas(ScaleQuotas { targets, mode: ScaleMode::Drain })
+        Command::ScaleQuotas(ScaleQuotas { targets, mode: self.mode })
     }
 }

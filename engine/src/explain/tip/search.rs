@@ -4,6 +4,7 @@ use crate::explain::blocker::blocker as in_words;
 use crate::explain::help::Help;
 use crate::explain::tip::follow::Followed;
 use crate::explain::tip::follow::follow;
+use crate::explain::tip::price::price;
 use crate::explain::tip::proposal::Proposal;
 use crate::explain::words;
 use crate::job::hold::Attempt;
@@ -49,11 +50,13 @@ impl<'s> Search<'s> {
         matches!(follow(self.state, self.no, None, self.now), Followed::Starts(_))
     }
 
-    /// The help that a proposal is, if it does help. The end of its sentence says by what.
+    /// The help that a proposal is, if it does help. The end of its sentence says by what; what it takes from others
+    /// follows.
     pub(in crate::explain) fn try_out(&mut self, proposal: Proposal, end: fn(Source) -> &'static str) -> Option<Help> {
         match follow(self.state, self.no, Some(&proposal.change), self.now) {
-            Followed::Starts(source) => {
-                let sentence = format!("{}{}", proposal.words, end(source));
+            Followed::Starts(start) => {
+                let price = price(self.state, &start, self.now).map_or_else(String::new, |price| format!(" {price}"));
+                let sentence = format!("{}{}{price}", proposal.words, end(start.source));
                 Some(proposal.help(sentence, None))
             }
             Followed::Waits(Some(hold)) => {

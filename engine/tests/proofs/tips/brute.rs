@@ -40,7 +40,8 @@ pub(crate) fn acts(state: &State, no: JobNo) -> BTreeMap<TipKind, Vec<Act>> {
     acts.insert(TipKind::ChildLevel, child_level(state, no));
     acts.insert(TipKind::SelfLevel, self_level(state, no));
     acts.insert(TipKind::Lending, lending(state));
-    acts.insert(TipKind::Amounts, amounts(state, no));
+    acts.insert(TipKind::Amounts, amounts(state, no, ScaleMode::Drain));
+    acts.insert(TipKind::AmountsInUse, amounts(state, no, ScaleMode::Evict));
     if let Some(resizings) = resizings(state, no) {
         acts.insert(TipKind::FewerPods, resizings);
         return acts;
@@ -156,53 +157,71 @@ fn lending(state: &State) -> Vec<Act> {
 }
 
 /// Whole GPUs for the job's quota: what no child of the parent has been given, or what a sibling has for itself and
-/// nobody below it uses.
-fn amounts(state: &State, no: JobNo) -> Vec<Act> {
+/// nobody below it uses; or what a sibling has for itself and does use, whose jobs go.
+fn amounts(state: &State, no: JobNo, mode: ScaleMode) -> Vec<Act> {
     let spec = &state.jobs[no].spec;
     let (quota, asked) = (spec.quota, spec.shape.gang_amount());
     let gpu = (0..state.cluster.dimensions.len())
         .find(|at| state.cluster.dimensions[*at].kind == DimensionKind::Gpu && asked[*at] > 0);
     let Some(at) = gpu.filter(|at| state.quotas[quota.at()].min.states(*at)) else { return Vec::new() };
     let mut acts = Vec::new();
-    for gpus in 1..=16 {
+    // Of what is used exactly what is missing is asked for, in thousandths; of quotas with children that is not plain.
+    let missing = upwards(state, quota)
+        .filter(|no| state.quotas[no.at()].min.states(at))
+        .map(|no| used(state, no, at) + asked[at] - state.quotas[no.at()].min.amount[at])
+        .max();
+    let amounts: Vec<i64> = match (mode, missing) {
+        (ScaleMode::Drain, _) => (1..=16).map(|gpus| gpus * 1000).collect(),
+        (ScaleMode::Evict, Some(missing)) if missing > 0 && !state.has_children(quota) => vec![missing],
+        (ScaleMode::Evict, _) => Vec::new(),
+    };
+    for gpus in amounts {
         let target = |no: QuotaNo, more: i64| {
             let quota = &state.quotas[no.at()];
             let mut min = by_name(state, &quota.min.amount, Some(quota.min.stated));
             *min.or_default(state.cluster.dimensions[at].name.clone()) += more;
             ScaleTarget { quota: quota.id.clone(), min }
         };
-        let scale =
-            |targets| Act::Send(Box::new(Command::ScaleQuotas(ScaleQuotas { targets, mode: ScaleMode::Drain })));
-        acts.push(scale(vec![target(quota, gpus * 1000)]));
+        let scale = |targets| Act::Send(Box::new(Command::ScaleQuotas(ScaleQuotas { targets, mode })));
+        if mode == ScaleMode::Drain {
+            acts.push(scale(vec![target(quota, gpus)]));
+        }
         for (sibling, _) in state.live_quotas().filter(|(other, it)| {
             *other != quota && it.parent.is_some() && it.parent == state.quotas[quota.at()].parent
         }) {
-            if state.quotas[sibling.at()].min.states(at) && spare(state, sibling, at) >= gpus * 1000 {
-                acts.push(scale(vec![target(quota, gpus * 1000), target(sibling, -gpus * 1000)]));
+            let (own, spare) = spare(state, sibling, at);
+            let gives = match mode {
+                ScaleMode::Drain => spare >= gpus,
+                ScaleMode::Evict => own >= gpus && spare < gpus,
+            };
+            if state.quotas[sibling.at()].min.states(at) && gives {
+                acts.push(scale(vec![target(quota, gpus), target(sibling, -gpus)]));
             }
         }
     }
     acts
 }
 
-/// What a quota has for itself, as far as nobody in it or below it uses it.
-fn spare(state: &State, quota: QuotaNo, at: usize) -> i64 {
-    let below = |no: QuotaNo| {
-        let mut next = Some(no);
-        std::iter::from_fn(move || {
-            let this = next?;
-            next = state.quotas[this.at()].parent;
-            Some(this)
-        })
-        .any(|above| above == quota)
-    };
+/// What a quota has for itself, and how much of it nobody in it or below it uses.
+fn spare(state: &State, quota: QuotaNo, at: usize) -> (i64, i64) {
     let min = state.quotas[quota.at()].min.amount[at];
     let children: i64 = state
         .live_quotas()
         .filter(|(_, child)| child.parent == Some(quota))
         .map(|(_, child)| child.min.amount[at])
         .sum();
-    let used: i64 = state
+    (min - children, (min - children).min(min - used(state, quota, at)))
+}
+
+/// A quota and everybody above it.
+fn upwards(state: &State, quota: QuotaNo) -> impl Iterator<Item = QuotaNo> {
+    std::iter::successors(Some(quota), |no| state.quotas[no.at()].parent)
+}
+
+/// What jobs of a quota and of those below it hold in quota.
+fn used(state: &State, quota: QuotaNo, at: usize) -> i64 {
+    let below = |no: QuotaNo| upwards(state, no).any(|above| above == quota);
+    state
         .jobs
         .iter()
         .filter(|(_, job)| job.spec.spot.is_none() && below(job.spec.quota))
@@ -215,8 +234,7 @@ fn spare(state: &State, quota: QuotaNo, at: usize) -> i64 {
             Phase::Starting { placed, .. } if placed.charge == Charge::InQuota => job.spec.shape.gang_amount()[at],
             Phase::Queued { .. } | Phase::Starting { .. } | Phase::Stopping(_) | Phase::Ended { .. } => 0,
         })
-        .sum();
-    (min - children).min(min - used)
+        .sum()
 }
 
 fn fewer_pods(state: &State, no: JobNo) -> Vec<Act> {

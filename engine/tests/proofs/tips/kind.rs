@@ -1,6 +1,7 @@
 //! The kinds of single changes that explanations promise to find.
 
 use engine::message::command::Command;
+use engine::message::command::ScaleMode;
 use engine::state::world::State;
 use engine::unit::id::JobNo;
 
@@ -14,6 +15,7 @@ pub(crate) enum TipKind {
     SelfLevel,
     Lending,
     Amounts,
+    AmountsInUse,
     Idle,
     FewerPods,
     FewerGpus,
@@ -47,6 +49,7 @@ impl TipKind {
         match command {
             Command::SetPriority(_) => Self::Priority,
             Command::ResizeJob(_) => Self::FewerPods,
+            Command::ScaleQuotas(scale) if scale.mode == ScaleMode::Evict => Self::AmountsInUse,
             Command::ScaleQuotas(_) => Self::Amounts,
             Command::UpdateQuota(update) => {
                 let before = &state.quotas[state.quota_no(&update.quota).unwrap().at()].settings;

@@ -1,23 +1,34 @@
-//! A tip is a promise (rules 10.2): whoever follows it sees the job started or granted by the next round, and
-//! no single change of the listed kinds that works goes untold.
+//! A tip is a promise (rules 10.2): who follows it sees the job started or granted by the next round, where it evicts
+//! once those jobs have stopped, and no single change of the listed kinds that works goes untold.
 
 mod brute;
 mod kind;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use engine::explain;
 use engine::explain::Help;
 use engine::host::authority;
+use engine::job::cause::Cause;
 use engine::job::phase::Phase;
+use engine::job::run::RunNo;
+use engine::job::spec::JobSpec;
 use engine::message::command::CancelJob;
 use engine::message::command::Command;
+use engine::message::command::Observation;
+use engine::message::command::Report;
 use engine::message::command::Round;
+use engine::message::command::ScaleMode;
+use engine::message::command::ScaleQuotas;
 use engine::message::command::SubmitJob;
+use engine::message::event::Event;
+use engine::state::jobs::Job;
 use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
+use engine::unit::id::QuotaNo;
 use engine::unit::time::Timestamp;
 
 use crate::history::each_waiting;
@@ -56,9 +67,10 @@ fn works(state: &State, no: JobNo, act: &Act, now: Timestamp) -> bool {
     })
 }
 
-/// Whether the job runs or is about to, after an act now or after the next scheduled round.
-pub(crate) fn starts(state: &State, no: JobNo, act: &Act, now: Timestamp) -> Result<bool, String> {
-    let mut state = state.clone();
+/// Whether the job runs or is about to, after an act now or after the next scheduled round. Jobs that a scale-down
+/// evicts are reported to have stopped before that.
+pub(crate) fn starts(before: &State, no: JobNo, act: &Act, now: Timestamp) -> Result<bool, String> {
+    let mut state = before.clone();
     let mut job = state.jobs[no].spec.id.clone();
     let send = |state: &mut State, command: Command, at: Timestamp| {
         authority::step(state, &command, at).map(|_| ()).map_err(|rejection| format!("{rejection}: {command:?}"))
@@ -75,10 +87,46 @@ pub(crate) fn starts(state: &State, no: JobNo, act: &Act, now: Timestamp) -> Res
     if is_served(&state, &job) {
         return Ok(true);
     }
+    if evicts_by_itself(act) {
+        for report in stopped(before, &state) {
+            send(&mut state, Command::Report(report), now)?;
+        }
+        if is_served(&state, &job) {
+            return Ok(true);
+        }
+    }
     let minute = now.0 / 60_000 + 1;
     let slot = state.last_slot.map_or(minute, |last| minute.max(last + 1));
     send(&mut state, Command::Round(Round { slot: Some(slot) }), Timestamp(minute * 60_000))?;
     Ok(is_served(&state, &job))
+}
+
+fn evicts_by_itself(act: &Act) -> bool {
+    let Act::Send(command) = act else { return false };
+    matches!(&**command, Command::ScaleQuotas(ScaleQuotas { mode: ScaleMode::Evict, .. }))
+}
+
+/// The reports of everybody who has been told to stop in between, evicted and not halted, and of pods that leave.
+fn stopped(before: &State, after: &State) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for (no, job) in after.jobs.iter() {
+        let was = before.jobs.get(no);
+        let mut report = |observed| reports.push(Report { job: job.spec.id.clone(), run: job.run_no(), observed });
+        if let Phase::Stopping(stopping) = &job.phase {
+            let stops_already = was.is_some_and(|was| matches!(was.phase, Phase::Stopping(_)));
+            if !stops_already && !matches!(stopping.cause, Cause::Halted(_)) {
+                report(Observation::Stopped);
+            }
+        }
+        let orders = |job: &Job| -> Vec<RunNo> {
+            job.run.iter().flat_map(|run| &run.leaving).map(|leaving| leaving.order).collect()
+        };
+        let known = was.map(orders).unwrap_or_default();
+        for order in orders(job).into_iter().filter(|order| !known.contains(order)) {
+            report(Observation::Vacated { order });
+        }
+    }
+    reports
 }
 
 fn is_served(state: &State, job: &JobId) -> bool {
@@ -100,6 +148,7 @@ fn check_tip(state: &State, no: JobNo, help: &Help, now: Timestamp) -> Result<()
     if !starts(state, no, &act, now)? {
         return Err(format!("it waits still after {help:?}"));
     }
+    check_price(state, no, &act, help, now)?;
     let is_sentence = help.sentence.starts_with(char::is_uppercase) && help.sentence.ends_with('.');
     if !is_sentence {
         return Err(format!("not a sentence: {}", help.sentence));
@@ -125,6 +174,38 @@ fn check_tip(state: &State, no: JobNo, help: &Help, now: Timestamp) -> Result<()
     Ok(())
 }
 
+/// What following a tip takes from jobs of quotas at once is what it says.
+fn check_price(state: &State, no: JobNo, act: &Act, help: &Help, now: Timestamp) -> Result<(), String> {
+    let Act::Send(command) = act else { return Ok(()) };
+    let mut after = state.clone();
+    let events = authority::step(&mut after, command, now).map_err(|rejection| rejection.to_string())?;
+    let victims = events.iter().filter_map(|event| {
+        let Event::Evicted { job, lost_gpu_ms, .. } = event else { return None };
+        Some((&state.jobs[*job].spec, *lost_gpu_ms))
+    });
+    let victims: Vec<(&JobSpec, i64)> = victims.filter(|(spec, _)| spec.spot.is_none()).collect();
+    let quotas: BTreeSet<QuotaNo> = victims.iter().map(|(spec, _)| spec.quota).collect();
+    let is_named = |no: &QuotaNo| help.sentence.contains(state.quotas[no.at()].id.as_str());
+    let lost = explain::gpu_hours(victims.iter().map(|(_, lost)| lost).sum());
+    let is_at_once = is_served(&after, &state.jobs[no].spec.id);
+    let is_said = match (victims.len(), is_at_once) {
+        (0, true) => !help.sentence.contains(" evict "),
+        (0, false) => true,
+        (n_jobs, true) => {
+            help.sentence.contains(&format!("would evict {n_jobs} job"))
+                && (lost == "no GPU-hours" || help.sentence.contains(&format!(", lose {lost}.")))
+        }
+        (_, false) => {
+            let waits_for_them = help.sentence.ends_with("their GPUs are free.");
+            help.sentence.contains("would evict ") && waits_for_them == evicts_by_itself(act)
+        }
+    };
+    if !is_said || quotas.len() <= 3 && !quotas.iter().all(is_named) {
+        return Err(format!("{} jobs of {quotas:?} lose {lost}: {help:?}", victims.len()));
+    }
+    Ok(())
+}
+
 #[test]
 fn every_tip_that_is_followed_starts_the_job() {
     let (mut n_explained, mut n_tips) = (0u64, BTreeMap::new());
@@ -132,7 +213,7 @@ fn every_tip_that_is_followed_starts_the_job() {
     for seed in seeds.clone() {
         each_waiting(seed, seed % 4 == 3, 60, |state, no, now| {
             n_explained += 1;
-            for help in explain::tips(state, no, now, 5) {
+            for help in explain::tips(state, no, now, usize::MAX) {
                 *n_tips.entry(TipKind::of(state, no, &act(&help)?)).or_insert(0u64) += 1;
                 check_tip(state, no, &help, now)?;
             }

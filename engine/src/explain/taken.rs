@@ -1,16 +1,15 @@
-//! What a command takes from jobs, as the words of the button that sends it.
+//! What is taken from jobs, in the words of the button that takes it and of the tip that would.
 
-use engine::explain;
-use engine::explain::Consequences;
-use engine::host::planner;
-use engine::job::phase::AfterStop;
-use engine::job::run::RunStep;
-use engine::message::event::Event;
-use engine::schedule::work;
-use engine::state::world::State;
-use engine::unit::id::JobNo;
-use engine::unit::ordered::Set;
-use engine::unit::time::Timestamp;
+use crate::explain::words::count;
+use crate::explain::words::gpu_hours;
+use crate::job::phase::AfterStop;
+use crate::job::run::RunStep;
+use crate::message::event::Event;
+use crate::schedule::work;
+use crate::state::world::State;
+use crate::unit::id::JobNo;
+use crate::unit::ordered::Set;
+use crate::unit::time::Timestamp;
 
 /// What is taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,14 +25,17 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The cost of what a preview has foreseen.
-    pub(crate) fn of(before: &State, preview: &planner::Preview, consequences: &Consequences, now: Timestamp) -> Self {
+    /// What events take, read from the state before them.
+    #[must_use]
+    pub fn of<'e>(before: &State, events: impl IntoIterator<Item = &'e Event>, now: Timestamp) -> Self {
         let mut evicted: Set<JobNo> = Set::default();
         let mut shrunk: Set<JobNo> = Set::default();
         let mut ended: Set<JobNo> = Set::default();
-        for event in &preview.events {
-            if let Event::Evicted { job, .. } = event {
+        let mut lost_by_eviction: i64 = 0;
+        for event in events {
+            if let Event::Evicted { job, lost_gpu_ms, .. } = event {
                 evicted.insert(*job);
+                lost_by_eviction = lost_by_eviction.saturating_add(*lost_gpu_ms);
             } else if let Event::Shrunk { job, .. } = event {
                 shrunk.insert(*job);
             } else if let Event::Resized { job, resize, .. } = event
@@ -58,7 +60,7 @@ impl Cost {
             evicted: evicted.len() as u64,
             shrunk: shrunk.iter().filter(|job| !evicted.contains(job) && !ended.contains(job)).count() as u64,
             ended: stopped().count() as u64,
-            lost_gpu_ms: stopped().map(unsaved).fold(consequences.lost_gpu_ms, i64::saturating_add),
+            lost_gpu_ms: stopped().map(unsaved).fold(lost_by_eviction, i64::saturating_add),
         }
     }
 
@@ -68,12 +70,18 @@ impl Cost {
         *self == Self::default()
     }
 
+    /// `evict 2 jobs, lose 0.75 GPU-hours`; nothing where nobody loses anything.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        let lost = (self.lost_gpu_ms > 0).then(|| format!("lose {}", gpu_hours(self.lost_gpu_ms)));
+        let parts: Vec<String> = self.taken().into_iter().chain(lost).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
     /// `Save and evict 2 jobs, lose 0.75 GPU-hours`; the action alone where nobody loses anything.
     #[must_use]
     pub fn button(&self, action: &str) -> String {
-        let lost = (self.lost_gpu_ms > 0).then(|| format!("lose {}", explain::gpu_hours(self.lost_gpu_ms)));
-        let parts: Vec<String> = self.taken().into_iter().chain(lost).collect();
-        if parts.is_empty() { action.to_owned() } else { format!("{action} and {}", parts.join(", ")) }
+        self.words().map_or_else(|| action.to_owned(), |words| format!("{action} and {words}"))
     }
 
     /// `Evict 2 jobs?`
@@ -89,15 +97,16 @@ impl Cost {
     /// `Unsaved work lost: 0.75 GPU-hours.` Also where an eviction loses nothing.
     #[must_use]
     pub fn lost(&self) -> Option<String> {
-        (!self.is_nothing()).then(|| format!("Unsaved work lost: {}.", explain::gpu_hours(self.lost_gpu_ms)))
+        (!self.is_nothing()).then(|| format!("Unsaved work lost: {}.", gpu_hours(self.lost_gpu_ms)))
     }
 
-    pub(crate) fn taken(&self) -> Vec<String> {
-        let jobs = |count: u64| if count == 1 { "1 job".to_owned() } else { format!("{count} jobs") };
+    /// `evict 2 jobs` and `end 1 job`, each by itself.
+    #[must_use]
+    pub fn taken(&self) -> Vec<String> {
         [("evict", self.evicted), ("take pods from", self.shrunk), ("end", self.ended)]
             .into_iter()
-            .filter(|(_, count)| *count > 0)
-            .map(|(verb, count)| format!("{verb} {}", jobs(count)))
+            .filter(|(_, number)| *number > 0)
+            .map(|(verb, number)| format!("{verb} {}", count(number, "job", "jobs")))
             .collect()
     }
 }
