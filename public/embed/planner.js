@@ -145,7 +145,7 @@ class Planner extends HTMLElement {
     this.button.disabled = true;
     const link = this.getAttribute("link");
     const name = this.getAttribute("scenario");
-    // Whoever leaves the page meanwhile, or comes back to it, asks for nothing by this attempt.
+    // Who leaves the page meanwhile, or comes back to it, asks for nothing by this attempt.
     const attempt = (this.attempt = {});
     try {
       const text = link || (name ? await this.fetch(name) : this.textContent);

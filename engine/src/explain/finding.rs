@@ -76,7 +76,7 @@ fn what(state: &State, flaw: &Flaw) -> String {
             amount(state, of)
         ),
         Flaw::Blocked { quota } => {
-            format!("One job can block the strict queue of {quota}: whoever is behind it waits although there is room.")
+            format!("One job can block the strict queue of {quota}: the jobs behind it wait although there is room.")
         }
         Flaw::Spared { quota, policy, named: set, spared } => format!(
             "{} of {quota} may take priority {set} and spares priority {spared}, which is lower.",

@@ -103,7 +103,7 @@ pub enum Command {
     SetPriority(SetPriority),
     /// Changes the number of pods of a service; what runs stays (rules 1.6).
     ResizeJob(ResizeJob),
-    /// Tells what whoever runs the jobs has seen (rules 7.1).
+    /// Tells what has been seen of a job (rules 7.1).
     Report(Report),
     /// Adds a workspace, or changes what people read of it (rules 9.1).
     PutWorkspace(PutWorkspace),

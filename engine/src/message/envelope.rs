@@ -27,7 +27,7 @@ pub struct Envelope<C = Command> {
     pub format: u32,
     /// The command's name: a second one with this name and this body gets the first answer again.
     pub id: CommandId,
-    /// Who sends it. The worker overwrites it by whoever has been authenticated.
+    /// Who sends it. The worker overwrites it by the name that has been authenticated.
     #[serde(default)]
     pub by: Option<UserId>,
     /// Refuse when the cluster has moved on from this revision.

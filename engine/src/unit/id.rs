@@ -83,7 +83,7 @@ macro_rules! names {
 }
 
 names! {
-    /// A job, named by whoever submits it, so that a retry is the same job.
+    /// A job, named by the person who submits it, so that a retry is the same job.
     JobId(Short)
     /// A quota.
     QuotaId(Arc<str>)

@@ -63,7 +63,7 @@ pub(crate) fn KeysPage() -> impl IntoView {
             {move || shown().map(|secret| view! {
                 <section class="card" aria-labelledby="secret-title">
                     <h2 id="secret-title">"Key and secret"</h2>
-                    <p>"Keep this now: it is shown this one time. Whoever has it acts as the key's owner."</p>
+                    <p>"Keep this now: it is shown this one time. Anybody who has it acts as the key's owner."</p>
                     <p><code class="secret">{secret.clone()}</code></p>
                     <CopyButton label="Copy key and secret" text=Callback::new(move |()| Some(secret.clone())) />
                 </section>

@@ -137,7 +137,7 @@ fn Share(plan: Plan) -> impl IntoView {
                 None => view! { <p>"The plan is too large for a link; save it as a file, which this page opens."</p> }.into_any(),
             };
             view! {
-                <p class="hint">"It holds the quotas and jobs of the plan's beginning: whoever has it sees them, with or without a key."</p>
+                <p class="hint">"It holds the quotas and jobs of the plan's beginning: anybody who has it sees them, with or without a key."</p>
                 {link}
                 <button type="button" class="quiet" on:click=move |_| plan.save()>"Save as a file"</button>
             }

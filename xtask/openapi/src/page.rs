@@ -206,7 +206,7 @@ impl Page {
                 page("get_bills", "market", "Bills", Answer::JsonOrCsv(Kind::of::<Statement>())).refuses(&[410])
             }
             Call::Session => {
-                let summary = "Opens a session for whoever shows a key's secret";
+                let summary = "Opens a session for somebody who shows a key's secret";
                 page("open_session", "people", summary, json::<OpenedSession>())
                     .takes::<Credentials>()
                     .refuses(&[401, 413, 429])
