@@ -135,8 +135,8 @@ impl<'a> Visibility<'a> {
         if self.sender.administers {
             return snapshot;
         }
-        for (no, job) in &mut snapshot.jobs {
-            self.cover_job(*no, job);
+        for (no, job) in snapshot.jobs.iter_mut() {
+            self.cover_job(no, job);
         }
         for (_, hold) in &mut snapshot.holds {
             self.cover_hold(Arc::make_mut(hold));

@@ -14,8 +14,7 @@ use crate::quota::tree::Quota;
 use crate::state::cluster::Cluster;
 use crate::state::cluster::Group;
 use crate::state::cluster::Node;
-use crate::state::jobs::Job;
-use crate::state::jobs::Jobs;
+use crate::state::job_list::JobList;
 use crate::state::world::State;
 use crate::unit::id::JobNo;
 use crate::unit::id::QuotaNo;
@@ -61,7 +60,8 @@ pub struct Snapshot {
     pub forgotten_generation: Option<u32>,
     /// Jobs with their numbers.
     #[serde(deserialize_with = "sharing::jobs")]
-    pub jobs: Vec<(JobNo, Job)>,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<(JobNo, crate::state::jobs::Job)>"))]
+    pub jobs: JobList,
     /// Free job numbers, the next one last.
     pub free_jobs: Vec<JobNo>,
     /// The spot market, if there ever was an offer.
@@ -107,9 +107,6 @@ impl Snapshot {
             .filter_map(|class| Some((class.waiting.first()?, class.hold.clone()?)))
             .collect();
         sort::by_key(&mut holds, |(job, _)| *job);
-        // What outgrows its room is there three times while it moves.
-        let mut jobs = Vec::with_capacity(state.jobs.len());
-        jobs.extend(state.jobs.iter().map(|(no, job)| (no, job.clone())));
         Self {
             format: FORMAT,
             revision: state.revision,
@@ -120,7 +117,7 @@ impl Snapshot {
             workspaces: state.workspaces.clone(),
             keys: state.keys.clone(),
             forgotten_generation: state.forgotten_generation,
-            jobs,
+            jobs: JobList::of(&state.jobs),
             free_jobs: state.jobs.free().to_vec(),
             market: MarketFacts {
                 offers: state.market.offers.clone(),
@@ -169,7 +166,7 @@ impl Snapshot {
         state.workspaces = workspaces;
         state.keys = keys;
         state.forgotten_generation = forgotten_generation;
-        state.jobs = Jobs::restored(jobs, free_jobs);
+        state.jobs = jobs.into_jobs(free_jobs);
         state.market.offers = market.offers;
         state.market.accounts = market.accounts.into_iter().collect();
         state.market.day = market.day;
@@ -193,22 +190,23 @@ impl Snapshot {
     /// Never: a snapshot has no map keys but strings.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        // As with jobs.
-        let mut bytes = Vec::with_capacity(room(&self.jobs) + room(&self.holds) + ROOM);
+        // What outgrows its room is there three times while it moves.
+        let room = room(self.jobs.iter(), self.jobs.len()) + room(self.holds.iter(), self.holds.len()) + ROOM;
+        let mut bytes = Vec::with_capacity(room);
         serde_json::to_writer(&mut bytes, self).expect("a snapshot has string keys only, so it can always be written");
         bytes
     }
 }
 
 /// How many bytes a list takes, by a few of it and with a little more.
-fn room<T: Serialize>(list: &[T]) -> usize {
+fn room<T: Serialize>(list: impl Iterator<Item = T>, len: usize) -> usize {
     let mut sample = Vec::new();
-    for one in list.iter().step_by(SAMPLED) {
+    for one in list.step_by(SAMPLED) {
         // What cannot be written is found when all of it is.
-        let _ = serde_json::to_writer(&mut sample, one);
+        let _ = serde_json::to_writer(&mut sample, &one);
     }
-    let each = sample.len() / list.len().div_ceil(SAMPLED).max(1);
-    list.len() * (each + each / 16 + 1)
+    let each = sample.len() / len.div_ceil(SAMPLED).max(1);
+    len * (each + each / 16 + 1)
 }
 
 /// A snapshot that was damaged on its way is refused before anything is computed from it.
@@ -216,7 +214,7 @@ fn check_references(
     groups: &[Group],
     nodes: &[Node],
     quotas: &[Quota],
-    jobs: &[(JobNo, Job)],
+    jobs: &JobList,
     market: &MarketFacts,
 ) -> Result<(), Rejection> {
     let damaged = |what: String| Err(Rejection::Malformed { reason: format!("the snapshot is damaged: {what}") });
@@ -230,7 +228,7 @@ fn check_references(
             return damaged(format!("quota {} names a parent or resource group that is not there", quota.id));
         }
     }
-    for (_, job) in jobs {
+    for (_, job) in jobs.iter() {
         if let Some(spot) = &job.spec.spot {
             if spot.offer.at() >= market.offers.len() {
                 return damaged(format!("job {} names an offer that is not there", job.spec.id));
@@ -251,9 +249,9 @@ fn check_references(
 }
 
 /// Jobs and free numbers share the numbers from 0 on: a number beyond them would make room for all below it.
-fn check_numbers(jobs: &[(JobNo, Job)], free: &[JobNo]) -> Result<(), Rejection> {
+fn check_numbers(jobs: &JobList, free: &[JobNo]) -> Result<(), Rejection> {
     let mut is_taken = vec![false; jobs.len() + free.len()];
-    for no in jobs.iter().map(|(no, _)| no).chain(free) {
+    for no in jobs.iter().map(|(no, _)| no).chain(free.iter().copied()) {
         match is_taken.get_mut(no.at()) {
             Some(is_known) if !*is_known => *is_known = true,
             Some(_) | None => {

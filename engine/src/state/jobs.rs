@@ -153,11 +153,16 @@ impl Job {
 }
 
 /// How many jobs lie on a sheet.
-const SHEET: usize = 32;
+pub(super) const SHEET: usize = 32;
 
 /// Neighbours by number. Copies of the state share what neither has changed, so a copy to try something on costs as
 /// much as there are sheets, and what is tried changes few of them.
-type Sheet = [Option<Job>; SHEET];
+pub(super) type Sheet = [Option<Job>; SHEET];
+
+/// A sheet without jobs.
+pub(super) fn empty() -> Arc<Sheet> {
+    Arc::new(std::array::from_fn(|_| None))
+}
 
 /// All jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -171,17 +176,27 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// The jobs of a snapshot: each with its number, and the free numbers in the order of their release.
-    #[must_use]
-    pub fn restored(jobs: Vec<(JobNo, Job)>, free: Vec<JobNo>) -> Self {
-        let mut restored = Self::default();
-        for (no, job) in jobs {
-            restored.put(no, job);
+    /// Jobs on sheets by their places, none of which is empty, and the free numbers in the order of their release.
+    pub(super) fn of_sheets(sheets: impl IntoIterator<Item = (usize, Arc<Sheet>)>, free: Vec<JobNo>) -> Self {
+        let mut jobs = Self::default();
+        for (at, sheet) in sheets {
+            for (slot, job) in sheet.iter().enumerate() {
+                let Some(job) = job else { continue };
+                let no = JobNo::from_index(at * SHEET + slot);
+                jobs.by_name.insert((digest(&job.spec.id), no));
+                jobs.make_room(no);
+            }
+            jobs.sheets[at] = sheet;
         }
         for no in &free {
-            restored.make_room(*no);
+            jobs.make_room(*no);
         }
-        Self { free, ..restored }
+        Self { free, ..jobs }
+    }
+
+    /// The sheets by their places.
+    pub(super) fn sheets(&self) -> &[Arc<Sheet>] {
+        &self.sheets
     }
 
     /// The number that the next job gets.
@@ -220,7 +235,7 @@ impl Jobs {
     fn make_room(&mut self, no: JobNo) {
         self.end = self.end.max(JobNo::from_index(no.at() + 1));
         while self.sheets.len() * SHEET <= no.at() {
-            self.sheets.push(Arc::new(std::array::from_fn(|_| None)));
+            self.sheets.push(empty());
         }
     }
 

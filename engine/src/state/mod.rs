@@ -6,6 +6,7 @@ pub mod class;
 pub mod cluster;
 pub mod domain;
 mod due;
+pub mod job_list;
 pub mod jobs;
 pub mod market;
 mod parts;

@@ -149,7 +149,11 @@ mod tests {
             story: Story::new(),
             class: None,
         };
-        Jobs::restored((0..).map(JobNo).zip(jobs.iter().map(|(name, since)| job(name, *since))).collect(), Vec::new())
+        let mut known = Jobs::default();
+        for (name, since) in jobs {
+            known.insert(known.next_no(), job(name, *since));
+        }
+        known
     }
 
     fn line(jobs: &Jobs, members: &[u32]) -> WaitingLine {

@@ -290,12 +290,12 @@ fn rare_rejections(all: &mut All) {
 fn rare_events(all: &mut All) {
     let mut run = (0..100).map(|seed| Run::after(seed, 100)).find(|run| !run.state.ended.is_empty()).unwrap();
     let mut snapshot = Snapshot::of(&run.state);
-    let (_, ended) = snapshot.jobs.iter().find(|(_, job)| job.is_ended()).unwrap().clone();
+    let ended = snapshot.jobs.iter().map(|(_, job)| job).find(|job| job.is_ended()).unwrap().clone();
     let first = u32::try_from(snapshot.jobs.len() + snapshot.free_jobs.len()).unwrap();
     for at in 0..u32::try_from(limit::ENDED_JOBS_KEPT).unwrap() {
         let mut copy = ended.clone();
         copy.spec.id = JobId::new(&format!("copy-{at}")).unwrap();
-        snapshot.jobs.push((JobNo(first + at), copy));
+        snapshot.jobs.add(JobNo(first + at), copy).unwrap();
     }
     run.state = snapshot.restore().unwrap();
     let command: Command = message::read(br#"{"round":{}}"#).unwrap();

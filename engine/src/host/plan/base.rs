@@ -54,7 +54,7 @@ impl Base {
 fn simulated(state: &State, from: Timestamp) -> Result<State, Rejection> {
     let mut snapshot = Snapshot::of(state);
     snapshot.cluster.execution = Execution::Simulated;
-    for (_, job) in &mut snapshot.jobs {
+    for (_, job) in snapshot.jobs.iter_mut() {
         if let Phase::Stopping(stopping) = &mut job.phase {
             stopping.until = stopping.until.max(from);
         }
