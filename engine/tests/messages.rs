@@ -18,6 +18,7 @@ use engine::message::event::Event;
 use engine::message::plan::Variant;
 use engine::message::rejection::Rejection;
 use engine::message::snapshot::Snapshot;
+use engine::message::snapshot::pieces::Pieces;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -107,5 +108,8 @@ fn a_stored_snapshot_makes_the_same_state() {
         let state = serde_json::from_str::<Snapshot>(&line).unwrap().restore().unwrap();
         assert_eq!(engine::ledger::check::difference(&state), None);
         assert_eq!(Snapshot::of(&state).to_bytes(), line.as_bytes());
+        let mut pieces = Pieces::default();
+        pieces.add(&line).unwrap();
+        assert_eq!(pieces.restore().unwrap(), state);
     }
 }

@@ -25,6 +25,7 @@ use crate::workspace::key::AccessKey;
 use crate::workspace::key::KeyId;
 use crate::workspace::space::Workspace;
 
+pub mod pieces;
 mod sharing;
 
 /// Of so many things one is written to learn how long they are.
