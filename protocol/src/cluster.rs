@@ -251,7 +251,7 @@ impl<S: LogStore> Cluster<S> {
             writes.push(Write::SetMeta(Meta::Deleted, None));
         }
         writes.extend(beside);
-        self.store.commit(&writes)?;
+        self.store.commit(writes)?;
         Ok(record)
     }
 

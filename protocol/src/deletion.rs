@@ -219,7 +219,7 @@ impl<S: LogStore> Cluster<S> {
             is_done: false,
         };
         self.forget();
-        self.store.commit(&[Write::Clear, tombstone.write()?])?;
+        self.store.commit(vec![Write::Clear, tombstone.write()?])?;
         Ok(Ok(tombstone))
     }
 

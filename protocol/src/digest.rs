@@ -11,8 +11,20 @@ pub const DIGEST_CHARS: usize = 64;
 /// The digest of some bytes, in lower-case hexadecimal.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
+    spelt(&Sha256::digest(bytes))
+}
+
+/// The digest of some bytes that come in pieces.
+pub fn of_pieces<E>(pieces: impl IntoIterator<Item = Result<String, E>>) -> Result<String, E> {
+    let mut digest = Sha256::new();
+    for piece in pieces {
+        digest.update(piece?);
+    }
+    Ok(spelt(&digest.finalize()))
+}
+
+fn spelt(digest: &[u8]) -> String {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    let digest = Sha256::digest(bytes);
     let nibbles = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     nibbles.map(|nibble| char::from(HEX[usize::from(nibble)])).collect()
 }

@@ -72,7 +72,7 @@ impl<S: LogStore> Cluster<S> {
     /// Forgets what has been deleted.
     pub fn collected(&mut self, garbage: Vec<Garbage>) -> Result<(), Fault> {
         let writes: Vec<Write> = garbage.into_iter().map(Write::DropGarbage).collect();
-        if writes.is_empty() { Ok(()) } else { self.store.commit(&writes).inspect_err(|_| self.forget()) }
+        if writes.is_empty() { Ok(()) } else { self.store.commit(writes).inspect_err(|_| self.forget()) }
     }
 }
 

@@ -36,7 +36,11 @@ pub async fn given_up(kv: &impl KvStore, cluster: &ClusterName, key: &str) -> Re
 
 /// A snapshot's bytes.
 pub async fn snapshot_text(kv: &impl KvStore, reference: &SnapshotRef) -> Result<String, Fault> {
-    Ok(try_join_all(reference.parts.iter().map(|key| object(kv, key))).await?.concat())
+    Ok(snapshot_parts(kv, reference).await?.concat())
+}
+
+async fn snapshot_parts(kv: &impl KvStore, reference: &SnapshotRef) -> Result<Vec<String>, Fault> {
+    try_join_all(reference.parts.iter().map(|key| object(kv, key))).await
 }
 
 /// A segment's entries, each with its number.
@@ -114,7 +118,10 @@ pub async fn fold(kv: &impl KvStore, head: &Head, known: Option<Folded>) -> Resu
         }
     }
     let mut state = match &head.snapshot {
-        Some(reference) => restore_state("the published snapshot", snapshot_text(kv, reference).await?)?,
+        Some(reference) => {
+            let parts = snapshot_parts(kv, reference).await?;
+            restore_state("the published snapshot", parts.into_iter().map(Ok))?
+        }
         None => State::default(),
     };
     for (_, entry) in segments(kv, &head.segments).await? {

@@ -96,6 +96,17 @@ pub struct Stored {
     pub text: String,
 }
 
+/// Which snapshot the log's storage has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The last entry that it contains.
+    pub seq: u64,
+    /// The revision of the state.
+    pub revision: u64,
+    /// When that entry was decided.
+    pub at: Timestamp,
+}
+
 /// A value that is kept beside the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meta {
@@ -159,15 +170,17 @@ pub enum Write {
 /// The storage of one cluster's log. Synchronous: whatever is called between two awaits is one transaction.
 pub trait LogStore {
     /// Makes all of the changes, or none of them. After an error it is unknown which.
-    fn commit(&mut self, writes: &[Write]) -> Result<(), Fault>;
+    fn commit(&mut self, writes: Vec<Write>) -> Result<(), Fault>;
     /// Rows after a number and up to another one, in order.
     fn records(&self, after: u64, through: u64) -> Result<Vec<Record>, Fault>;
     /// The number of the last row that had not led beyond a revision, if the log still has it.
     fn last_within(&self, revision: u64) -> Result<Option<u64>, Fault>;
     /// What is remembered of a command.
     fn answered(&self, id: &CommandId) -> Result<Option<Answered>, Fault>;
-    /// The newest snapshot.
-    fn snapshot(&self) -> Result<Option<Stored>, Fault>;
+    /// Which snapshot is the newest.
+    fn snapshot(&self) -> Result<Option<Version>, Fault>;
+    /// A piece of the text of a snapshot, none after the last one: all of it together may be more than there is memory for.
+    fn snapshot_piece(&self, seq: u64, piece: usize) -> Result<Option<String>, Fault>;
     /// A value beside the log.
     fn meta(&self, key: Meta) -> Result<Option<String>, Fault>;
     /// A note's text.
@@ -189,6 +202,11 @@ pub trait LogStore {
     fn garbage(&self, by: Timestamp, count: usize) -> Result<Vec<Garbage>, Fault>;
     /// Buckets that have changed since they were published.
     fn stale_buckets(&self) -> Result<Vec<Stale>, Fault>;
+}
+
+/// The text of a snapshot, piece by piece.
+pub fn snapshot_pieces(store: &impl LogStore, seq: u64) -> impl Iterator<Item = Result<String, Fault>> {
+    (0..).map_while(move |piece| store.snapshot_piece(seq, piece).transpose())
 }
 
 /// A value as JSON.

@@ -11,8 +11,9 @@ use crate::fault::Fault;
 use crate::limits::Counted;
 use crate::log::LogStore;
 use crate::log::Meta;
-use crate::log::Stored;
+use crate::log::Version;
 use crate::log::decode;
+use crate::log::snapshot_pieces;
 use crate::replay::replay;
 use crate::replay::restore_state;
 use crate::restore::restoring::Restoring;
@@ -73,9 +74,11 @@ const FOLDED_AT_ONCE: u64 = 16;
 /// The fold of a log: its newest snapshot and all rows since.
 pub(crate) fn fold(store: &impl LogStore) -> Result<Memory, Fault> {
     let (mut state, mut seq, mut at, mut snapshot_bytes) = (State::default(), 0, Timestamp(0), 0);
-    if let Some(Stored { seq: last, revision, at: decided, text }) = store.snapshot()? {
-        snapshot_bytes = text.len() as u64;
-        state = restore_state("the log's snapshot", text)?;
+    if let Some(Version { seq: last, revision, at: decided }) = store.snapshot()? {
+        let counted = |piece: &Result<String, Fault>| {
+            snapshot_bytes += piece.as_ref().map_or(0, String::len) as u64;
+        };
+        state = restore_state("the log's snapshot", snapshot_pieces(store, last).inspect(counted))?;
         if state.revision != revision {
             return Err(Fault::damaged(
                 "the log's snapshot",

@@ -70,7 +70,7 @@ impl<S: LogStore> Cluster<S> {
 
     fn keep(&mut self, notes: &[NoteChange], owner: Option<&UserId>) -> Result<(), Failure> {
         let kept = self.taken_in(notes, owner)?;
-        self.store.commit(&kept.writes).inspect_err(|_| self.forget())?;
+        self.store.commit(kept.writes).inspect_err(|_| self.forget())?;
         let memory = self.memory()?;
         memory.has_stale_notes = true;
         memory.shares.follow(&kept.moves);

@@ -107,7 +107,7 @@ impl<S: LogStore> Cluster<S> {
         (sealed.head.notes, sealed.packs, sealed.stale) = (Some(named), packs, stale);
         let mut writes = self.dumped(old, now + KEPT);
         writes.push(Write::SetMeta(Meta::Sealed, Some(encode(sealed)?)));
-        self.store.commit(&writes).inspect_err(|_| self.forget())?;
+        self.store.commit(writes).inspect_err(|_| self.forget())?;
         self.memory()?.sealed = Some(sealed.clone());
         Ok(texts)
     }

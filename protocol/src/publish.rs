@@ -31,6 +31,7 @@ use crate::log::Record;
 use crate::log::Stored;
 use crate::log::Write;
 use crate::log::encode;
+use crate::log::snapshot_pieces;
 use crate::log::text_of;
 use crate::name::ClusterName;
 use crate::note::Stale;
@@ -140,7 +141,7 @@ impl<S: LogStore> Cluster<S> {
         ];
         writes.extend(notes.iter().map(|stale| Write::NotesPublished(*stale)));
         writes.extend(self.superseded(old.as_ref(), &sealed, now));
-        self.store.commit(&writes).inspect_err(|_| self.forget())?;
+        self.store.commit(writes).inspect_err(|_| self.forget())?;
         let has_stale_notes = !self.store.stale_buckets()?.is_empty();
         let memory = self.memory()?;
         memory.has_stale_notes = has_stale_notes;
@@ -197,7 +198,8 @@ impl<S: LogStore> Cluster<S> {
             notes: Some(packed.named),
         };
         if let Some(text) = snapshot {
-            let parts = parts(&name, seq, &text, profile.object_bytes_max).into_iter().map(|(key, _)| key).collect();
+            let parts = parts(&text, profile.object_bytes_max).enumerate();
+            let parts = parts.map(|(at, part)| name.snapshot_part(seq, at, part)).collect();
             head.snapshot = Some(SnapshotRef { seq, revision, at: Some(at), hash: sha256(text.as_bytes()), parts });
             let milestones = std::mem::take(&mut head.milestones);
             let previous = head.history.take();
@@ -216,7 +218,7 @@ impl<S: LogStore> Cluster<S> {
         }
         let sealed = Sealed { head, page, segments, has_snapshot, packs, stale: packed.stale };
         writes.push(Write::SetMeta(Meta::Sealed, Some(encode(&sealed)?)));
-        self.store.commit(&writes)?;
+        self.store.commit(writes)?;
         if has_snapshot {
             let memory = self.memory()?;
             (memory.snapshot_seq, memory.snapshot_bytes, memory.entry_bytes) = (seq, snapshot_bytes, 0);
@@ -239,7 +241,9 @@ impl<S: LogStore> Cluster<S> {
         if has_snapshot {
             let stored =
                 self.store.snapshot()?.ok_or_else(|| Fault::damaged("the log", "the sealed snapshot is gone"))?;
-            objects.extend(parts(&self.name, stored.seq, &stored.text, self.profile.object_bytes_max));
+            let texts = joined(snapshot_pieces(&self.store, stored.seq), self.profile.object_bytes_max)?;
+            let named = |(at, text): (usize, String)| (self.name.snapshot_part(stored.seq, at, &text), text);
+            objects.extend(texts.into_iter().enumerate().map(named));
         }
         if let (Some(page), Some(key)) = (&page, &head.history) {
             objects.push((key.clone(), encode(page)?));
@@ -298,14 +302,30 @@ fn cut(name: &ClusterName, records: &[Record], bytes_max: usize) -> Vec<(Segment
     segments
 }
 
-/// A snapshot's bytes cut into parts of limited size, with their keys.
-fn parts(name: &ClusterName, seq: u64, text: &str, bytes_max: usize) -> Vec<(String, String)> {
-    let mut parts = Vec::new();
+/// A snapshot's text cut into parts of limited size.
+fn parts(text: &str, bytes_max: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
-    while !rest.is_empty() {
+    std::iter::from_fn(move || {
         let (part, left) = rest.split_at(rest.floor_char_boundary(bytes_max.max(4)));
         rest = left;
-        parts.push((name.snapshot_part(seq, parts.len(), part), part.to_owned()));
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+/// The same parts, of a text that comes in pieces of other sizes.
+fn joined(pieces: impl Iterator<Item = Result<String, Fault>>, bytes_max: usize) -> Result<Vec<String>, Fault> {
+    let bytes_max = bytes_max.max(4);
+    let (mut parts, mut rest) = (Vec::new(), String::new());
+    for piece in pieces {
+        rest.push_str(&piece?);
+        while rest.len() > bytes_max {
+            let left = rest.split_off(rest.floor_char_boundary(bytes_max));
+            rest.shrink_to_fit();
+            parts.push(std::mem::replace(&mut rest, left));
+        }
     }
-    parts
+    if !rest.is_empty() {
+        parts.push(rest);
+    }
+    Ok(parts)
 }

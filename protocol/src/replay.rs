@@ -1,12 +1,11 @@
 //! States from what is stored: a snapshot, and entries after it.
 
 use engine::message::envelope::Entry;
-use engine::message::snapshot::Snapshot;
+use engine::message::snapshot::pieces::Pieces;
 use engine::state::world::State;
 use engine::transition::apply_all;
 
 use crate::fault::Fault;
-use crate::log::decode;
 
 /// Applies an entry's events and checks where that leads.
 pub fn replay(state: &mut State, entry: &Entry) -> Result<(), Fault> {
@@ -23,9 +22,11 @@ pub fn replay(state: &mut State, entry: &Entry) -> Result<(), Fault> {
     ))
 }
 
-/// The state of a snapshot's bytes. They are gone before the state is built, which takes as much memory again.
-pub fn restore_state(place: &str, text: String) -> Result<State, Fault> {
-    let snapshot: Snapshot = decode(place, &text)?;
-    drop(text);
-    snapshot.restore().map_err(|rejection| Fault::damaged(place, rejection))
+/// The state of a snapshot's bytes, as they come piece by piece. Each is gone before the next one is asked for.
+pub fn restore_state(place: &str, text: impl IntoIterator<Item = Result<String, Fault>>) -> Result<State, Fault> {
+    let mut pieces = Pieces::default();
+    for piece in text {
+        pieces.add(&piece?).map_err(|rejection| Fault::damaged(place, rejection))?;
+    }
+    pieces.restore().map_err(|rejection| Fault::damaged(place, rejection))
 }

@@ -30,6 +30,7 @@ use crate::log::Stored;
 use crate::log::Write;
 use crate::log::decode;
 use crate::log::encode;
+use crate::log::snapshot_pieces;
 use crate::memory::fold;
 use crate::note::NoteChange;
 use crate::pack;
@@ -114,7 +115,7 @@ impl<S: LogStore> Cluster<S> {
             writes.insert(0, Write::Clear);
         }
         self.forget();
-        self.store.commit(&writes)?;
+        self.store.commit(writes)?;
         Ok(Begun::Yes)
     }
 
@@ -161,7 +162,7 @@ impl<S: LogStore> Cluster<S> {
             return self.take(restoring, item, text);
         }
         if let Err(fault) = check(&restoring.head, item, text) {
-            self.store.commit(&[Write::SetMeta(Meta::Restoring, None)])?;
+            self.store.commit(vec![Write::SetMeta(Meta::Restoring, None)])?;
             return Err(fault);
         }
         restoring.done += 1;
@@ -169,9 +170,9 @@ impl<S: LogStore> Cluster<S> {
             let next = Restoring::new(restoring.head, false, restoring.is_shown);
             let next = Restoring { n_read: restoring.n_read, ..next };
             self.forget();
-            return self.store.commit(&[Write::Clear, next.meta()?]);
+            return self.store.commit(vec![Write::Clear, next.meta()?]);
         }
-        self.store.commit(&[restoring.meta()?])
+        self.store.commit(vec![restoring.meta()?])
     }
 
     /// Takes an object of the state into the log.
@@ -197,7 +198,7 @@ impl<S: LogStore> Cluster<S> {
         }
         restoring.done += 1;
         writes.push(restoring.meta()?);
-        self.store.commit(&writes)
+        self.store.commit(writes)
     }
 
     /// Takes entries into the log, some at a time.
@@ -232,7 +233,7 @@ impl<S: LogStore> Cluster<S> {
     /// Commits what has been taken, with how far the restore is by that.
     fn commit_batch(&mut self, mut batch: Batch, restoring: &Restoring) -> Result<(), Fault> {
         batch.writes.push(restoring.meta()?);
-        self.store.commit(&batch.writes)
+        self.store.commit(batch.writes)
     }
 
     /// Takes a page of the past, or the answers of a segment.
@@ -274,13 +275,14 @@ impl<S: LogStore> Cluster<S> {
     pub fn finish_restore(&mut self) -> Result<Vec<Gap>, Fault> {
         let Some(Restoring { head, is_shown, missing, .. }) = self.restoring()? else { return Ok(Vec::new()) };
         if let (Some(reference), Some(stored)) = (&head.snapshot, self.store.snapshot()?)
-            && digest::sha256(stored.text.as_bytes()) != reference.hash
+            && digest::of_pieces(snapshot_pieces(&self.store, stored.seq))? != reference.hash
         {
             return Err(Fault::damaged("the published snapshot", "its state has another digest"));
         }
-        let memory = fold(&self.store)?;
-        if (memory.seq, memory.state.revision) != (head.seq, head.revision) {
-            let reason = format!("it leads to entry {}, not {}", memory.seq, head.seq);
+        // What is folded is gone before it is folded anew, as what it is then: one state takes enough memory.
+        let (seq, revision) = fold(&self.store).map(|memory| (memory.seq, memory.state.revision))?;
+        if (seq, revision) != (head.seq, head.revision) {
+            let reason = format!("it leads to entry {seq}, not {}", head.seq);
             return Err(Fault::damaged("the published head", reason));
         }
         let mut writes =
@@ -293,7 +295,7 @@ impl<S: LogStore> Cluster<S> {
             writes.extend(self.store.stale_buckets()?.into_iter().map(Write::NotesPublished));
         }
         self.forget();
-        self.store.commit(&writes)?;
+        self.store.commit(writes)?;
         self.memory()?;
         Ok(missing)
     }

@@ -30,7 +30,7 @@ use protocol::log::Garbage;
 use protocol::log::LogStore;
 use protocol::log::Meta;
 use protocol::log::Record;
-use protocol::log::Stored;
+use protocol::log::Version;
 use protocol::log::Write;
 use protocol::note::Bucket;
 use protocol::note::Held;
@@ -112,7 +112,6 @@ struct SnapshotRow {
     seq: u64,
     revision: u64,
     at: i64,
-    text: String,
 }
 
 #[derive(Deserialize)]
@@ -223,8 +222,8 @@ impl SqlLog {
 }
 
 impl LogStore for SqlLog {
-    fn commit(&mut self, writes: &[Write]) -> Result<(), Fault> {
-        let (sql, writes) = (self.storage.sql(), writes.to_vec());
+    fn commit(&mut self, writes: Vec<Write>) -> Result<(), Fault> {
+        let sql = self.storage.sql();
         transaction(&self.storage, move || writes.iter().try_for_each(|write| execute(&sql, write)))
     }
 
@@ -247,11 +246,27 @@ impl LogStore for SqlLog {
         Ok(Some(Answered { at: Timestamp(at), body, receipt: self.whole(RECEIPT, id.as_str(), receipt)? }))
     }
 
-    fn snapshot(&self) -> Result<Option<Stored>, Fault> {
-        let query = "SELECT seq, revision, at, text FROM snapshots ORDER BY seq DESC LIMIT 1";
+    fn snapshot(&self) -> Result<Option<Version>, Fault> {
+        let query = "SELECT seq, revision, at FROM snapshots ORDER BY seq DESC LIMIT 1";
         let rows: Vec<SnapshotRow> = self.rows(query, Vec::new())?;
-        let Some(SnapshotRow { seq, revision, at, text }) = rows.into_iter().next() else { return Ok(None) };
-        Ok(Some(Stored { seq, revision, at: Timestamp(at), text: self.whole(SNAPSHOT, &seq.to_string(), text)? }))
+        Ok(rows.first().map(|SnapshotRow { seq, revision, at }| Version {
+            seq: *seq,
+            revision: *revision,
+            at: Timestamp(*at),
+        }))
+    }
+
+    fn snapshot_piece(&self, seq: u64, piece: usize) -> Result<Option<String>, Fault> {
+        let rows: Vec<TextRow> = if piece == 0 {
+            self.rows("SELECT text FROM snapshots WHERE seq = ?", vec![integer(seq)])?
+        } else {
+            // A text that fits into its row has nothing beside it, although one before it may have left something there.
+            let query = "SELECT text FROM more WHERE kind = ? AND name = ? AND part = ? AND EXISTS (SELECT 1 FROM snapshots WHERE seq = ? AND (text = '' OR length(CAST(text AS BLOB)) >= ?))";
+            let full = integer(PART_BYTES as u64 - 4);
+            let (name, piece) = (seq.to_string(), integer(piece as u64));
+            self.rows(query, vec![SNAPSHOT.into(), name.as_str().into(), piece, integer(seq), full])?
+        };
+        Ok(rows.into_iter().next().map(|row| row.text))
     }
 
     fn meta(&self, key: Meta) -> Result<Option<String>, Fault> {

@@ -58,6 +58,13 @@ pub fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (done, usize::try_from(PEAK.get() - before).unwrap_or_default())
 }
 
+/// How many bytes this thread has allocated more than it has freed, of others' as well, so that only differences say
+/// something; 0 where [`Counting`] is not the allocator.
+#[must_use]
+pub fn live() -> isize {
+    LIVE.get()
+}
+
 /// Does something whose memory is not to be counted, such as what a stand-in for a disk keeps. What it answers is not
 /// counted either.
 pub fn uncounted<T>(work: impl FnOnce() -> T) -> T {
@@ -83,6 +90,10 @@ mod tests {
     fn what_is_there_at_once_is_counted() {
         let one_by_one = || (0..3).for_each(|_| drop(vec![0_u8; MANY]));
         assert_eq!(peak(one_by_one).1, MANY);
+        let before = super::live();
+        let kept = vec![0_u8; MANY];
+        assert_eq!(super::live() - before, isize::try_from(kept.len()).unwrap());
+        drop(kept);
         let together = || vec![vec![0_u8; MANY], vec![0_u8; MANY]].len();
         let (n_lists, bytes) = peak(together);
         assert!(n_lists == 2 && (2 * MANY..2 * MANY + 1_000).contains(&bytes), "{bytes}");

@@ -14,7 +14,6 @@ use crate::backup::Missing;
 use crate::backup::Reader;
 use crate::backup::Title;
 use crate::digest;
-use crate::digest::sha256;
 use crate::document::Head;
 use crate::document::Page;
 use crate::fault::Fault;
@@ -138,14 +137,10 @@ impl<R: BufRead + Seek> Opened<R> {
     fn fold(&mut self) -> Result<State, Fault> {
         let (mut state, mut last) = (State::default(), 0);
         if let Some(reference) = self.head.snapshot.clone() {
-            let mut text = String::new();
-            for part in &reference.parts {
-                text.push_str(&self.text(part)?);
-            }
-            if sha256(text.as_bytes()) != reference.hash {
+            if digest::of_pieces(reference.parts.iter().map(|part| self.text(part)))? != reference.hash {
                 return Err(Fault::damaged("the snapshot", "its state has another digest"));
             }
-            state = restore_state("the snapshot", text)?;
+            state = restore_state("the snapshot", reference.parts.iter().map(|part| self.text(part)))?;
             last = reference.seq;
         }
         for segment in self.head.segments.clone() {

@@ -60,7 +60,7 @@ impl<S: LogStore> Cluster<S> {
     /// Notes how far the deletion is, unless the name has been taken again.
     fn bury(&mut self, tombstone: &Tombstone) -> Result<(), Fault> {
         match self.tombstone()? {
-            Some(_) => self.store.commit(&[tombstone.write()?]),
+            Some(_) => self.store.commit(vec![tombstone.write()?]),
             None => Ok(()),
         }
     }

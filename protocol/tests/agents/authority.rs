@@ -194,7 +194,7 @@ impl Authority {
         let stored = Stored { seq: 1 + self.n_commands, revision, at: self.time(), text };
         let scripts = (1..=self.n_jobs).map(|job| Write::ChangeNote(NoteChange::Put(scripted(&format!("job-{job}")))));
         let writes: Vec<Write> = [Write::PutSnapshot(stored)].into_iter().chain(scripts).collect();
-        disk.commit(&writes).expect("nothing fails here");
+        disk.commit(writes).expect("nothing fails here");
         self.cluster = Cluster::new(name(), Profile::default(), disk);
         self.cluster.mark().expect("it is read");
         if self.flaw == Some(Flaw::GrantsAfterRestore) {

@@ -17,6 +17,7 @@ use protocol::log::LogStore;
 use protocol::log::Meta;
 use protocol::log::Record;
 use protocol::log::Stored;
+use protocol::log::Version;
 use protocol::log::Write;
 use protocol::note::Bucket;
 use protocol::note::Held;
@@ -28,6 +29,9 @@ use protocol::note::weight;
 
 #[path = "disk/dump.rs"]
 mod dump;
+
+/// Snapshots are read in pieces of so many bytes: less than rows of an object's storage have, so that most have some.
+const PIECE_BYTES: usize = 100_000;
 
 /// What the next commit does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -290,9 +294,9 @@ impl Tables {
 }
 
 impl LogStore for Disk {
-    fn commit(&mut self, writes: &[Write]) -> Result<(), Fault> {
+    fn commit(&mut self, writes: Vec<Write>) -> Result<(), Fault> {
         // What is stored counts for nobody's memory.
-        uncounted(|| self.0.borrow_mut().commit(writes))
+        uncounted(|| self.0.borrow_mut().commit(&writes))
     }
 
     fn records(&self, after: u64, through: u64) -> Result<Vec<Record>, Fault> {
@@ -310,8 +314,16 @@ impl LogStore for Disk {
         Ok(self.0.borrow().tables.commands.get(id).cloned())
     }
 
-    fn snapshot(&self) -> Result<Option<Stored>, Fault> {
-        Ok(self.0.borrow().tables.snapshots.last_key_value().map(|(_, stored)| stored.clone()))
+    fn snapshot(&self) -> Result<Option<Version>, Fault> {
+        let version = |stored: &Stored| Version { seq: stored.seq, revision: stored.revision, at: stored.at };
+        Ok(self.0.borrow().tables.snapshots.last_key_value().map(|(_, stored)| version(stored)))
+    }
+
+    fn snapshot_piece(&self, seq: u64, piece: usize) -> Result<Option<String>, Fault> {
+        let inner = self.0.borrow();
+        let Some(Stored { text, .. }) = inner.tables.snapshots.get(&seq) else { return Ok(None) };
+        let [start, end] = [piece, piece + 1].map(|at| text.floor_char_boundary(at * PIECE_BYTES));
+        Ok(text.get(start..end).filter(|piece| !piece.is_empty()).map(str::to_owned))
     }
 
     fn meta(&self, key: Meta) -> Result<Option<String>, Fault> {

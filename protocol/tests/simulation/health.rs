@@ -129,7 +129,7 @@ fn a_past_that_is_missing_is_told_and_makes_nothing_worse() {
     let mut disk = Disk::default();
     drop(founded_on(&disk, Profile::default()));
     let gap = json!([{ "first": 3, "last": 7, "key": "c/demo/page/1", "reason": "is gone" }]);
-    disk.commit(&[Write::SetMeta(Meta::Missing, Some(gap.to_string()))]).unwrap();
+    disk.commit(vec![Write::SetMeta(Meta::Missing, Some(gap.to_string()))]).unwrap();
     let mut cluster = Cluster::new(name(), Profile::default(), disk);
     let (state, reasons) = told(&mut cluster, &Seen::default(), after(1));
     assert_eq!((state, &*reasons[0].code, reasons[0].figures["entries"]), (Condition::Ok, "past_missing", 5));
@@ -175,7 +175,7 @@ fn a_log_that_cannot_be_read_is_lost() {
 
     let mut disk = Disk::default();
     drop(founded_on(&disk, Profile::default()));
-    disk.commit(&[Write::SetMeta(Meta::Published, Some("{".to_owned()))]).unwrap();
+    disk.commit(vec![Write::SetMeta(Meta::Published, Some("{".to_owned()))]).unwrap();
     let mut broken = Cluster::new(name(), Profile::default(), disk);
     let (state, reasons) = told(&mut broken, &Seen::default(), START);
     assert_eq!((state, &*reasons[0].code), (Condition::Lost, "log_damaged"));

@@ -49,10 +49,8 @@ const USERS: u64 = 10;
 const WORKSPACES: u64 = 3;
 /// What an invocation may do on each plan.
 const PLANS: [Budget; 2] = [BUDGET, Budget { operations: 800, ..BUDGET }];
-/// What an invocation is to have in memory at most, so that the runtime and whatever else is in an isolate's 128 MB find
-/// room; and what it never has.
-const MEMORY_AIM: usize = 40_000_000;
-const MEMORY_MAX: usize = 100_000_000;
+/// What an invocation may have in memory at most, so that the runtime and whatever else is in an isolate's 128 MB find room.
+const MEMORY_MAX: usize = 40_000_000;
 /// How long an invocation may take.
 const STEP_MAX: Duration = Duration::from_secs(30);
 
@@ -243,12 +241,11 @@ fn a_large_cluster_is_restored_within_the_limits_of_an_invocation() {
     for budget in PLANS {
         let (mut cluster, disk, taken) = restore(&shelf, budget);
         println!("{budget:?}: {taken:#?}");
-        let aim = if taken.memory <= MEMORY_AIM { "reached" } else { "missed" };
-        println!("at most {} bytes in memory, {MEMORY_AIM} {aim}", taken.memory);
         assert_eq!(cluster.position(), Ok(here.clone()), "KV alone leads to the same state");
         assert_eq!(disk.n_answers(), known, "every answer is remembered");
         // The first one reads the head and its last segment as well.
         assert!(taken.reads <= budget.operations as u64 + 2, "{taken:?}");
-        assert!(taken.memory <= MEMORY_MAX && taken.time <= STEP_MAX, "{taken:?}");
+        assert!(taken.memory <= MEMORY_MAX, "{} bytes in memory are more than {MEMORY_MAX}", taken.memory);
+        assert!(taken.time <= STEP_MAX, "{taken:?}");
     }
 }

@@ -106,7 +106,7 @@ fn a_bucket_that_an_earlier_version_has_filled_is_published_in_pieces() {
         names().take(520).zip(0..).map(|(name, number)| (name, service(number))).collect();
     let put =
         |(name, text): (&String, &String)| Write::ChangeNote(NoteChange::Put(Note::new(name.clone(), text.clone())));
-    disk.commit(&kept.iter().map(put).collect::<Vec<_>>()).expect("it is stored");
+    disk.commit(kept.iter().map(put).collect()).expect("it is stored");
     cluster.forget();
     // Again and again, so that packs are taken into others.
     for number in 0..8_u32 {
@@ -192,6 +192,6 @@ fn the_notes_of_a_user_are_bounded_wherever_they_are() {
     assert_eq!(disk.note("job/for-ann"), Ok(None), "nothing is kept of what is refused");
     assert_eq!(cluster.keep_notes(&note(), &sender()), Ok(()));
     // Notes that an earlier version has kept are nobody's.
-    disk.commit(&[Write::ChangeNote(NoteChange::Put(Note::new(name(3_000), service(1))))]).expect("it is stored");
+    disk.commit(vec![Write::ChangeNote(NoteChange::Put(Note::new(name(3_000), service(1))))]).expect("it is stored");
     assert_eq!(disk.held(&name(3_000)).map(|held| held.and_then(|held| held.owner)), Ok(None));
 }

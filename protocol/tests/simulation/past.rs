@@ -52,7 +52,8 @@ fn is_before(entry: &Entry, moment: Moment) -> bool {
 /// The state at a moment as a reader of the past finds it, and how many entries came in each portion.
 fn reached(air: &Air, head: &Head, moment: Moment, count: usize) -> (State, Vec<usize>) {
     let text = at_hand(air::run(past::snapshot(air, head, moment)).expect("reading works"));
-    let mut state = text.map_or_else(State::default, |text| restore_state("a snapshot", text).expect("it is good"));
+    let mut state =
+        text.map_or_else(State::default, |text| restore_state("a snapshot", [Ok(text)]).expect("it is good"));
     let mut portions = Vec::new();
     loop {
         let entries = at_hand(air::run(past::entries(air, head, state.revision, count)).expect("reading works"));
