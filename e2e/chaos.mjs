@@ -8,7 +8,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { PROGRAM, freePort, processesWith, until } from "./processes.mjs";
+import { PROGRAM, end, freePort, processesWith, until } from "./processes.mjs";
 import { Server } from "./server.mjs";
 
 const RUNS = Number(process.argv[2] ?? 600);
@@ -250,7 +250,7 @@ try {
   isOver = true;
   for (const agent of agents.values()) agent.kill("SIGKILL");
   // Of what went well nothing is left.
-  for (const pid of [...supervisors(), ...living()]) process.kill(pid, "SIGKILL");
+  [...supervisors(), ...living()].forEach(end);
   await server.kill().catch(() => {});
 }
 rmSync(folder, { recursive: true, force: true });

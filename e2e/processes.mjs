@@ -68,7 +68,16 @@ export function processesWith(entry) {
 
 /** Ends the runs of an agent whose state is in this folder: supervisors and jobs live on without it. */
 export function endProcessesOf(folder) {
-  for (const pid of pids().filter((pid) => `${toldTo(pid, "cmdline")}${toldTo(pid, "environ")}`.includes(folder))) process.kill(pid, "SIGKILL");
+  for (const pid of pids().filter((pid) => `${toldTo(pid, "cmdline")}${toldTo(pid, "environ")}`.includes(folder))) end(pid);
+}
+
+/** Ends a process, unless it has ended meanwhile, as a job does with its supervisor. */
+export function end(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
 }
 
 const pids = () => readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { PROGRAM, buildProgram, processesWith, until as untilWithin } from "./processes.mjs";
+import { PROGRAM, buildProgram, end, processesWith, until as untilWithin } from "./processes.mjs";
 import { Server } from "./server.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
@@ -51,7 +51,7 @@ after(async () => {
   await server.interrupt();
   const store = join(server.state, "agent/store");
   const jobs = existsSync(store) ? processesWith(`TIDEGATE_STORE=${readFileSync(store, "utf8").trim()}`) : [];
-  for (const pid of jobs) process.kill(pid, "SIGKILL");
+  jobs.forEach(end);
   rmSync(server.state, { recursive: true, force: true });
   rmSync(config, { recursive: true, force: true });
 });

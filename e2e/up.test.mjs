@@ -6,7 +6,7 @@ import { request } from "node:http";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { PROGRAM, buildProgram, job as jobOf, lives, phase, processesWith, until as untilWithin } from "./processes.mjs";
+import { PROGRAM, buildProgram, end, job as jobOf, lives, phase, processesWith, until as untilWithin } from "./processes.mjs";
 import { Server } from "./server.mjs";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
@@ -50,7 +50,7 @@ before(async () => {
 });
 after(async () => {
   await server.interrupt();
-  for (const pid of ofJobs()) process.kill(pid, "SIGKILL");
+  ofJobs().forEach(end);
   rmSync(server.state, { recursive: true, force: true });
 });
 
