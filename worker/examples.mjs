@@ -23,10 +23,15 @@ export async function clusters(server) {
 /** What a cluster answers whose storage is gone, while KV still shows it. */
 const LOST = "storage_lost";
 
-/** What a cluster says that was deleted; nothing of any other. */
-export async function farewell(server, cluster) {
+/** What a cluster answers that is asked where it is, with the status. */
+async function standing(server, cluster) {
   const answer = await ask(server, "GET", `/${cluster}/hash`);
-  const { code, message } = await answer.json();
+  return { status: answer.status, ...(await answer.json()) };
+}
+
+/** When and how a cluster was deleted, in a sentence; nothing of any other. */
+export async function deletion(server, cluster) {
+  const { code, message } = await standing(server, cluster);
   return code === "deleted" ? message : undefined;
 }
 
@@ -90,9 +95,8 @@ export async function found(server, cluster, bodies, state, what) {
 
 /** How many events made a cluster; 0 if nobody has begun it, and otherwise the code of what it answers instead. */
 async function revision(server, cluster) {
-  const answer = await ask(server, "GET", `/${cluster}/hash`);
-  const { revision, code } = await answer.json();
-  return answer.status === 404 ? 0 : revision ?? code;
+  const { status, revision, code } = await standing(server, cluster);
+  return status === 404 ? 0 : revision ?? code;
 }
 
 /** A key of a cluster for the SDKs. Its secret is told once, so it is kept beside what the server stores. */

@@ -12,7 +12,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import workerd from "workerd";
 import { ChildAgent } from "./agent.mjs";
-import { ask, clusters, farewell, found, restoreLost } from "./examples.mjs";
+import { ask, clusters, deletion, found, restoreLost } from "./examples.mjs";
 import { stand } from "./front.mjs";
 import { fail, secretsOf, start, startClock } from "./runtime.mjs";
 
@@ -146,7 +146,7 @@ async function main() {
 
   if (isBackup) await restoreLost(server);
   const what = nodes.length > 0 ? "its first node, quota and workspace" : "its first quota and workspace";
-  const deleted = await farewell(server, cluster);
+  const deleted = await deletion(server, cluster);
   const isOurs = deleted === undefined && (await found(server, cluster, beginning(nodes), state, what));
   front = await stand(runtime, port, { address, isLast: true });
   if (deleted !== undefined) console.log(`${deleted}; or make another one for this computer: tidegate up --cluster NAME`);
