@@ -40,7 +40,7 @@ use engine::unit::limit::REPORTS_MAX;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
-use crate::agents::books::View;
+use crate::agents::books::Runs;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Identity;
 use crate::agents::contact::Refused;
@@ -118,7 +118,7 @@ impl<S: LogStore> Cluster<S> {
         let (cancelled, rest): (Vec<Offered>, Vec<Offered>) =
             request.offered.iter().cloned().partition(|offer| offer.is_gone && was_killed(request, &offer.job));
         let (mut offered, mut done) = self.take_offered(who, &cancelled, now)?;
-        let (commands, view) = self.with_scripts(|state, scripts| {
+        let (commands, runs) = self.with_scripts(|state, scripts| {
             hear::hear(state, contacts, who, request, &|job| scripts(job).is_some(), now)
         })??;
         let n_before = done.len();
@@ -127,13 +127,13 @@ impl<S: LogStore> Cluster<S> {
         let (others, adopted) = self.take_offered(who, &rest, now)?;
         offered.extend(others);
         done.extend(adopted);
-        let view = (done.len() == n_before).then_some(view);
+        let runs = (done.len() == n_before).then_some(runs);
         let answer = self.with_scripts(|state, scripts| {
             let Some(contact) = contacts.get_mut(&who.name) else { return Err(Refused::Unknown(who.name.clone())) };
             silence::note(state, contact, request);
-            let view = view.unwrap_or_else(|| View::of(state, contact));
+            let runs = runs.unwrap_or_else(|| Runs::of(state, contact));
             let is_held = contact::is_held(state, contacts, &contact::serving(state, &name, now));
-            let ground = Ground { state, contacts, view: &view, is_held };
+            let ground = Ground { state, contacts, runs: &runs, is_held };
             Ok(tell::tell(&ground, who, request, scripts, now))
         })??;
         Ok(Heard { answer: SyncAnswer { offered, ..answer }, done })

@@ -63,12 +63,14 @@ impl OfRun {
     }
 }
 
-/// Every run that has not ended, in the order of their numbers.
+/// Every run that has not ended, in the order of their numbers, as an agent sees them. That is found out once in an exchange
+/// as long as the log stays as it is.
 pub(super) struct Runs(Vec<OfRun>);
 
 impl Runs {
-    /// Those of a state, as an agent with these nodes sees them.
-    pub(super) fn of(state: &State, here: &Here) -> Self {
+    /// Those of a state, as an agent sees them of which this is known.
+    pub(super) fn of(state: &State, contact: &Contact) -> Self {
+        let here = &Here::of(state, contact);
         let mut all: Vec<OfRun> = current(state).map(|(run, no)| OfRun::new(state, here, run, no)).collect();
         sort::by_key(&mut all, |of| of.run);
         // Who has a charge while it is told to stop was found twice.
@@ -95,12 +97,11 @@ pub(super) fn current(state: &State) -> impl Iterator<Item = (RunId, JobNo)> {
 }
 
 /// The nodes of an agent, by their numbers: who asks of thousands of pods compares no names.
-#[derive(Default)]
-pub(super) struct Here(Vec<bool>);
+struct Here(Vec<bool>);
 
 impl Here {
     /// Those of an agent of which this is known.
-    pub(super) fn of(state: &State, contact: &Contact) -> Self {
+    fn of(state: &State, contact: &Contact) -> Self {
         let mut here = vec![false; state.nodes.len()];
         let numbers = contact.nodes.iter().filter_map(|node| state.node_no_ever(&NodeId::new(node).ok()?));
         numbers.for_each(|no| here[no.at()] = true);
@@ -110,18 +111,6 @@ impl Here {
     /// Whether a pod is on one of them.
     fn has(&self, at: PodAt) -> bool {
         self.0.get(at.node.at()).copied().unwrap_or(false)
-    }
-}
-
-/// What an exchange needs of the log at every step. It is found out once as long as the log stays as it is.
-pub(super) struct View {
-    pub(super) runs: Runs,
-}
-
-impl View {
-    /// What an agent's exchange needs of which this is known.
-    pub(super) fn of(state: &State, contact: &Contact) -> Self {
-        Self { runs: Runs::of(state, &Here::of(state, contact)) }
     }
 }
 
@@ -245,8 +234,8 @@ fn serves_any(state: &State, contact: &Contact, pods: &[&PodAt]) -> bool {
 /// The jobs of runs on an agent's nodes, those first that have not begun as far as is known: who asks what a job executes is
 /// about to begin it.
 pub(super) fn jobs_on<'a>(state: &'a State, contact: Option<&'a Contact>) -> impl Iterator<Item = JobId> + 'a {
-    let here = contact.map(|contact| Here::of(state, contact)).unwrap_or_default();
-    let mut there: Vec<OfRun> = Runs::of(state, &here).iter().filter(|of| of.n_pods > 0).collect();
+    let runs = contact.map(|contact| Runs::of(state, contact));
+    let mut there: Vec<OfRun> = runs.iter().flat_map(Runs::iter).filter(|of| of.n_pods > 0).collect();
     sort::by_key(&mut there, |of| of.standing != Standing::Unconfirmed);
     there.into_iter().map(|of| state.jobs[of.job].spec.id.clone())
 }

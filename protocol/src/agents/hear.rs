@@ -18,8 +18,8 @@ use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
 use crate::agents::books;
+use crate::agents::books::Runs;
 use crate::agents::books::Standing;
-use crate::agents::books::View;
 use crate::agents::contact;
 use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
@@ -43,12 +43,11 @@ pub(super) fn hear(
     request: &SyncRequest,
     has_script: &dyn Fn(&JobId) -> bool,
     now: Timestamp,
-) -> Result<(Vec<Command>, View), Refused> {
+) -> Result<(Vec<Command>, Runs), Refused> {
     contact::current(contacts, who, request.incarnation)?;
     let nodes = judged::judged(state, &request.nodes);
     contact::take_nodes(state, contacts, who, &nodes)?;
-    let view = View::of(state, contact::current(contacts, who, request.incarnation)?);
-    let current = &view.runs;
+    let current = Runs::of(state, contact::current(contacts, who, request.incarnation)?);
     if let Some(contact) = contacts.get_mut(&who.name) {
         contact.missed = None;
         contact.begun.retain(|run| current.find(*run).is_some_and(|of| of.standing == Standing::Unconfirmed));
@@ -82,7 +81,7 @@ pub(super) fn hear(
     let again = again.into_iter().flatten().map(Command::NodeHeard);
     let fitness = contacts.get_mut(&who.name).map(|contact| fitness::changed(state, contact, &nodes));
     let fitness = fitness.into_iter().flatten().map(Command::PutNode);
-    Ok((again.chain(fitness).chain(reports.into_iter().map(Command::Report)).collect(), view))
+    Ok((again.chain(fitness).chain(reports.into_iter().map(Command::Report)).collect(), current))
 }
 
 /// Whether something is said of a run that goes on beside that it does.

@@ -24,8 +24,8 @@ use engine::unit::time::Timestamp;
 
 use crate::agents::books;
 use crate::agents::books::OfRun;
+use crate::agents::books::Runs;
 use crate::agents::books::Standing;
-use crate::agents::books::View;
 use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Ending;
@@ -45,7 +45,7 @@ pub(super) struct Ground<'a> {
     pub(super) state: &'a State,
     pub(super) contacts: &'a Contacts,
     /// What is known of the state for this agent.
-    pub(super) view: &'a View,
+    pub(super) runs: &'a Runs,
     /// Whether nothing may begin.
     pub(super) is_held: bool,
 }
@@ -58,7 +58,7 @@ pub(super) fn tell(
     script: &dyn Fn(&JobId) -> Option<String>,
     now: Timestamp,
 ) -> SyncAnswer {
-    let Ground { state, contacts, view: View { runs: current }, is_held } = *ground;
+    let Ground { state, contacts, runs: current, is_held } = *ground;
     let reported = Reported::of(&request.runs);
     let has_begun = |report: &RunReport| matches!(report.state, RunState::Running | RunState::Stopping);
     let (mut want, mut keep, mut change, mut stop) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
