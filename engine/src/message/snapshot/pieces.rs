@@ -122,13 +122,13 @@ impl Pieces {
     /// The state, once all pieces have been read.
     ///
     /// # Errors
-    /// The pieces are no snapshot, or one that was damaged on its way.
+    /// The pieces are not a snapshot, or were damaged on their way.
     pub fn restore(self) -> Result<State, Rejection> {
         let Self { rest, jobs, n_jobs, .. } = self;
         let malformed = |error: serde_json::Error| Rejection::Malformed { reason: error.to_string() };
         let mut snapshot: Snapshot = serde_json::from_str(&rest).map_err(malformed)?;
         drop(rest);
-        // Whoever spells the name of the field with escapes has all jobs in the rest.
+        // Where the name of the field was spelt with escapes, all jobs are in the rest.
         if n_jobs > 0 {
             snapshot.jobs = jobs.jobs;
         }
