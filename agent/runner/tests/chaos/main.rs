@@ -128,8 +128,10 @@ fn chaos() {
     let mut random = Random::new(seed);
     let mut killed = Killed::default();
     let patience = PATIENCE + PATIENCE_PER_RUN * u32::try_from(n_runs).unwrap();
-    while service.n_ended() < n_runs {
-        assert!(begin.elapsed() < patience, "only {} of {n_runs} runs have ended", service.n_ended());
+    // Pods join and leave between two kills; on a slow computer that may take more runs than were asked for.
+    while service.n_ended() < n_runs || !service.has_turnover() {
+        let (n_ended, (joined, left)) = (service.n_ended(), service.turnover());
+        assert!(begin.elapsed() < patience, "{n_ended} of {n_runs} runs have ended, {joined} pods joined, {left} left");
         std::thread::sleep(Duration::from_millis(20 + random.below(60)));
         service.go_on(&mut random);
         revive(&mut agents.0, &folder);
@@ -230,7 +232,6 @@ fn check(folder: &Path, service: &Service) -> String {
     assert!(unreported.is_empty(), "never reported: {unreported:?}");
     assert!(runs.len() as u64 > service.n_ended() / 3, "hardly anything was started");
     let (joined, left) = service.turnover();
-    assert!(joined > 0 && left > 0, "{joined} pods joined runs that went on, and {left} left them");
     let n_started = starts.len();
     let n_runs = runs.len();
     format!(

@@ -97,6 +97,12 @@ impl Service {
         (inside.joined, inside.left.len())
     }
 
+    /// Whether pods have both joined runs that go on, and left them.
+    pub(crate) fn has_turnover(&self) -> bool {
+        let (joined, left) = self.turnover();
+        joined > 0 && left > 0
+    }
+
     pub(crate) fn reported(&self) -> BTreeSet<String> {
         self.inside().reported.clone()
     }
