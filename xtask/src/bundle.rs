@@ -60,49 +60,76 @@ const NO_INLINING: [&str; 6] = [
 /// for it, so it is left where it is. The module becomes 2 in 100 larger and travels 1 in 100 lighter.
 const TO_SEND: [&str; 3] = ["-Os", "--skip-pass=local-cse", "--skip-pass=simplify-locals"];
 
+const CONSOLE_CRATES: [&str; 4] = ["frontend", "charts", "planner-embed", "planner-page"];
+const WORKER_CRATE: &str = "edge";
+
 const CONSOLE_WASM: &str = "dist/app/frontend_bg.wasm";
 const CHARTS_WASM: &str = "dist/app/charts_bg.wasm";
 const PLANNER_WASM: &str = "dist/embed/engine_bg.wasm";
 const WORKBENCH_WASM: &str = "dist/workbench/engine_bg.wasm";
 const WORKER_WASM: &str = "build/worker/edge_bg.wasm";
 
-pub(crate) fn build(profile: Profile) -> Result<(), Failure> {
+/// What is deployed, and such libraries for tests as are compiled the way the Worker is.
+pub(crate) fn build(profile: Profile, libraries: &[&str]) -> Result<(), Failure> {
     prepare::wasm_target()?;
     prepare::node_modules()?;
-    compile(profile)?;
-    println!("generating the bindings");
-    let parts = parts::cut(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
-    bind_page(&parts.first, "frontend", "dist/app")?;
-    bind_page(&cargo_output(profile.of_console(), "charts.wasm")?, "charts", "dist/app")?;
-    let planner = silence::silence(&cargo_output(profile.of_console(), "planner_embed.wasm")?)?;
-    bind_page(&planner, "engine", "dist/embed")?;
-    bind_page(&cargo_output(profile.of_console(), "planner_page.wasm")?, "engine", "dist/workbench")?;
-    bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
+    let pages = if profile.of_console() == profile.of_worker() {
+        // In one go: two would resolve other feature sets and compile the shared bindings twice.
+        cargo_build(profile.of_console(), &[&CONSOLE_CRATES[..], &[WORKER_CRATE]].concat(), &[])?;
+        make_worker(profile)?;
+        make_console(profile)?
+    } else {
+        // Each module is linked and optimised by one thread, so two of them are made at a time.
+        std::thread::scope(|scope| {
+            let console = scope.spawn(|| {
+                cargo_build(profile.of_console(), &CONSOLE_CRATES, &[])?;
+                make_console(profile)
+            });
+            cargo_build(profile.of_worker(), &[WORKER_CRATE], &[])?;
+            make_worker(profile)?;
+            if !libraries.is_empty() {
+                cargo_build(profile.of_worker(), libraries, &["--lib"])?;
+            }
+            console.join().expect("what makes the console returns its failures")
+        })?
+    };
     copy_dir(&root().join("public"), &root().join("dist"))?;
     if profile == Profile::Release {
-        for module in [CONSOLE_WASM, &parts.pages, CHARTS_WASM, PLANNER_WASM, WORKBENCH_WASM, WORKER_WASM] {
-            optimise(module, if module == PLANNER_WASM { &TO_SEND } else { &["-Oz"] })?;
-        }
-        print_sizes(&parts.pages)?;
+        print_sizes(&pages)?;
     }
     show("node", &["xtask/pictures.mjs", "dist/embed"], "correct the scenario that is named above")?;
     println!("built dist/ and build/worker/");
     Ok(())
 }
 
-fn compile(profile: Profile) -> Result<(), Failure> {
-    let (console, worker) = (profile.of_console(), profile.of_worker());
-    if console == worker {
-        // In one go: two would resolve other feature sets and compile the shared bindings twice.
-        return cargo_build(console, &["frontend", "charts", "planner-embed", "planner-page", "edge"]);
+/// All modules that browsers load, from what has been compiled. Returns the path of the pages' module.
+fn make_console(profile: Profile) -> Result<String, Failure> {
+    println!("generating the console's bindings");
+    let parts = parts::cut(&cargo_output(profile.of_console(), "frontend.wasm")?)?;
+    bind_page(&parts.first, "frontend", "dist/app")?;
+    bind_page(&cargo_output(profile.of_console(), "charts.wasm")?, "charts", "dist/app")?;
+    let planner = silence::silence(&cargo_output(profile.of_console(), "planner_embed.wasm")?)?;
+    bind_page(&planner, "engine", "dist/embed")?;
+    bind_page(&cargo_output(profile.of_console(), "planner_page.wasm")?, "engine", "dist/workbench")?;
+    if profile == Profile::Release {
+        for module in [CONSOLE_WASM, &parts.pages, CHARTS_WASM, PLANNER_WASM, WORKBENCH_WASM] {
+            optimise(module, if module == PLANNER_WASM { &TO_SEND } else { &["-Oz"] })?;
+        }
     }
-    cargo_build(console, &["frontend", "charts", "planner-embed", "planner-page"])?;
-    cargo_build(worker, &["edge"])
+    Ok(parts.pages)
 }
 
-fn cargo_build(profile: &str, packages: &[&str]) -> Result<(), Failure> {
+/// The Worker's module, from what has been compiled.
+fn make_worker(profile: Profile) -> Result<(), Failure> {
+    println!("generating the Worker's bindings");
+    bind_worker(&cargo_output(profile.of_worker(), "edge.wasm")?)?;
+    if profile == Profile::Release { optimise(WORKER_WASM, &["-Oz"]) } else { Ok(()) }
+}
+
+fn cargo_build(profile: &str, packages: &[&str], targets: &[&str]) -> Result<(), Failure> {
     println!("compiling {} ({profile})", packages.join(" and "));
     let mut arguments = vec!["build", "--locked", "--target", WASM, "--profile", profile];
+    arguments.extend(targets);
     arguments.extend(packages.iter().flat_map(|package| ["--package", package]));
     show("cargo", &arguments, "correct what the compiler says above")
 }

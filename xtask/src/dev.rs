@@ -47,7 +47,7 @@ pub(crate) fn serve(options: &Options) -> Result<(), Failure> {
             "stop the program that uses it, or choose another with --port",
         ));
     }
-    bundle::build(bundle::Profile::Dev)?;
+    bundle::build(bundle::Profile::Dev, &[])?;
     let agent = has_agent.then(agent).transpose()?;
 
     println!("serving; a round every {every_s} s; a saved file reloads; ctrl-C stops");

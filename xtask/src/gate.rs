@@ -118,10 +118,7 @@ fn native_tests(name: Option<&str>) -> Result<(), Failure> {
 }
 
 fn build() -> Result<(), Failure> {
-    bundle::build(bundle::Profile::Release)?;
-    let mut modules = vec!["build", "--locked", "--target", prepare::WASM, "--profile", "wasm"];
-    modules.extend(["--package", "bytes-of-runs", "--package", "requests", "--lib"]);
-    show("cargo", &modules, "correct what the compiler says above")
+    bundle::build(bundle::Profile::Release, &["bytes-of-runs", "requests"])
 }
 
 /// A file that has not ended after a quarter of an hour, many times what the longest one takes, fails instead of waiting for ever.
@@ -140,7 +137,9 @@ fn node_tests(name: Option<&str>) -> Result<(), Failure> {
         return Err(Failure::new(format!("there is no e2e/{file}.test.mjs"), "name a file of e2e/ without its end"));
     }
     tests.sort();
-    let mut arguments = vec!["--test", HANGS];
+    // Each has a service and folders of its own, and waits for processes most of its time.
+    let at_once = format!("--test-concurrency={}", std::thread::available_parallelism().map_or(2, usize::from).max(2));
+    let mut arguments = vec!["--test", HANGS, &at_once];
     arguments.extend(tests.iter().map(String::as_str));
     show("node", &arguments, "correct the failing test named above")
 }

@@ -87,8 +87,8 @@ fn main() -> ExitCode {
 fn run(arguments: &[String]) -> Result<(), Failure> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["build"] => bundle::build(bundle::Profile::Release),
-        ["build", "--dev"] => bundle::build(bundle::Profile::Dev),
+        ["build"] => bundle::build(bundle::Profile::Release, &[]),
+        ["build", "--dev"] => bundle::build(bundle::Profile::Dev, &[]),
         ["dev", options @ ..] => dev::serve(&dev::Options::parse(options)?),
         ["up", words @ ..] => up::serve(words),
         ["docs"] => docs::build(),
