@@ -62,7 +62,7 @@ const STEPS: u32 = 1_200;
 const SEEDS: u64 = 3;
 /// Of short lives there are more.
 const FEW_STEPS: u32 = 25;
-const MANY_SEEDS: u64 = 200;
+const MANY_SEEDS: u64 = 2_000;
 
 /// The limits as they are, where they can be named in a constant.
 const PROFILE: Profile = Profile {
