@@ -13,6 +13,9 @@ const JOBS: &[u8] = b"jobs";
 /// It is split where its jobs begin and end, and each job is read as soon as all of it is there. Everything else is kept
 /// as it came, with an empty list of jobs, and read at the end as a whole snapshot is: by that it is known whether the
 /// text is one, however it is cut.
+///
+/// What reads is compiled where it is used: the service reads jobs in many places, and is compiled for size where the
+/// engine is for speed. A copy for speed beside it is 80 KB of the Worker.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "what a reader of text is in the middle of; each has its own end")]
 pub struct Pieces {
@@ -40,6 +43,7 @@ impl Pieces {
     ///
     /// # Errors
     /// A job cannot be read.
+    #[inline]
     pub fn add(&mut self, piece: &str) -> Result<(), Rejection> {
         let mut taken = 0;
         for (at, byte) in piece.bytes().enumerate() {
@@ -101,6 +105,7 @@ impl Pieces {
         if self.is_in_jobs { self.job.push_str(text) } else { self.rest.push_str(text) }
     }
 
+    #[inline]
     fn end_jobs(&mut self) -> Result<(), Rejection> {
         if self.is_another_due || !self.job.trim().is_empty() {
             self.end_job()?;
@@ -109,6 +114,7 @@ impl Pieces {
         Ok(())
     }
 
+    #[inline]
     fn end_job(&mut self) -> Result<(), Rejection> {
         self.n_jobs += 1;
         let read = serde_json::from_str(&self.job).map_err(|error| error.to_string());
@@ -123,6 +129,7 @@ impl Pieces {
     ///
     /// # Errors
     /// The pieces are not a snapshot, or were damaged on their way.
+    #[inline]
     pub fn restore(self) -> Result<State, Rejection> {
         let Self { rest, jobs, n_jobs, .. } = self;
         let malformed = |error: serde_json::Error| Rejection::Malformed { reason: error.to_string() };
