@@ -14,6 +14,7 @@ use crate::quota::tree::Quota;
 use crate::state::domain::Domains;
 use crate::unit::amount::Amount;
 use crate::unit::amount::DIMENSIONS_MAX;
+use crate::unit::amount::Guarantee;
 use crate::unit::id::DomainNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
@@ -343,6 +344,15 @@ fn exceeded(tree: &[Quota], no: QuotaNo, used: impl Fn(usize) -> i64, asked: &Am
         }
         None => Ok(()),
     }
+}
+
+/// Whether a quota's own books plainly let nobody in who asks for this. An ancestor's would not do, since what stands in
+/// the way there may be owed; so may what a child claims above its guarantee, which does not count.
+#[must_use]
+pub fn is_short_of_own(min: &Guarantee, book: &QuotaUse, asked: &Amount) -> bool {
+    let used = |at: usize| book.own_jobs[at].saturating_add(book.children_min[at]);
+    let is_short = |at: usize| used(at).saturating_add(asked[at]) > min.amount[at];
+    asked.dimensions().any(|at| min.states(at) && is_short(at))
 }
 
 /// Whether idle amounts of a domain cover `asked`: the first dimension in which they do not, with what is idle.

@@ -13,8 +13,27 @@ use crate::state::waiting::Half;
 use crate::unit::amount::Amount;
 use crate::unit::amount::Guarantee;
 use crate::unit::id::ClassNo;
+use crate::unit::id::DomainNo;
 use crate::unit::id::QuotaNo;
 use crate::unit::slots::Slots;
+use crate::unit::sort;
+
+/// The quotas in which somebody's reasons may not hold any more in one half of the judgement, by number; the others need
+/// not be asked.
+#[must_use]
+pub fn unsettled_quotas(trial: &Trial<'_>, half: Half) -> Vec<QuotaNo> {
+    let watch = &trial.state.queue.watch;
+    let mut quotas: Vec<QuotaNo> = match half {
+        Half::ByRight => {
+            let in_trial = trial.quotas.changes().map(|(at, _)| QuotaNo::from_index(at));
+            watch.by_right().chain(in_trial).collect()
+        }
+        Half::Idle => watch.idle(|domain, asked| Books::idle(trial, domain).are_short(asked)).collect(),
+    };
+    sort::by_key(&mut quotas, |quota| *quota);
+    quotas.dedup();
+    quotas
+}
 
 /// Adds the classes of a quota whose reasons may not hold any more in one half of the judgement.
 pub fn add_unsettled(trial: &Trial<'_>, quota: QuotaNo, half: Half, unsettled: &mut Vec<ClassNo>) {
@@ -61,7 +80,7 @@ fn lasts(lasting: Lasting, is_short: impl FnOnce() -> bool) -> bool {
 
 /// The books that plain reasons are held against.
 enum Books<'t> {
-    /// The quota's own. An ancestor's would not do, since what stands in the way there may be owed.
+    /// The quota's own.
     ByRight(&'t Guarantee, &'t QuotaUse),
     /// The job's own domain, if it is the one that is named because it is the only one.
     Idle(Option<&'t DomainUse>),
@@ -71,23 +90,19 @@ impl<'t> Books<'t> {
     fn of(trial: &'t Trial<'_>, quota: QuotaNo, half: Half) -> Self {
         match half {
             Half::ByRight => Self::ByRight(&trial.state.quotas[quota.at()].min, trial.quotas.get(quota.at())),
-            Half::Idle => {
-                let own = trial.state.domains.of_quota(quota);
-                let is_only = trial.state.domains.list[own.at()].is_only;
-                Self::Idle(is_only.then(|| trial.domains.get(own.at())))
-            }
+            Half::Idle => Self::idle(trial, trial.state.domains.of_quota(quota)),
         }
+    }
+
+    fn idle(trial: &'t Trial<'_>, own: DomainNo) -> Self {
+        let is_only = trial.state.domains.list[own.at()].is_only;
+        Self::Idle(is_only.then(|| trial.domains.get(own.at())))
     }
 
     /// Whether the way is plainly closed still for who asks for this.
     fn are_short(&self, asked: &Amount) -> bool {
         match self {
-            Self::ByRight(min, book) => {
-                // What a child claims above its guarantee may be owed, and does not count.
-                let used = |at: usize| book.own_jobs[at].saturating_add(book.children_min[at]);
-                let is_short = |at: usize| used(at).saturating_add(asked[at]) > min.amount[at];
-                asked.dimensions().any(|at| min.states(at) && is_short(at))
-            }
+            Self::ByRight(min, book) => ledger::is_short_of_own(min, book, asked),
             Self::Idle(book) => book.is_some_and(|book| ledger::fits_in_idle(book, asked).is_err()),
         }
     }

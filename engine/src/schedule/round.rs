@@ -173,8 +173,8 @@ impl Scope {
         let queue = &trial.state.queue;
         let concerns = |class: &ClassNo| half.concerns(queue.classes[class.at()].key.idle);
         let mut unsettled = Vec::new();
-        let everybody = self.is_complete.then_some(&queue.quotas).into_iter().flatten().copied();
-        for quota in everybody.chain(self.quotas.iter().copied()) {
+        let everybody = if self.is_complete { recheck::unsettled_quotas(trial, half) } else { Vec::new() };
+        for quota in everybody.into_iter().chain(self.quotas.iter().copied()) {
             if is_strict(trial.state, quota) {
                 unsettled.extend(queue.classes_of(quota).filter(concerns));
             } else {

@@ -16,4 +16,5 @@ mod structure;
 pub mod timer;
 pub mod waiting;
 pub mod waiting_line;
+pub mod watch;
 pub mod world;

@@ -21,6 +21,7 @@ use crate::state::waiting::Family;
 use crate::state::waiting::Standing;
 use crate::state::waiting::Waiting;
 use crate::state::waiting_line::WaitingLine;
+use crate::state::watch::Watch;
 use crate::unit::id::ClassNo;
 use crate::unit::id::FamilyNo;
 use crate::unit::id::JobNo;
@@ -96,6 +97,8 @@ pub struct Queue {
     pub quotas: Set<QuotaNo>,
     /// Who waits, by quota number, as far as anybody ever has.
     waiting: Vec<Waiting>,
+    /// Where somebody may start after a release.
+    pub watch: Watch,
     /// Whose answers are not kept.
     pub open: Open,
     /// Whether anybody has started or gone since the last scheduled round began: what that left over, and why others
@@ -213,6 +216,7 @@ impl Queue {
         let waiting = &mut self.waiting[quota.at()];
         let was_empty = waiting.families.is_empty();
         waiting.list(no, &self.families, before);
+        self.watch.note(quota);
         if was_empty {
             self.quotas.insert(quota);
         } else if waiting.families.is_empty() {
@@ -320,6 +324,7 @@ impl Queue {
         self.family_numbers.clear();
         self.quotas.clear();
         self.waiting.clear();
+        self.watch = Watch::default();
         self.patience.clear();
         for at in 0..self.classes.len() {
             let (key, shape) = (self.classes[at].key, &families[self.classes[at].family.at()].shape);

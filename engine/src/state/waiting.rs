@@ -112,6 +112,14 @@ impl Waiting {
         asked.open == 0 && asked.least.as_ref().is_none_or(is_short)
     }
 
+    /// How much has to be free in one half before anybody may start: nothing where somebody waits for a reason that is
+    /// not plain. Nothing at all if nobody is judged in it.
+    #[must_use]
+    pub fn least_free(&self, half: Half) -> Option<Amount> {
+        let asked = &self.asked[half as usize];
+        if asked.open == 0 { asked.least } else { Some(Amount::ZERO) }
+    }
+
     /// Takes a change of a family into account.
     pub(super) fn list(&mut self, no: FamilyNo, families: &[Family], before: Standing) {
         let family = &families[no.at()];

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use crate::job::phase::Phase;
 use crate::job::spec::JobSpec;
 use crate::job::weight;
+use crate::ledger;
 use crate::ledger::DomainUse;
 use crate::ledger::Ledger;
 use crate::ledger::Sign;
 use crate::placement::floor::Floor;
+use crate::quota::settings::QueueStrategy;
 use crate::quota::tree::Quota;
 use crate::state::cluster::Cluster;
 use crate::state::cluster::Group;
@@ -23,6 +25,9 @@ use crate::state::market::Market;
 use crate::state::preemption_order::Entitled;
 use crate::state::preemption_order::PreemptionOrder;
 use crate::state::queue::Queue;
+use crate::state::waiting::Half;
+use crate::state::watch::Openings;
+use crate::unit::amount::Amount;
 use crate::unit::id::DomainNo;
 use crate::unit::id::GroupId;
 use crate::unit::id::GroupNo;
@@ -247,7 +252,25 @@ impl State {
     /// Notes that everything has been judged.
     pub fn settle(&mut self) {
         self.queue.settle(&self.jobs);
+        let mut watch = std::mem::take(&mut self.queue.watch);
+        watch.settle(|quota| self.openings(quota));
+        self.queue.watch = watch;
         self.market.settle();
+    }
+
+    /// What may let somebody in who waits in a quota. The head of a strict queue is asked for the others, always.
+    #[must_use]
+    pub fn openings(&self, no: QuotaNo) -> Openings {
+        let Some(waiting) = self.queue.waiting_in(no) else { return Openings::default() };
+        let (quota, domain) = (&self.quotas[no.at()], self.domains.of_quota(no));
+        if quota.settings.strategy == QueueStrategy::StrictFifo {
+            return Openings { by_right: true, idle: Some((domain, Amount::ZERO)) };
+        }
+        let is_short = |asked: &Amount| ledger::is_short_of_own(&quota.min, &self.ledger.quotas[no.at()], asked);
+        Openings {
+            by_right: !waiting.is_settled(Half::ByRight, is_short),
+            idle: waiting.least_free(Half::Idle).map(|least| (domain, least)),
+        }
     }
 
     /// Recomputes everything that is kept beside the ground facts. Why classes wait is not known then.
