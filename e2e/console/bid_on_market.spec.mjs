@@ -23,7 +23,7 @@ async function ticksUntil(cluster, seen) {
   await expect(async () => {
     await cluster.minutePasses();
     await expect(seen).toBeVisible({ timeout: 500 });
-  }).toPass({ timeout: 30_000 });
+  }).toPass({ timeout: 60_000 });
 }
 
 /** What is at a label of the page's lists of facts. */

@@ -20,7 +20,7 @@ test("selected jobs are cancelled together", async ({ page, runtime }) => {
   await page.getByRole("checkbox", { name: "Select training-b" }).check();
   await page.getByRole("button", { name: "Cancel 2 selected" }).click();
   const jobs = page.getByRole("grid", { name: "Jobs" });
-  await expect(jobs.getByRole("row", { name: /training-a/ })).toContainText("Cancelled", { timeout: 15_000 });
+  await expect(jobs.getByRole("row", { name: /training-a/ })).toContainText("Cancelled", { timeout: 60_000 });
   await expect(jobs.getByRole("row", { name: /training-b/ })).toContainText("Cancelled");
 });
 

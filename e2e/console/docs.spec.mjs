@@ -35,7 +35,7 @@ test("a page of the book with its planners", async ({ page }) => {
   await page.locator("tidegate-planner").scrollIntoViewIfNeeded();
   await expect(page.getByText("finetune starts on 24 GPUs")).toBeVisible();
   await page.locator("iframe").scrollIntoViewIfNeeded();
-  await expect(page.frameLocator("iframe").getByRole("table", { name: "变更前后" })).toBeVisible({ timeout: 15_000 });
+  await expect(page.frameLocator("iframe").getByRole("table", { name: "变更前后" })).toBeVisible({ timeout: 60_000 });
   server.close();
 });
 

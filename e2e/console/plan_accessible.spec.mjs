@@ -14,7 +14,7 @@ for (const colorScheme of ["light", "dark"]) {
     await cluster.post("flush");
     await cluster.open("planner");
     const kinds = page.getByLabel("Add a change");
-    await expect(kinds.getByRole("option")).toHaveCount(9, { timeout: 20_000 });
+    await expect(kinds.getByRole("option")).toHaveCount(9, { timeout: 60_000 });
     for (const kind of await kinds.getByRole("option").allTextContents()) {
       await kinds.selectOption(kind);
       await page.getByRole("button", { name: "Add", exact: true }).click();

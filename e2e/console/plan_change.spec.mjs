@@ -14,7 +14,7 @@ test.describe("a cluster that moves on", () => {
     await expect(page.getByRole("treegrid", { name: "Quotas" })).toBeVisible();
     await page.keyboard.press("g");
     await page.keyboard.press("p");
-    await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
+    await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 60_000 });
     await page.getByRole("button", { name: "Add", exact: true }).click();
     const lever = page.getByRole("slider", { name: "Quota1.1, the rest of Quota1.2" });
     await expect(lever).toBeFocused();
@@ -48,7 +48,7 @@ test("what cannot be opened leaves the open plan as it is", async ({ page, runti
   const cluster = new Cluster(page, runtime);
   await cluster.loadExample();
   await cluster.open("planner");
-  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 60_000 });
   await page.getByLabel("Or open files").setInputFiles({ name: "plan.json", mimeType: "application/json", buffer: Buffer.from("{}") });
   await expect(page.getByRole("alert")).toBeVisible();
   await page.getByRole("button", { name: "Add", exact: true }).click();
@@ -60,7 +60,7 @@ test("what is typed is what the plan has", async ({ page, runtime }) => {
   const cluster = new Cluster(page, runtime);
   await cluster.loadExample();
   await cluster.open("planner");
-  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 60_000 });
   await page.getByRole("button", { name: "Add", exact: true }).click();
   const typed = page.getByRole("textbox", { name: "typed" });
   for (const [text, kept] of [["56", "56"], ["500", "128"], ["many", "128"]]) {

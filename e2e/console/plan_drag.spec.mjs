@@ -19,7 +19,7 @@ test("the answer follows a drag on a cluster of 10,000 jobs", async ({ page, run
   }));
   for (let at = 0; at < JOBS; at += 200) await cluster.send({ apply_plan: { commands: jobs.slice(at, at + 200) } });
   await cluster.open("planner");
-  await expect(page.getByText(`${JOBS + 8} jobs`)).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText(`${JOBS + 8} jobs`)).toBeVisible({ timeout: 60_000 });
   await page.getByRole("button", { name: "Add", exact: true }).click();
   const lever = page.getByRole("slider", { name: "Quota1.1, the rest of Quota1.2" });
   await expect(lever).toBeFocused();

@@ -26,7 +26,7 @@ test("what happened is replayed and varied", async ({ page, runtime }) => {
   await replayed(cluster);
   await cluster.open("planner");
   await page.getByLabel("Begin with").selectOption("What happened");
-  await expect(page.getByText(/^What happened in .*: 3 quotas, 0 jobs, \d+ more to come\.$/)).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText(/^What happened in .*: 3 quotas, 0 jobs, \d+ more to come\.$/)).toBeVisible({ timeout: 60_000 });
   await expect(page.getByText("9 commands of the log follow the beginning.")).toBeVisible();
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await page.getByRole("slider", { name: "Quota1.1, the rest of Quota1.2" }).fill("64000");
@@ -52,9 +52,9 @@ test("a moment before the newest snapshots is begun with, and what follows is wh
   await page.goto(`/clusters/${cluster.name}/planner?from=past&since=r${revision}#key=${runtime.adminKey}`);
   await expect(page.getByRole("spinbutton", { name: "or since revision" })).toHaveValue(String(revision));
   const facts = page.getByText(new RegExp(`^What happened in ${cluster.name}: 3 quotas, \\d+ jobs, ${2 * CHAPTER + 2} more to come\\.$`));
-  await expect(facts).toBeVisible({ timeout: 30_000 });
+  await expect(facts).toBeVisible({ timeout: 60_000 });
   // Nobody waits at its end, as it was; with a change it is otherwise.
-  await expect(row(page, /^Jobs waiting at the end/).first()).toHaveText("0", { timeout: 30_000 });
+  await expect(row(page, /^Jobs waiting at the end/).first()).toHaveText("0", { timeout: 60_000 });
   await page.getByLabel("Add a change").selectOption("Cancel a job");
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await page.getByRole("region", { name: "Changes" }).getByLabel("Job").fill("waiting");
@@ -62,16 +62,16 @@ test("a moment before the newest snapshots is begun with, and what follows is wh
   await expect(async () => {
     const [base, variant] = (await started.allTextContents()).map((text) => parseInt(text, 10));
     expect(variant).toBe(base - 1);
-  }).toPass({ timeout: 30_000 });
+  }).toPass({ timeout: 60_000 });
 
   // The revision is in the address, and so is what one chooses instead.
   await page.getByRole("spinbutton", { name: "or since revision" }).fill(String(revision + 5));
   await page.getByRole("spinbutton", { name: "or since revision" }).press("Enter");
   await expect(page).toHaveURL(new RegExp(`since=r${revision + 5}`));
-  await expect(facts).toBeHidden({ timeout: 30_000 });
+  await expect(facts).toBeHidden({ timeout: 60_000 });
   await expect(page.getByText(/^What happened in .* more to come\.$/)).toBeVisible();
   await page.goBack();
-  await expect(facts).toBeVisible({ timeout: 30_000 });
+  await expect(facts).toBeVisible({ timeout: 60_000 });
 });
 
 test("the reading of a long log tells how far it is, and can be given up", async ({ page, runtime }) => {
@@ -79,7 +79,7 @@ test("the reading of a long log tells how far it is, and can be given up", async
   await cluster.loadExample();
   await replayed(cluster);
   await cluster.open("planner");
-  await expect(page.getByText(/as it is, revision \d+/)).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText(/as it is, revision \d+/)).toBeVisible({ timeout: 60_000 });
   let answer;
   await page.route(/entries\?after=\d+&count=/, (route) => (answer = () => route.continue()));
   await page.getByLabel("Begin with").selectOption("What happened");
@@ -92,7 +92,7 @@ test("the reading of a long log tells how far it is, and can be given up", async
   // What was open is open still.
   await expect(page.getByText(/as it is, revision \d+/)).toBeVisible();
   await page.getByRole("button", { name: "Add", exact: true }).click();
-  await expect(row(page, /^Jobs finished/).nth(1)).toHaveText(/^\d+/, { timeout: 20_000 });
+  await expect(row(page, /^Jobs finished/).nth(1)).toHaveText(/^\d+/, { timeout: 60_000 });
 });
 
 test("a beginning that is refused leaves the choice on what is open, and can be chosen again", async ({ page, runtime }) => {
@@ -101,7 +101,7 @@ test("a beginning that is refused leaves the choice on what is open, and can be 
   await cluster.loadExample(5);
   await cluster.open("planner");
   const beginning = page.getByLabel("Begin with");
-  await expect(page.getByText(/as it is, revision \d+/)).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText(/as it is, revision \d+/)).toBeVisible({ timeout: 60_000 });
   for (let turn = 0; turn < 2; turn++) {
     await beginning.selectOption("What happened");
     await expect(page.getByRole("alert")).toContainText("no job has been submitted since");
@@ -110,7 +110,7 @@ test("a beginning that is refused leaves the choice on what is open, and can be 
   }
   await replayed(cluster);
   await beginning.selectOption("What happened");
-  await expect(page.getByText(/^What happened in .*: 3 quotas, 0 jobs, \d+ more to come\.$/)).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText(/^What happened in .*: 3 quotas, 0 jobs, \d+ more to come\.$/)).toBeVisible({ timeout: 60_000 });
   await expect(beginning).toHaveValue("past");
   // It is some seconds long by now, and says so.
   await expect(page.getByLabel("Look ahead").getByRole("option", { name: "0 hours" })).toHaveCount(0);

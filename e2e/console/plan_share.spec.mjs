@@ -19,7 +19,7 @@ test("two variants are compared, and a link shows the same to somebody without a
   await page.getByRole("slider", { name: "Quota1.1, the rest of Quota1.2" }).fill("64000");
   await page.getByRole("button", { name: "Add a variant" }).click();
   await page.getByRole("slider", { name: "Quota1.1, the rest of Quota1.2" }).fill("56000");
-  await expect(compare(page).getByRole("columnheader")).toHaveText(["Figure", "Base", "Variant A", "Variant B"], { timeout: 20_000 });
+  await expect(compare(page).getByRole("columnheader")).toHaveText(["Figure", "Base", "Variant A", "Variant B"], { timeout: 60_000 });
   await expect(compare(page).getByRole("row", { name: /^Evictions/ }).getByRole("cell")).toHaveText(["0", "1 ▼worse", "0"]);
   await expect(compare(page).getByRole("row", { name: /^Jobs started/ }).getByRole("cell")).toHaveText(["0", "1 ▲better", "0"]);
   const shown = await cells(page);
@@ -29,14 +29,14 @@ test("two variants are compared, and a link shows the same to somebody without a
   expect(link.length).toBeLessThan(8_000);
   const stranger = await (await browser.newContext()).newPage();
   await stranger.goto(link);
-  await expect(compare(stranger).getByRole("columnheader")).toHaveText(["Figure", "Base", "Variant A", "Variant B"], { timeout: 20_000 });
+  await expect(compare(stranger).getByRole("columnheader")).toHaveText(["Figure", "Base", "Variant A", "Variant B"], { timeout: 60_000 });
   expect(await cells(stranger)).toEqual(shown);
   await stranger.getByRole("radio", { name: "Variant B" }).check();
   await expect(stranger.getByText("Quota1.1 48 → 56 GPUs, Quota1.2 80 → 72 GPUs")).toBeVisible();
   // How far somebody asks to look goes before how far the plan does.
   const further = await (await browser.newContext()).newPage();
   await further.goto(link.replace("#", "?look=72#"));
-  await expect(further.getByLabel("Look ahead")).toHaveValue("72", { timeout: 20_000 });
+  await expect(further.getByLabel("Look ahead")).toHaveValue("72", { timeout: 60_000 });
   await further.context().close();
 
   // A file holds the same as the link.
@@ -53,7 +53,7 @@ test("two variants are compared, and a link shows the same to somebody without a
 
 test("links that cannot be opened say why, in place", async ({ page }) => {
   await page.goto("/planner");
-  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 60_000 });
   await page.getByRole("button", { name: "Share" }).click();
   const [, whole] = (await page.getByLabel("Link", { exact: true }).inputValue()).split("#plan=");
   const faults = [

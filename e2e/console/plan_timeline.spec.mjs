@@ -15,9 +15,9 @@ const table = (page) => timeline(page).getByRole("table");
 
 async function open(page) {
   await page.goto("/planner");
-  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 60_000 });
   await page.getByLabel("Or open files").setInputFiles(FILES.map(([name, text]) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) })));
-  await expect(sentence(page)).toContainText(/From the start to .*: 240 stretches of running/, { timeout: 20_000 });
+  await expect(sentence(page)).toContainText(/From the start to .*: 240 stretches of running/, { timeout: 60_000 });
 }
 
 /** What the sentence says that is seen. */
@@ -102,7 +102,7 @@ test("a pointer drags, turns the wheel and clicks twice, and the page scrolls as
 
 test("an address shows its part, its quota and its run", async ({ page, runtime }) => {
   await page.goto("/planner?from=move-gpus&look=72&whose=quota:Quota1.2&run=base&window=3600-7200");
-  await expect(page.getByLabel("Look ahead")).toHaveValue("72", { timeout: 20_000 });
+  await expect(page.getByLabel("Look ahead")).toHaveValue("72", { timeout: 60_000 });
   await expect(sentence(page)).toContainText("From +1:00 to +2:00:");
   await expect(page.getByLabel("Show the base instead")).toBeChecked();
   await expect(page.getByLabel("Whose jobs")).toHaveValue("quota:Quota1.2");

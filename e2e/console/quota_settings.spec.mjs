@@ -58,7 +58,7 @@ test("a plan changes the same settings and says which", async ({ page, runtime }
   const cluster = new Cluster(page, runtime);
   await cluster.loadExample();
   await cluster.open("planner");
-  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText("3 quotas, ")).toBeVisible({ timeout: 60_000 });
   await page.getByLabel("Add a change").selectOption("Change policies");
   await page.getByRole("button", { name: "Add", exact: true }).click();
   const grace = page.getByRole("slider", { name: "Grace period" });

@@ -6,6 +6,7 @@ use crate::openapi;
 use crate::prepare;
 use crate::process::{Failure, command, output, root, show};
 use crate::sdks;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -68,19 +69,31 @@ fn of(word: &str) -> Result<&'static Step, Failure> {
 
 fn all() -> Result<(), Failure> {
     let mut done: Vec<(&str, Duration)> = Vec::new();
-    for (index, Step { name, run, .. }) in STEPS.iter().enumerate() {
-        println!("\n=== {}/{} {name}", index + 1, STEPS.len());
-        let start = Instant::now();
-        let result = run(None);
-        done.push((name, start.elapsed()));
-        if let Err(failure) = result {
-            print_durations(&done);
-            return Err(failure.in_step(name));
+    let result = std::thread::scope(|scope| {
+        let mut beside = None;
+        for (index, Step { word, name, run, .. }) in STEPS.iter().enumerate() {
+            println!("\n=== {}/{} {name}", index + 1, STEPS.len());
+            let start = Instant::now();
+            // Both kinds of tests wait most of their time, these for pages and those for processes.
+            if *word == "node" {
+                let browser = browser().map_err(|failure| failure.in_step("browser tests"))?;
+                println!("  the browser tests run beside this step and the next ones; what they say comes in its turn");
+                beside = Some(scope.spawn(move || playwright(&browser, None).output()));
+            }
+            let result = match beside.take() {
+                Some(beside) if *word == "browser" => tell(beside.join().expect("it returns its failures")),
+                other => {
+                    beside = other;
+                    run(None)
+                }
+            };
+            done.push((name, start.elapsed()));
+            result.map_err(|failure| failure.in_step(name))?;
         }
-    }
+        Ok(())
+    });
     print_durations(&done);
-    println!("all steps passed");
-    Ok(())
+    result.inspect(|()| println!("all steps passed"))
 }
 
 fn print_durations(done: &[(&str, Duration)]) {
@@ -157,11 +170,24 @@ pub(crate) fn fuzz() -> Result<(), Failure> {
 fn browser_tests(name: Option<&str>) -> Result<(), Failure> {
     let browser = browser()?;
     println!("  $ npx playwright test {}  (in {browser})", name.unwrap_or_default());
-    let status = command("npx", &["--no-install", "playwright", "test", "--config", "e2e/playwright.config.mjs"])
-        .args(name)
-        .env("CHROMIUM", &browser)
-        .status();
-    if status.is_ok_and(|status| status.success()) {
+    passed(playwright(&browser, name).status().is_ok_and(|status| status.success()))
+}
+
+fn playwright(browser: &str, name: Option<&str>) -> Command {
+    let mut tests = command("npx", &["--no-install", "playwright", "test", "--config", "e2e/playwright.config.mjs"]);
+    tests.args(name).env("CHROMIUM", browser);
+    tests
+}
+
+/// What browser tests have said that ran beside others.
+fn tell(ran: std::io::Result<Output>) -> Result<(), Failure> {
+    let Ok(ran) = ran else { return passed(false) };
+    println!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    passed(ran.status.success())
+}
+
+fn passed(is_passed: bool) -> Result<(), Failure> {
+    if is_passed {
         return Ok(());
     }
     Err(Failure::new(
