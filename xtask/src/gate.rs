@@ -7,6 +7,7 @@ use crate::prepare;
 use crate::process::{Failure, command, output, root, show};
 use crate::sdks;
 use std::process::{Command, Output};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -81,14 +82,18 @@ fn all() -> Result<(), Failure> {
                 beside = Some(scope.spawn(move || playwright(&browser, None).output()));
             }
             let result = match beside.take() {
-                Some(beside) if *word == "browser" => tell(beside.join().expect("it returns its failures")),
+                Some(beside) if *word == "browser" => tell(beside),
                 other => {
                     beside = other;
                     run(None)
                 }
             };
             done.push((name, start.elapsed()));
-            result.map_err(|failure| failure.in_step(name))?;
+            if let Err(failure) = result {
+                // What failed beside this is said as well.
+                let _ = beside.map(tell);
+                return Err(failure.in_step(name));
+            }
         }
         Ok(())
     });
@@ -180,8 +185,8 @@ fn playwright(browser: &str, name: Option<&str>) -> Command {
 }
 
 /// What browser tests have said that ran beside others.
-fn tell(ran: std::io::Result<Output>) -> Result<(), Failure> {
-    let Ok(ran) = ran else { return passed(false) };
+fn tell(beside: ScopedJoinHandle<'_, std::io::Result<Output>>) -> Result<(), Failure> {
+    let Ok(ran) = beside.join().expect("it returns its failures") else { return passed(false) };
     println!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     passed(ran.status.success())
 }
