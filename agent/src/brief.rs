@@ -22,7 +22,8 @@ impl SyncRequest {
 
 impl RunReport {
     /// What is said of a run that only goes on.
-    fn of_living(run: RunId) -> Self {
+    #[must_use]
+    pub fn of_living(run: RunId) -> Self {
         Self {
             run,
             job: String::new(),

@@ -212,19 +212,7 @@ pub(crate) fn words(unheard: &Unheard) -> String {
 }
 
 pub(crate) fn run(run: RunId, job: &str, state: RunState) -> RunReport {
-    let job = job.to_owned();
-    RunReport {
-        run,
-        job,
-        state,
-        told: false,
-        since_ms: 0,
-        log_bytes: 0,
-        checkpoint_ms: None,
-        pods: 1,
-        places: Vec::new(),
-        gone: Vec::new(),
-    }
+    RunReport { job: job.to_owned(), state, ..RunReport::of_living(run) }
 }
 
 pub(crate) fn exited(of: RunId, job: &str, code: i32, told: bool) -> RunReport {
