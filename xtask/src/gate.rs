@@ -81,13 +81,8 @@ fn all() -> Result<(), Failure> {
                 println!("  the browser tests run beside this step and the next ones; what they say comes in its turn");
                 beside = Some(scope.spawn(move || playwright(&browser, None).output()));
             }
-            let result = match beside.take() {
-                Some(beside) if *word == "browser" => tell(beside),
-                other => {
-                    beside = other;
-                    run(None)
-                }
-            };
+            let ran_beside = if *word == "browser" { beside.take() } else { None };
+            let result = ran_beside.map_or_else(|| run(None), tell);
             done.push((name, start.elapsed()));
             if let Err(failure) = result {
                 // What failed beside this is said as well.
