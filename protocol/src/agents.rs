@@ -11,6 +11,7 @@ mod adopt;
 mod books;
 mod fitness;
 mod judged;
+mod said;
 
 pub mod hear;
 pub mod output;
@@ -44,6 +45,7 @@ use crate::agents::books::Runs;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Identity;
 use crate::agents::contact::Refused;
+use crate::agents::said::Said;
 use crate::agents::tell::Ground;
 use crate::cluster::Cluster;
 use crate::cluster::Done;
@@ -111,14 +113,13 @@ impl<S: LogStore> Cluster<S> {
         now: Timestamp,
     ) -> Result<Heard, Unheard> {
         request.check().map_err(Refused::Message)?;
-        let request = &request.in_full();
         contact::current(contacts, who, request.incarnation)?;
         let name = self.name.clone();
         // Who cancels a running job there ends it by a signal. That is a cancellation, and no failure of the job.
         let (cancelled, rest): (Vec<Offered>, Vec<Offered>) =
             request.offered.iter().cloned().partition(|offer| offer.is_gone && was_killed(request, &offer.job));
         let (mut offered, mut done) = self.take_offered(who, &cancelled, now)?;
-        let (commands, runs) = self.with_scripts(|state, scripts| {
+        let (commands, runs, said) = self.with_scripts(|state, scripts| {
             hear::hear(state, contacts, who, request, &|job| scripts(job).is_some(), now)
         })??;
         let n_before = done.len();
@@ -127,13 +128,19 @@ impl<S: LogStore> Cluster<S> {
         let (others, adopted) = self.take_offered(who, &rest, now)?;
         offered.extend(others);
         done.extend(adopted);
-        let runs = (done.len() == n_before).then_some(runs);
+        let known = (done.len() == n_before).then_some((runs, said));
         let answer = self.with_scripts(|state, scripts| {
-            let Some(contact) = contacts.get_mut(&who.name) else { return Err(Refused::Unknown(who.name.clone())) };
-            silence::note(state, contact, request);
-            let runs = runs.unwrap_or_else(|| Runs::of(state, contact));
+            let Some(contact) = contacts.get(&who.name) else { return Err(Refused::Unknown(who.name.clone())) };
+            let (runs, said) = known.unwrap_or_else(|| {
+                let runs = Runs::of(state, contact);
+                let said = Said::of(request, &runs, contacts);
+                (runs, said)
+            });
+            if let Some(contact) = contacts.get_mut(&who.name) {
+                silence::note(state, contact, runs.here(), request);
+            }
             let is_held = contact::is_held(state, contacts, &contact::serving(state, &name, now));
-            let ground = Ground { state, contacts, runs: &runs, is_held };
+            let ground = Ground { state, contacts, runs: &runs, said: &said, is_held };
             Ok(tell::tell(&ground, who, request, scripts, now))
         })??;
         Ok(Heard { answer: SyncAnswer { offered, ..answer }, done })

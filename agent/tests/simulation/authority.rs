@@ -285,14 +285,15 @@ impl Authority {
     /// The answer; none for an agent that is not the newest.
     pub(crate) fn sync(&mut self, agent: usize, request: &SyncRequest, now: u64) -> Option<SyncAnswer> {
         request.check().expect("agents write good requests");
-        let request = &request.in_full();
         if request.incarnation != self.contacts[agent].incarnation {
             return None;
         }
         self.contacts[agent].heard = Some(now);
         let mut strangers = BTreeMap::new();
         let mut forget = Vec::new();
-        for report in &request.runs {
+        let lives = request.lives.iter().map(|run| RunReport::of_living(*run));
+        let reports: Vec<RunReport> = request.runs.iter().cloned().chain(lives).collect();
+        for report in &reports {
             let id = self.meant(report.run, &report.job);
             let is_known = self.facts.runs.get(&id).is_some_and(|run| run.parts.contains_key(&agent));
             match &report.state {
@@ -323,7 +324,7 @@ impl Authority {
             (contact.is_known, contact.strangers) = (true, strangers);
         }
         let has_begun = |report: &&RunReport| matches!(report.state, RunState::Running | RunState::Stopping);
-        let begun = request.runs.iter().filter(has_begun).map(|report| (report.run, report)).collect();
+        let begun = reports.iter().filter(has_begun).map(|report| (report.run, report)).collect();
         Some(self.answer(agent, &begun, forget, now))
     }
 

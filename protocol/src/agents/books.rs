@@ -16,6 +16,8 @@ use engine::state::world::State;
 use engine::unit::id::JobId;
 use engine::unit::id::JobNo;
 use engine::unit::id::NodeId;
+use engine::unit::id::NodeNo;
+use engine::unit::ordered::Set;
 use engine::unit::sort;
 use engine::unit::time::Timestamp;
 
@@ -65,27 +67,37 @@ impl OfRun {
 
 /// Every run that has not ended, in the order of their numbers, as an agent sees them. That is found out once in an exchange
 /// as long as the log stays as it is.
-pub(super) struct Runs(Vec<OfRun>);
+pub(super) struct Runs {
+    all: Vec<OfRun>,
+    here: Here,
+}
 
 impl Runs {
     /// Those of a state, as an agent sees them of which this is known.
     pub(super) fn of(state: &State, contact: &Contact) -> Self {
-        let here = &Here::of(state, contact);
-        let mut all: Vec<OfRun> = current(state).map(|(run, no)| OfRun::new(state, here, run, no)).collect();
+        let here = Here::of(state, contact);
+        let n_holding: usize = state.running.iter().map(Set::len).sum();
+        let mut all = Vec::with_capacity(n_holding + state.stopping.len());
+        all.extend(current(state).map(|(run, no)| OfRun::new(state, &here, run, no)));
         sort::by_key(&mut all, |of| of.run);
         // Who has a charge while it is told to stop was found twice.
         all.dedup();
-        Self(all)
+        Self { all, here }
+    }
+
+    /// The agent's nodes.
+    pub(super) fn here(&self) -> &Here {
+        &self.here
     }
 
     /// What is known of a run.
     pub(super) fn find(&self, run: RunId) -> Option<OfRun> {
-        self.0.binary_search_by_key(&run, |of| of.run).ok().map(|at| self.0[at])
+        self.all.binary_search_by_key(&run, |of| of.run).ok().map(|at| self.all[at])
     }
 
     /// All of them.
     pub(super) fn iter(&self) -> impl Iterator<Item = OfRun> {
-        self.0.iter().copied()
+        self.all.iter().copied()
     }
 }
 
@@ -97,15 +109,20 @@ pub(super) fn current(state: &State) -> impl Iterator<Item = (RunId, JobNo)> {
 }
 
 /// The nodes of an agent, by their numbers: who asks of thousands of pods compares no names.
-struct Here(Vec<bool>);
+pub(super) struct Here(Vec<bool>);
 
 impl Here {
     /// Those of an agent of which this is known.
-    fn of(state: &State, contact: &Contact) -> Self {
+    pub(super) fn of(state: &State, contact: &Contact) -> Self {
         let mut here = vec![false; state.nodes.len()];
         let numbers = contact.nodes.iter().filter_map(|node| state.node_no_ever(&NodeId::new(node).ok()?));
         numbers.for_each(|no| here[no.at()] = true);
         Self(here)
+    }
+
+    /// All of them that the cluster has, or had.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeNo> {
+        self.0.iter().enumerate().filter(|(_, is_here)| **is_here).map(|(at, _)| NodeNo::from_index(at))
     }
 
     /// Whether a pod is on one of them.

@@ -217,8 +217,11 @@ pub(super) fn take_nodes(
         }
     }
     if let Some(contact) = contacts.get_mut(&who.name) {
-        contact.nodes.retain(|node| !is_deleted(state, node));
-        contact.cordoned.retain(|node| !is_deleted(state, node));
+        // Most clusters have never deleted one, and then no name has to be looked up.
+        if state.nodes.iter().any(|node| node.is_deleted) {
+            contact.nodes.retain(|node| !is_deleted(state, node));
+            contact.cordoned.retain(|node| !is_deleted(state, node));
+        }
         for report in nodes() {
             if !contact.nodes.contains(report.name) {
                 contact.nodes.insert(report.name.to_owned());

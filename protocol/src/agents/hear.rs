@@ -28,6 +28,7 @@ use crate::agents::contact::Identity;
 use crate::agents::contact::Refused;
 use crate::agents::fitness;
 use crate::agents::judged;
+use crate::agents::said::Said;
 use crate::agents::silence;
 
 /// How much newer than the last one a checkpoint of a running job is, to be worth a row of the log.
@@ -36,18 +37,19 @@ const CHECKPOINT_GAP: Millis = Millis::MINUTE;
 const LAST_CHECKPOINT_GAP: Millis = Millis(5_000);
 
 /// What is to be told to the log, and what was found out for that. What is known of the agent changes with it.
-pub(super) fn hear(
+pub(super) fn hear<'a>(
     state: &State,
     contacts: &mut Contacts,
     who: &Identity,
-    request: &SyncRequest,
+    request: &'a SyncRequest,
     has_script: &dyn Fn(&JobId) -> bool,
     now: Timestamp,
-) -> Result<(Vec<Command>, Runs), Refused> {
+) -> Result<(Vec<Command>, Runs, Said<'a>), Refused> {
     contact::current(contacts, who, request.incarnation)?;
     let nodes = judged::judged(state, &request.nodes);
     contact::take_nodes(state, contacts, who, &nodes)?;
     let current = Runs::of(state, contact::current(contacts, who, request.incarnation)?);
+    let said = Said::of(request, &current, contacts);
     if let Some(contact) = contacts.get_mut(&who.name) {
         contact.missed = None;
         contact.begun.retain(|run| current.find(*run).is_some_and(|of| of.standing == Standing::Unconfirmed));
@@ -66,22 +68,21 @@ pub(super) fn hear(
         // Only who acts on an answer of this epoch is sure not to begin what it was told in an earlier one.
         if request.answered.is_some_and(|answered| answered.epoch == state.cluster.epoch) {
             contact.epoch = Some(state.cluster.epoch);
-            contact.strangers = request.runs.iter().filter(is_stranger).map(|report| report.run).collect();
+            contact.strangers = said.reports.iter().filter(is_stranger).map(|report| report.run).collect();
         }
     }
     let mut reports = Vec::new();
-    for report in &request.runs {
+    for report in &*said.reports {
         if let Some(of) = current.find(report.run).filter(|of| of.standing != Standing::GoesOn || has_news(report)) {
             of_run(state, contacts, who, of.job, report, now, &mut reports);
         }
     }
     let unconfirmed = current.iter().filter(|of| of.standing == Standing::Unconfirmed && of.n_pods > 0);
     reports.extend(unconfirmed.filter_map(|of| without_script(&state.jobs[of.job], has_script)));
-    let again = contacts.get(&who.name).map(|contact| silence::heard_again(state, contact, request));
-    let again = again.into_iter().flatten().map(Command::NodeHeard);
+    let again = silence::heard_again(state, current.here(), request).into_iter().map(Command::NodeHeard);
     let fitness = contacts.get_mut(&who.name).map(|contact| fitness::changed(state, contact, &nodes));
     let fitness = fitness.into_iter().flatten().map(Command::PutNode);
-    Ok((again.chain(fitness).chain(reports.into_iter().map(Command::Report)).collect(), current))
+    Ok((again.chain(fitness).chain(reports.into_iter().map(Command::Report)).collect(), current, said))
 }
 
 /// Whether something is said of a run that goes on beside that it does.

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use agent::message::RunReport;
 use agent::message::RunState;
 use agent::message::SyncRequest;
+use agent::run::RunId;
 use agent::run::Version;
 use engine::message::command::NodeHeard;
 use engine::message::command::NodeSilent;
@@ -20,10 +21,10 @@ use engine::state::cluster::Node;
 use engine::state::cluster::OnSilence;
 use engine::state::world::State;
 use engine::unit::id::GroupNo;
-use engine::unit::id::NodeId;
 use engine::unit::time::Millis;
 use engine::unit::time::Timestamp;
 
+use crate::agents::books::Here;
 use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Told;
@@ -55,7 +56,8 @@ pub(super) fn fallen_silent(
         if now - since < Millis(missed_after.0.saturating_mul(2)) {
             continue;
         }
-        let nodes = known(state, contact).filter(|(node, _)| node.silence.is_none());
+        let here = Here::of(state, contact);
+        let nodes = known(state, &here).filter(|(node, _)| node.silence.is_none());
         silent.extend(nodes.map(|(node, group)| NodeSilent {
             node: node.id.clone(),
             since,
@@ -66,16 +68,15 @@ pub(super) fn fallen_silent(
 }
 
 /// The silent nodes that an agent names, which is heard therefore.
-pub(super) fn heard_again(state: &State, contact: &Contact, request: &SyncRequest) -> Vec<NodeHeard> {
+pub(super) fn heard_again(state: &State, here: &Here, request: &SyncRequest) -> Vec<NodeHeard> {
     let is_named = |node: &Node| request.nodes.iter().any(|report| report.node == node.id.as_str());
-    let nodes = known(state, contact).filter(|(node, _)| node.silence.is_some() && is_named(node));
+    let nodes = known(state, here).filter(|(node, _)| node.silence.is_some() && is_named(node));
     nodes.map(|(node, _)| NodeHeard { node: node.id.clone() }).collect()
 }
 
-/// The nodes of an agent, with their groups.
-fn known<'a>(state: &'a State, contact: &'a Contact) -> impl Iterator<Item = (&'a Node, &'a Group)> {
-    let numbers = contact.nodes.iter().filter_map(|node| state.node_no(&NodeId::new(node).ok()?));
-    let nodes = numbers.map(|no| &state.nodes[no.at()]);
+/// The nodes of an agent that the cluster has, with their groups.
+fn known<'a>(state: &'a State, here: &'a Here) -> impl Iterator<Item = (&'a Node, &'a Group)> {
+    let nodes = here.nodes().map(|no| &state.nodes[no.at()]).filter(|node| !node.is_deleted);
     nodes.map(|node| (node, &state.groups[node.group.at()]))
 }
 
@@ -87,9 +88,9 @@ fn stop_after(contact: &Contact, group: &Group) -> Option<Millis> {
 }
 
 /// Notes what the answer to a request tells of silence, and drops what nothing goes by any more that the agent has.
-pub(super) fn note(state: &State, contact: &mut Contact, request: &SyncRequest) {
+pub(super) fn note(state: &State, contact: &mut Contact, here: &Here, request: &SyncRequest) {
     let version = Version { epoch: state.cluster.epoch, revision: state.revision };
-    let groups: BTreeMap<GroupNo, &Group> = known(state, contact).map(|(node, group)| (node.group, group)).collect();
+    let groups: BTreeMap<GroupNo, &Group> = known(state, here).map(|(node, group)| (node.group, group)).collect();
     let says: Vec<(String, OnSilence)> =
         groups.into_values().map(|group| (group.id.to_string(), group.on_silence)).collect();
     let needed = oldest(request);
@@ -107,6 +108,6 @@ pub(super) fn note(state: &State, contact: &mut Contact, request: &SyncRequest) 
 /// began a run. None if it says of none.
 fn oldest(request: &SyncRequest) -> Option<Version> {
     let lives = |report: &&RunReport| !matches!(report.state, RunState::Ended(_));
-    let begun = request.runs.iter().filter(lives).map(|report| report.run.granted());
-    begun.chain([request.answered?]).min()
+    let begun = request.runs.iter().filter(lives).map(|report| report.run).chain(request.lives.iter().copied());
+    begun.map(RunId::granted).chain([request.answered?]).min()
 }

@@ -30,6 +30,8 @@ use crate::agents::contact::Contact;
 use crate::agents::contact::Contacts;
 use crate::agents::contact::Ending;
 use crate::agents::contact::Identity;
+use crate::agents::said;
+use crate::agents::said::Said;
 use crate::digest::sha256;
 
 /// When an agent asks again, unless somebody rings.
@@ -46,6 +48,8 @@ pub(super) struct Ground<'a> {
     pub(super) contacts: &'a Contacts,
     /// What is known of the state for this agent.
     pub(super) runs: &'a Runs,
+    /// What it says of its runs.
+    pub(super) said: &'a Said<'a>,
     /// Whether nothing may begin.
     pub(super) is_held: bool,
 }
@@ -58,15 +62,21 @@ pub(super) fn tell(
     script: &dyn Fn(&JobId) -> Option<String>,
     now: Timestamp,
 ) -> SyncAnswer {
-    let Ground { state, contacts, runs: current, is_held } = *ground;
-    let reported = Reported::of(&request.runs);
+    let Ground { state, contacts, runs: current, said: Said { reports, settled }, is_held } = *ground;
+    let (reported, ended) = (Reported::of(reports), said::ended(contacts));
     let has_begun = |report: &RunReport| matches!(report.state, RunState::Running | RunState::Stopping);
-    let (mut want, mut keep, mut change, mut stop) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut want, mut keep, mut change, mut stop) =
+        (Vec::new(), Vec::with_capacity(settled.len()), Vec::new(), Vec::new());
+    let mut settled = settled.iter().peekable();
     for of in current.iter() {
         let OfRun { run, n_pods, .. } = of;
+        // Most runs of most exchanges, here or elsewhere: their jobs are not looked at again.
+        if settled.next_if(|settled| **settled == run).is_some() {
+            keep.push(run);
+            continue;
+        }
         let report = reported.find(run);
-        // Most runs of most exchanges: their jobs are not looked at again.
-        if goes_on(&of, report, contacts) && (report.is_none() || request.keeps) {
+        if goes_on(&of, report, &ended) && (report.is_none() || request.keeps) {
             keep.extend(report.map(|_| run));
             continue;
         }
@@ -101,7 +111,7 @@ pub(super) fn tell(
         }
     }
     let has_ended = |state: &RunState| matches!(state, RunState::Ended(_));
-    let over = request.runs.iter().filter(|report| has_ended(&report.state) && current.find(report.run).is_none());
+    let over = reports.iter().filter(|report| has_ended(&report.state) && current.find(report.run).is_none());
     SyncAnswer {
         format: FORMAT,
         incarnation: request.incarnation,
@@ -117,12 +127,12 @@ pub(super) fn tell(
 }
 
 /// Whether a run goes on and its agent says just that of it; or whether it goes on elsewhere, and nothing is said of it.
-fn goes_on(of: &OfRun, report: Option<&RunReport>, contacts: &Contacts) -> bool {
+fn goes_on(of: &OfRun, report: Option<&RunReport>, ended: &BTreeSet<RunId>) -> bool {
     let is_known = report.map_or(of.n_pods == 0, |report| {
         let is_same = of.n_pods > 0 && report.pods == of.n_pods && report.places.is_empty();
         is_same && report.state == RunState::Running
     });
-    is_known && of.standing == Standing::GoesOn && contacts.values().all(|other| !other.ended.contains_key(&of.run))
+    is_known && of.standing == Standing::GoesOn && !ended.contains(&of.run)
 }
 
 /// What is said of runs, by their numbers. Agents name them in order, so that most often nothing has to be sorted.

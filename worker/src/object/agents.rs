@@ -34,6 +34,7 @@ use crate::answer::Reply;
 use crate::bindings;
 use crate::object::contacts::BELL;
 use crate::object::contacts::bell_of;
+use crate::object::contacts::change_contacts;
 use crate::object::contacts::with_contacts;
 use crate::object::core::Core;
 use crate::object::output;
@@ -56,12 +57,12 @@ pub(super) async fn serve(
     match call {
         AgentCall::Hello => {
             let hello = hello(&mut request).await?;
-            let welcome = with_contacts(core, |cluster, contacts| Ok(cluster.welcome(contacts, who, &hello, now)?))?;
+            let welcome = change_contacts(core, |cluster, contacts| Ok(cluster.welcome(contacts, who, &hello, now)?))?;
             Ok(Response::from_json(&welcome)?)
         }
         AgentCall::Sync => {
             let said = said(&mut request).await?;
-            let heard = with_contacts(core, |cluster, contacts| Ok(cluster.sync(contacts, who, &said, now)?))?;
+            let heard = change_contacts(core, |cluster, contacts| Ok(cluster.sync(contacts, who, &said, now)?))?;
             core.heard.note(&who.name, now);
             let Heard { answer, done } = heard;
             done.iter().try_for_each(|done| core.push(done))?;
@@ -146,7 +147,7 @@ pub(super) fn look_for_silence(core: &Core) -> Result<(), Problem> {
         let heard = |agent: &str| heard(core, agent);
         Ok(cluster.look_for_silence(contacts, &heard, bindings::missed_after(&core.env), bindings::now())?)
     };
-    match with_contacts(core, look)? {
+    match change_contacts(core, look)? {
         Some(done) => core.push(&done),
         None => Ok(()),
     }

@@ -41,24 +41,37 @@ pub(super) fn known(core: &Core) -> Contacts {
     kept.unwrap_or_else(|| read(&sql(core)).unwrap_or_default())
 }
 
-/// Works with what is kept of agents. The work cannot await; after a fault it is read anew.
+/// Reads with what is kept of agents. The work cannot await.
 pub(super) fn with_contacts<T>(
+    core: &Core,
+    work: impl FnOnce(&mut Cluster<SqlLog>, &Contacts) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    let contacts = taken(core)?;
+    let worked = core.with(|cluster| work(cluster, &contacts));
+    core.contacts.replace(Some(contacts));
+    worked
+}
+
+/// Works on what is kept of agents. The work cannot await; after a fault it is read anew.
+pub(super) fn change_contacts<T>(
     core: &Core,
     work: impl FnOnce(&mut Cluster<SqlLog>, &mut Contacts) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
-    let sql = sql(core);
-    let before = match core.contacts.take() {
-        Some(contacts) => contacts,
-        None => read(&sql)?,
-    };
+    let before = taken(core)?;
     let mut contacts = before.clone();
     let worked = core.with(|cluster| work(cluster, &mut contacts))?;
+    let sql = sql(core);
     for (name, contact) in contacts.iter().filter(|(name, contact)| before.get(*name) != Some(contact)) {
         let values = vec![name.as_str().into(), encode(contact)?.into()];
         sql.exec("INSERT OR REPLACE INTO agents VALUES (?, ?)", values)?;
     }
     core.contacts.replace(Some(contacts));
     Ok(worked)
+}
+
+/// What is kept of agents. Until it is put back, others read it anew.
+fn taken(core: &Core) -> Result<Contacts, Problem> {
+    core.contacts.take().map_or_else(|| read(&sql(core)), Ok)
 }
 
 pub(super) fn sql(core: &Core) -> SqlStorage {
