@@ -26,13 +26,15 @@ after(async () => {
 const cluster = (name, server = runtime) => new Cluster({ url: server.url, key: server.adminKey }, name);
 const address = (name, server = runtime) => `${server.url}/clusters/${name}`;
 
-/** What `tidegate backup` prints, and its exit status. */
-function backup(words, key = runtime.adminKey) {
+/** What `tidegate` prints, and its exit status. */
+function tidegate(words, env, input = "") {
   return new Promise((done) => {
-    const env = { ...process.env, TIDEGATE_TOKEN: key };
-    execFile(PROGRAM, ["backup", ...words], { env }, (error, out, remarks) => done({ code: error?.code ?? 0, out, remarks }));
+    const run = execFile(PROGRAM, words, { env }, (error, out, remarks) => done({ code: error?.code ?? 0, out, remarks }));
+    run.stdin.end(input);
   });
 }
+
+const backup = (words, key = runtime.adminKey) => tidegate(["backup", ...words], { ...process.env, TIDEGATE_TOKEN: key });
 
 async function names() {
   const answer = await fetch(`${runtime.url}/v1/clusters`, { headers: { authorization: `Bearer ${runtime.adminKey}` } });
@@ -55,6 +57,18 @@ test("a cluster with jobs, a key and a past is saved, and the file says of what 
   assert.ok(!existsSync(`${FILE}.part`), "nothing is left beside it");
   const checked = await backup(["check", FILE]);
   assert.deepEqual([checked.code, checked.out], [0, saved.out]);
+});
+
+test("who is logged in to the service says the cluster's name alone", async () => {
+  const { TIDEGATE_TOKEN: _, ...rest } = process.env;
+  const env = { ...rest, XDG_CONFIG_HOME: join(folder, "home") };
+  const save = () => tidegate(["backup", "save", "prod", join(folder, "by-name.backup")], env);
+  assert.match((await save()).remarks, /nobody has logged in yet: write `tidegate login ADDRESS`/);
+  const login = await tidegate(["login", address("prod")], env, `${runtime.adminKey}\n`);
+  assert.equal(login.code, 0, login.remarks);
+  const saved = await save();
+  assert.equal(saved.code, 0, saved.remarks);
+  assert.ok(saved.out.includes(`state ${known.hash}, `), saved.out);
 });
 
 test("it becomes the same cluster under another name, which goes on by itself", async () => {

@@ -62,7 +62,7 @@ pub enum BackupTask {
     /// secrets, which nobody has:
     /// they go on serving where the cluster has its old name and MASTER_SECRET is the same.
     Save {
-        /// The cluster: https://tidegate.example.org/clusters/prod.
+        /// The cluster: its name, where one is logged in to its service, or https://tidegate.example.org/clusters/prod.
         cluster: String,
         /// The file. One that is there is replaced once the new one is whole.
         file: PathBuf,
@@ -85,7 +85,8 @@ pub enum BackupTask {
 pub struct Load {
     /// The file.
     pub file: PathBuf,
-    /// The cluster that it becomes: https://tidegate.example.org/clusters/prod-again.
+    /// The cluster that it becomes: its name, where one is logged in to the service, or
+    /// https://tidegate.example.org/clusters/prod-again.
     pub cluster: String,
     /// The revision of a deleted cluster whose name is taken again.
     #[arg(long, value_name = "REVISION")]
@@ -207,8 +208,14 @@ fn told(file: &Opened<BufReader<File>>) -> String {
 }
 
 impl Service {
-    /// The service with the cluster that an address names.
-    fn at(address: &str) -> Result<Self, Failure> {
+    /// The service with the cluster that an address names, or that has this name at the service to which one is logged in.
+    fn at(named: &str) -> Result<Self, Failure> {
+        let address = if ClusterName::new(named).is_some() {
+            let (_, context) = Contexts::chosen(&contexts::folder()?, None)?;
+            &format!("{}/clusters/{named}", context.service)
+        } else {
+            named
+        };
         let (service, cluster) = login::split(address)?;
         let like = |problem| Failure::usage(format!("{problem}, with the cluster in it: .../clusters/prod"));
         let client = Client::new(Address::new(&service).map_err(like)?);

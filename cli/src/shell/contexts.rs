@@ -106,6 +106,12 @@ impl Contexts {
         moved.map_err(about)
     }
 
+    /// The context that is meant by a name, by what a script has named, or by having been chosen last; with its name.
+    pub fn chosen(folder: &Path, named: Option<&str>) -> Result<(String, Context), Failure> {
+        let variable = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty());
+        Self::read(folder)?.meant(named.or(variable.as_deref()))
+    }
+
     /// The name of the context that is meant, and it.
     pub fn meant(&self, named: Option<&str>) -> Result<(String, Context), Failure> {
         let Some(name) = named.or(self.current.as_deref()) else {

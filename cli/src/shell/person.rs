@@ -58,8 +58,7 @@ impl Person {
     /// The person that is meant by a context, or by the current one.
     pub fn of(named: Option<&str>) -> Result<Self, Failure> {
         let folder = contexts::folder()?;
-        let variable = std::env::var(contexts::VARIABLE).ok().filter(|name| !name.is_empty());
-        let (name, context) = Contexts::read(&folder)?.meant(named.or(variable.as_deref()))?;
+        let (name, context) = Contexts::chosen(&folder, named)?;
         let client = Client::new(Address::new(&context.service)?);
         Ok(Self { folder, name, context, client })
     }
