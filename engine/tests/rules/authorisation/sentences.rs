@@ -4,9 +4,9 @@ use engine::transition::Sender;
 use engine::transition::authorise;
 use engine::unit::id::UserId;
 
-use crate::teams::command;
-use crate::teams::send;
-use crate::teams::teams;
+use crate::authorisation::teams::command;
+use crate::authorisation::teams::send;
+use crate::authorisation::teams::teams;
 
 fn told(user: &str, text: &str) -> String {
     let sender = Sender { user: UserId::new(user).unwrap(), administers: false };

@@ -19,7 +19,7 @@ use engine::unit::id::JobNo;
 use engine::unit::id::UserId;
 use engine::unit::time::Timestamp;
 
-use crate::teams::teams;
+use crate::authorisation::teams::teams;
 
 /// What happens while a member of workspace-b watches: others submit, wait, fail and are evicted, workspaces change.
 const DAY: [(&str, &str); 13] = [
@@ -133,7 +133,7 @@ fn shared_queue() -> State {
         r#"{"submit_job":{"job":"secret-head","quota":"Quota1.1","workspace":"workspace-c","user":"carol","pods":[{"amount":{"gpu":40000}}]}}"#,
         r#"{"submit_job":{"job":"waits-behind","quota":"Quota1.1","workspace":"workspace-b","user":"developer","pods":[{"amount":{"gpu":1000}}]}}"#,
     ] {
-        crate::teams::send(&mut state, command).unwrap();
+        crate::authorisation::teams::send(&mut state, command).unwrap();
     }
     state
 }
@@ -160,7 +160,7 @@ fn who_holds_what_is_missing_is_named_only_to_whoever_may_know_the_job() {
         r#"{"submit_job":{"job":"secret-svc","quota":"Quota1","workspace":"workspace-a","user":"alice","module":"EAS","pods":[{"amount":{"gpu":100000}}]}}"#,
         r#"{"submit_job":{"job":"waits","quota":"Quota1.2","workspace":"workspace-c","user":"carol","pods":[{"amount":{"gpu":50000}}]}}"#,
     ] {
-        crate::teams::send(&mut state, command).unwrap();
+        crate::authorisation::teams::send(&mut state, command).unwrap();
     }
     let no = state.jobs.find(&JobId::new("waits").unwrap()).unwrap();
     let told = |user: &str| {
@@ -185,7 +185,7 @@ fn what_a_tip_takes_from_others_names_their_quota_and_none_of_them() {
     let mut state = teams();
     for (workspace, quota) in [("workspace-a", "Quota2"), ("workspace-b", "Quota1.1.1")] {
         let text = format!(r#"{{"attach_quota":{{"workspace":"{workspace}","quota":"{quota}"}}}}"#);
-        crate::teams::send(&mut state, &text).unwrap();
+        crate::authorisation::teams::send(&mut state, &text).unwrap();
     }
     for (job, quota, workspace, user, gpus) in [
         ("beside", "Quota2", "workspace-a", "alice", 64),
@@ -197,7 +197,7 @@ fn what_a_tip_takes_from_others_names_their_quota_and_none_of_them() {
         let text = format!(
             r#"{{"submit_job":{{"job":"{job}","quota":"{quota}","workspace":"{workspace}","user":"{user}","pods":[{{"amount":{{"gpu":{gpus}000}}}}]}}}}"#
         );
-        crate::teams::send(&mut state, &text).unwrap();
+        crate::authorisation::teams::send(&mut state, &text).unwrap();
     }
     let (member, now) = (sender("carol"), Timestamp(3_600_007));
     let visibility = Visibility::new(&state, &member);

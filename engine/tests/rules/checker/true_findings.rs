@@ -12,10 +12,10 @@ use engine::message::command::PodGroup;
 use engine::message::command::SubmitJob;
 use engine::unit::id::JobId;
 
-use crate::oracle;
+use crate::checker::oracle;
+use crate::checker::trees::NOW;
+use crate::checker::trees::Tree;
 use crate::random::Random;
-use crate::trees::NOW;
-use crate::trees::Tree;
 
 const SEEDS: u64 = 100;
 

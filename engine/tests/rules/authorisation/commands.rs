@@ -10,9 +10,9 @@ use engine::unit::id::JobId;
 use engine::unit::id::UserId;
 use engine::unit::id::WorkspaceId;
 
-use crate::teams::command;
-use crate::teams::send;
-use crate::teams::teams;
+use crate::authorisation::teams::command;
+use crate::authorisation::teams::send;
+use crate::authorisation::teams::teams;
 
 const SENDERS: [&str; 7] = ["guest", "developer", "operator", "administrator", "owner", "stranger", "cluster"];
 

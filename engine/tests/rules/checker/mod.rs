@@ -6,7 +6,5 @@
 
 mod oracle;
 mod planted;
-#[path = "../proofs/random.rs"]
-mod random;
 mod trees;
 mod true_findings;

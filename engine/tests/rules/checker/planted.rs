@@ -16,13 +16,13 @@ use engine::unit::id::QuotaId;
 use engine::unit::priority::Module;
 use engine::unit::time::Millis;
 
-use crate::oracle;
+use crate::checker::oracle;
+use crate::checker::trees::NOW;
+use crate::checker::trees::Tree;
+use crate::checker::trees::priorities;
+use crate::checker::trees::self_level;
+use crate::checker::trees::some_modules;
 use crate::random::Random;
-use crate::trees::NOW;
-use crate::trees::Tree;
-use crate::trees::priorities;
-use crate::trees::self_level;
-use crate::trees::some_modules;
 
 const SEEDS: u64 = 40;
 
