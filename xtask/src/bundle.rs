@@ -85,11 +85,9 @@ pub(crate) fn build(profile: Profile, libraries: &[&str]) -> Result<(), Failure>
                 cargo_build(profile.of_console(), &CONSOLE_CRATES, &[])?;
                 make_console(profile)
             });
-            cargo_build(profile.of_worker(), &[WORKER_CRATE], &[])?;
+            // Together with the Worker they share what it is made of; alone they would have it compiled again.
+            cargo_build(profile.of_worker(), &[&[WORKER_CRATE], libraries].concat(), &["--lib"])?;
             make_worker(profile)?;
-            if !libraries.is_empty() {
-                cargo_build(profile.of_worker(), libraries, &["--lib"])?;
-            }
             console.join().expect("what makes the console returns its failures")
         })?
     };

@@ -2,7 +2,6 @@
 use crate::bundle;
 use crate::clients;
 use crate::docs;
-use crate::openapi;
 use crate::prepare;
 use crate::process::{Failure, command, output, root, show};
 use crate::sdks;
@@ -119,11 +118,11 @@ fn lints() -> Result<(), Failure> {
 /// Without the two Wasm crates: what they have to test is tested in node and in the browser.
 ///
 /// xtask apart from the others: together they would agree on other features of their dependencies, and the
-/// bindings generator, which this very program has just been built with, would be compiled again. Nor is the engine
-/// tested with the schemas that only the documents need.
+/// bindings generator, which this very program has just been built with, would be compiled again. The others agree on
+/// the schemas that only the documents need, so that nothing is compiled once with them and once without.
 fn native_tests(name: Option<&str>) -> Result<(), Failure> {
     let remedy = "correct the failing test named above; `cargo xtask test native NAME` runs it alone";
-    for package in [&[][..], &["--package", "xtask"], &["--package", openapi::PACKAGE]] {
+    for package in [&[][..], &["--package", "xtask"]] {
         let words: Vec<&str> = ["test", "--locked"].into_iter().chain(package.iter().copied()).chain(name).collect();
         show("cargo", &words, remedy)?;
     }
@@ -192,7 +191,7 @@ fn passed(is_passed: bool) -> Result<(), Failure> {
     }
     Err(Failure::new(
         "a browser test failed",
-        "see the message above; `npx playwright test --headed NAME` shows one alone",
+        "see the message above; `npx playwright test --config e2e/playwright.config.mjs --trace on NAME` records one alone",
     ))
 }
 

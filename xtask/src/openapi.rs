@@ -4,9 +4,7 @@
 //! compile that otherwise.
 use crate::process::{Failure, show};
 
-pub(crate) const PACKAGE: &str = "openapi";
-
 pub(crate) fn write() -> Result<(), Failure> {
     let remedy = "correct what is named above; a new call needs an arm in xtask/openapi/src/page.rs and an example";
-    show("cargo", &["run", "--locked", "--quiet", "--package", PACKAGE], remedy)
+    show("cargo", &["run", "--locked", "--quiet", "--bin", "openapi"], remedy)
 }
