@@ -15,8 +15,8 @@ export default defineConfig({
   reporter: "list",
   use: {
     browserName: "chromium",
+    // A trace of each test, kept or not, is a fifth of what these tests take; `--trace on` makes one.
     screenshot: "only-on-failure",
-    trace: "retain-on-failure",
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       args: ["--no-sandbox", "--disable-gpu"],
