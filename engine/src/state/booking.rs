@@ -90,7 +90,9 @@ impl State {
                 let book = &mut self.ledger.domains[domain.at()];
                 ledger::book_in_quota(&self.quotas, &mut self.ledger.quotas, book, quota, amount, sign);
                 self.note_over(quota);
-                self.queue.watch.note(quota);
+                if self.queue.waiting_in(quota).is_some() {
+                    self.queue.watch.note(quota);
+                }
             }
             Charge::Idle => {
                 ledger::book_idle(&mut self.ledger.domains, self.domains.of_group(placed.home), amount, sign);

@@ -41,7 +41,7 @@ struct Known {
 }
 
 impl Watch {
-    /// Notes that something has changed in a quota: who waits there, or what its own jobs use.
+    /// Notes that something has changed in a quota: who waits there, or what its own jobs use while somebody does.
     pub fn note(&mut self, quota: QuotaNo) {
         if self.known.len() <= quota.at() {
             self.known.resize_with(quota.at() + 1, Known::default);
@@ -49,6 +49,12 @@ impl Watch {
         if !std::mem::replace(&mut self.known[quota.at()].is_changed, true) {
             self.changed.push(quota);
         }
+    }
+
+    /// Whether nothing has changed since everything was judged.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.changed.is_empty()
     }
 
     /// Takes in what has changed.

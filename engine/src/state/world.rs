@@ -252,9 +252,11 @@ impl State {
     /// Notes that everything has been judged.
     pub fn settle(&mut self) {
         self.queue.settle(&self.jobs);
-        let mut watch = std::mem::take(&mut self.queue.watch);
-        watch.settle(|quota| self.openings(quota));
-        self.queue.watch = watch;
+        if !self.queue.watch.is_settled() {
+            let mut watch = std::mem::take(&mut self.queue.watch);
+            watch.settle(|quota| self.openings(quota));
+            self.queue.watch = watch;
+        }
         self.market.settle();
     }
 
