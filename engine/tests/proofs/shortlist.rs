@@ -46,7 +46,7 @@ fn the_shortlist_has_the_same_victims_as_everybody() {
             continue;
         }
         let field = Field::of(&trial, &preemptor);
-        let everybody = Candidates::of(&trial, &preemptor, &field, &need);
+        let (everybody, _) = Candidates::of(&trial, &preemptor, &field, &need);
         let expected = victims::cheapest(&trial, &need, &everybody.list).ok();
         let list = shortlist(&trial, &preemptor, &&field, &need).unwrap_or_else(|freed| {
             // Nobody helps, and why is told without another look at what they free.

@@ -10,37 +10,52 @@ use crate::schedule::victims::need::Freed;
 use crate::schedule::victims::need::Need;
 use crate::schedule::victims::preemptor::Preemptor;
 use crate::unit::id::JobNo;
+use crate::unit::id::QuotaNo;
 use crate::unit::priority::Priority;
 use crate::unit::priority::PrioritySet;
 
 impl<'a> Candidates<'a> {
     /// The candidates for a job under a rule, from the least valuable class on, until they are enough: nothing more
-    /// valuable is ever needed then. When they are not enough, everybody has been looked at.
+    /// valuable is ever needed then. When they are not enough, everybody has been looked at. With them comes what they
+    /// free.
     #[must_use]
-    pub fn of(trial: &'a Trial<'_>, preemptor: &Preemptor<'_>, field: &Field<'a>, need: &Need) -> Self {
+    pub fn of<'n>(
+        trial: &'a Trial<'_>,
+        preemptor: &Preemptor<'_>,
+        field: &Field<'a>,
+        need: &'n Need,
+    ) -> (Self, Freed<'n>)
+    where
+        'a: 'n,
+    {
         let mut candidates = Self::default();
         let mut freed = Freed::nothing(trial, need);
         candidates.add_lent_and_above(trial, preemptor, field);
         candidates.list.iter().for_each(|candidate| freed.take(candidate));
+        let mut is_enough = freed.is_enough();
         let priorities = PrioritySet::range(Priority::LOWEST, Priority::HIGHEST);
-        let classes =
-            field.quotas.iter().flat_map(|(standing, quotas)| priorities.iter().map(move |of| (*standing, quotas, of)));
-        for (standing, quotas, priority) in classes {
-            if freed.is_enough() {
-                break;
-            }
-            let before = candidates.list.len();
-            for quota in quotas {
-                let running = trial.state.running[quota.at()].range_from(&(priority, JobNo(0)));
-                let of_priority = running.take_while(|(of, _)| *of == priority).map(|(_, no)| *no);
-                for no in of_priority.filter(|no| !trial.is_gone(*no)) {
-                    candidates.add_in_quota(trial, preemptor, field, standing, no);
+        for (standing, quotas) in &field.quotas {
+            // Each quota's list goes on where its last priority ended.
+            let running = |quota: &QuotaNo| trial.state.running[quota.at()].iter().peekable();
+            let mut running: Vec<_> = quotas.iter().map(running).collect();
+            for priority in priorities.iter() {
+                if is_enough {
+                    break;
                 }
+                let before = candidates.list.len();
+                for quota in &mut running {
+                    while let Some((_, no)) = quota.next_if(|(of, _)| *of == priority) {
+                        if !trial.is_gone(*no) {
+                            candidates.add_in_quota(trial, preemptor, field, *standing, *no);
+                        }
+                    }
+                }
+                candidates.list[before..].iter().for_each(|candidate| freed.take(candidate));
+                is_enough = candidates.list.len() > before && freed.is_enough();
             }
-            candidates.list[before..].iter().for_each(|candidate| freed.take(candidate));
         }
         candidates.count(trial);
-        candidates.sorted()
+        (candidates.sorted(), freed)
     }
 
     /// Everybody, in no order.

@@ -111,11 +111,16 @@ pub fn cheapest(trial: &Trial<'_>, need: &Need, list: &[Candidate<'_>]) -> Resul
 
 /// The cheapest victims when everybody has to be looked at.
 fn among_all(trial: &Trial<'_>, preemptor: &Preemptor<'_>, field: &Field<'_>, need: &Need) -> Result<Found, Blocker> {
-    let candidates = Candidates::of(trial, preemptor, field, need);
-    cheapest(trial, need, &candidates.list).map_err(|not_found| {
-        let freed = Freed::all(trial, need, &candidates.list);
+    let (candidates, all) = Candidates::of(trial, preemptor, field, need);
+    let refused = |not_found, freed: Freed<'_>| {
         refine(trial, &candidates, blocker(trial, preemptor, &candidates, &freed, not_found), freed)
-    })
+    };
+    // Where room is a matter of counting, no choice of them does what all together do not.
+    if need.is_counted() && !all.is_enough() {
+        return Err(refused(NotFound::TooFew, all));
+    }
+    cheapest(trial, need, &candidates.list)
+        .map_err(|not_found| refused(not_found, Freed::all(trial, need, &candidates.list)))
 }
 
 /// Why even all of them do not help. On nodes it is known already what they free; of those who free the same in a pool
