@@ -1,6 +1,7 @@
 // Makes the pages that mdBook reads: `{{scenario NAME}}` becomes the scenario with its planner, `{{element}}` the reference
 // of the element. Usage: docs.mjs FROM TO EMBED
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { wrongLinks } from "./links.mjs";
 
 const [from, to, embed] = process.argv.slice(2);
 const { Session, initSync } = await import(new URL(`../${embed}/engine.js`, import.meta.url));
@@ -8,28 +9,42 @@ initSync({ module: readFileSync(`${embed}/engine_bg.wasm`) });
 const session = new Session();
 const scenarios = readdirSync("scenarios").map((file) => file.replace(/\.md$/, ""));
 const shown = new Set();
+// What people have written, for the places of what is wrong, and the pages that became of it.
+const texts = [];
+const pages = {};
 
 rmSync(to, { recursive: true, force: true });
 mkdirSync(`${to}/src`, { recursive: true });
 cpSync(`${from}/theme`, `${to}/theme`, { recursive: true });
 for (const file of ["book.toml", "book.css"]) copyFileSync(`${from}/${file}`, `${to}/${file}`);
 for (const file of readdirSync(`${from}/src`)) {
-  const text = readFileSync(`${from}/src/${file}`, "utf8");
-  const made = text
+  pages[file] = read(`${from}/src/${file}`, file)
     .replace(/^\{\{scenario ([\w-]+)\}\}$/gm, (_, name) => scenario(name, file))
     .replace(/^\{\{element\}\}$/gm, element)
-    .replace(/^\{\{include (\S+)\}\}$/gm, (_, path) => readFileSync(path, "utf8"));
-  writeFileSync(`${to}/src/${file}`, made);
+    .replace(/^\{\{include (\S+)\}\}$/gm, (_, path) => read(path, file));
+  writeFileSync(`${to}/src/${file}`, pages[file]);
 }
+const listed = new Set([...pages["SUMMARY.md"].matchAll(/\]\((\S+)\)/g)].map(([, page]) => page));
+const faults = wrongLinks(texts, pages, (path) => (path.startsWith("embed/") ? path.replace("embed", embed) : `public/${path}`));
+for (const page of Object.keys(pages)) {
+  if (page !== "SUMMARY.md" && !listed.has(page)) faults.push(`${from}/src/SUMMARY.md: ${page} has no line`);
+}
+if (faults.length > 0) throw new Error(faults.join("\n"));
 const left = scenarios.filter((name) => !shown.has(name));
 if (left.length > 0) throw new Error(`no page shows ${left.join(", ")}: give each a place in ${from}/src`);
-console.log(`${shown.size} scenarios in ${readdirSync(`${to}/src`).length - 1} pages`);
+console.log(`${shown.size} scenarios in ${Object.keys(pages).length - 1} pages`);
+
+function read(name, page) {
+  const text = readFileSync(name, "utf8");
+  texts.push({ name, page, text });
+  return text;
+}
 
 function scenario(name, file) {
   if (!existsSync(`scenarios/${name}.md`)) throw new Error(`${file}: there is no scenario ${name}`);
   if (shown.has(name)) throw new Error(`${file}: ${name} is shown twice; link to its first place instead`);
   shown.add(name);
-  const [, title, prose, block] = readFileSync(`scenarios/${name}.md`, "utf8").match(/^# (.*)\n([^]*?)```scenario\n([^]*?)```/);
+  const [, title, prose, block] = read(`scenarios/${name}.md`, file).match(/^# (.*)\n([^]*?)```scenario\n([^]*?)```/);
   const lines = block.trimEnd().split("\n");
   const picture = Number(readFileSync(`${embed}/scenarios/${name}.svg`, "utf8").match(/viewBox="0 0 640 (\d+)"/)[1]);
   return `## ${title}
