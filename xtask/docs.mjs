@@ -1,5 +1,5 @@
 // Makes the pages that mdBook reads: `{{scenario NAME}}` becomes the scenario with its planner, `{{element}}` the reference
-// of the element. Usage: docs.mjs FROM TO EMBED
+// of the element, `{{terms A; B}}` these lines of the glossary. Usage: docs.mjs FROM TO EMBED
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { wrongLinks } from "./links.mjs";
 
@@ -21,6 +21,7 @@ for (const file of readdirSync(`${from}/src`)) {
   pages[file] = read(`${from}/src/${file}`, file)
     .replace(/^\{\{scenario ([\w-]+)\}\}$/gm, (_, name) => scenario(name, file))
     .replace(/^\{\{element\}\}$/gm, element)
+    .replace(/^\{\{terms (.+)\}\}$/gm, (_, names) => terms(names.split("; "), file))
     .replace(/^\{\{include (\S+)\}\}$/gm, (_, path) => read(path, file));
   writeFileSync(`${to}/src/${file}`, pages[file]);
 }
@@ -60,6 +61,16 @@ ${lines.join("\n")}
 
 </details>
 `;
+}
+
+function terms(names, file) {
+  const [head, rule, ...lines] = readFileSync("GLOSSARY.md", "utf8").split("\n").filter((line) => line.startsWith("|"));
+  const chosen = names.map((name) => {
+    const line = lines.find((line) => line.startsWith(`| ${name} |`));
+    if (!line) throw new Error(`${file}: GLOSSARY.md has no ${name}`);
+    return line;
+  });
+  return [head, rule, ...chosen].join("\n");
 }
 
 // Room for all that the planner shows of it, so that nobody has to scroll inside.
