@@ -1,6 +1,7 @@
 // Makes the pages that mdBook reads: `{{scenario NAME}}` becomes the scenario with its planner, `{{element}}` the reference
 // of the element, `{{terms A; B}}` these lines of the glossary. Usage: docs.mjs FROM TO EMBED
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { wrongCommands } from "./commands.mjs";
 import { wrongLinks } from "./links.mjs";
 
 const [from, to, embed] = process.argv.slice(2);
@@ -27,6 +28,7 @@ for (const file of readdirSync(`${from}/src`)) {
 }
 const listed = new Set([...pages["SUMMARY.md"].matchAll(/\]\((\S+)\)/g)].map(([, page]) => page));
 const faults = wrongLinks(texts, pages, (path) => (path.startsWith("embed/") ? path.replace("embed", embed) : `public/${path}`));
+faults.push(...wrongCommands(texts, pages["commands.md"]));
 for (const page of Object.keys(pages)) {
   if (page !== "SUMMARY.md" && !listed.has(page)) faults.push(`${from}/src/SUMMARY.md: ${page} has no line`);
 }
