@@ -1,6 +1,8 @@
 // Makes the pages that mdBook reads: `{{scenario NAME}}` becomes the scenario with its planner, `{{element}}` the reference
-// of the element, `{{terms A; B}}` these lines of the glossary. Usage: docs.mjs FROM TO EMBED
+// of the element, `{{terms A; B}}` these lines of the glossary, `{{calls}}`, `{{commands}}`, `{{rights}}` and
+// `{{fields TYPE}}` what the document of the native surface has. Usage: docs.mjs FROM TO EMBED
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { calls, commands, fields, rights, table } from "./api.mjs";
 import { wrongCommands } from "./commands.mjs";
 import { wrongLinks } from "./links.mjs";
 
@@ -8,6 +10,7 @@ const [from, to, embed] = process.argv.slice(2);
 const { Session, initSync } = await import(new URL(`../${embed}/engine.js`, import.meta.url));
 initSync({ module: readFileSync(`${embed}/engine_bg.wasm`) });
 const session = new Session();
+const api = JSON.parse(readFileSync("public/openapi.json", "utf8"));
 const scenarios = readdirSync("scenarios").map((file) => file.replace(/\.md$/, ""));
 const shown = new Set();
 // What people have written, for the places of what is wrong, and the pages that became of it.
@@ -23,12 +26,16 @@ for (const file of readdirSync(`${from}/src`)) {
     .replace(/^\{\{scenario ([\w-]+)\}\}$/gm, (_, name) => scenario(name, file))
     .replace(/^\{\{element\}\}$/gm, element)
     .replace(/^\{\{terms (.+)\}\}$/gm, (_, names) => terms(names.split("; "), file))
+    .replace(/^\{\{calls\}\}$/gm, () => calls(api))
+    .replace(/^\{\{commands\}\}$/gm, () => commands(api))
+    .replace(/^\{\{rights\}\}$/gm, () => rights(api))
+    .replace(/^\{\{fields (\w+)\}\}$/gm, (_, name) => fields(api, name))
     .replace(/^\{\{include (\S+)\}\}$/gm, (_, path) => read(path, file));
   writeFileSync(`${to}/src/${file}`, pages[file]);
 }
 const listed = new Set([...pages["SUMMARY.md"].matchAll(/\]\((\S+)\)/g)].map(([, page]) => page));
 const faults = wrongLinks(texts, pages, (path) => (path.startsWith("embed/") ? path.replace("embed", embed) : `public/${path}`));
-faults.push(...wrongCommands(texts, pages["commands.md"]));
+faults.push(...unsaid(), ...wrongCommands(texts, pages["commands.md"]));
 for (const page of Object.keys(pages)) {
   if (page !== "SUMMARY.md" && !listed.has(page)) faults.push(`${from}/src/SUMMARY.md: ${page} has no line`);
 }
@@ -63,6 +70,20 @@ ${lines.join("\n")}
 
 </details>
 `;
+}
+
+// Variables and secrets that the Worker reads and no page says, or the other way round.
+function unsaid() {
+  const files = readdirSync("worker/src", { recursive: true }).filter((file) => file.endsWith(".rs"));
+  const reads = /(?:variable|seconds)\(env, "(\w+)"|(?:number|secret|named)\("([A-Z_]+)"/g;
+  const read = files.flatMap((file) => [...readFileSync(`worker/src/${file}`, "utf8").matchAll(reads)].map(([, a, b]) => a ?? b));
+  const [service] = pages["settings.md"].match(/^## Of the service$[^]*?^## /m);
+  const said = [...service.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+  const missing = (all, others) => [...new Set(all)].filter((name) => !others.includes(name));
+  return [
+    ...missing(read, said).map((name) => `${from}/src/settings.md: ${name} is not said`),
+    ...missing(said, read).map((name) => `${from}/src/settings.md: nothing in worker/src reads ${name}`),
+  ];
 }
 
 function terms(names, file) {
@@ -103,8 +124,6 @@ function element() {
   const [{ attributes, members, events, slots, cssParts, cssProperties, description }] = JSON.parse(
     readFileSync(`${embed}/custom-elements.json`, "utf8"),
   ).modules[0].declarations;
-  const cell = (text = "") => text.replaceAll("|", "\\|");
-  const table = (head, rows) => [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n");
   const code = (text) => `\`${text}\``;
   return `${description}
 
