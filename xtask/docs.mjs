@@ -4,7 +4,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { calls, commands, fields, rights, table } from "./api.mjs";
 import { wrongCommands } from "./commands.mjs";
-import { wrongLinks } from "./links.mjs";
+import { sections, wrongLinks } from "./links.mjs";
 
 const [from, to, embed] = process.argv.slice(2);
 const { Session, initSync } = await import(new URL(`../${embed}/engine.js`, import.meta.url));
@@ -40,6 +40,8 @@ for (const page of Object.keys(pages)) {
   if (page !== "SUMMARY.md" && !listed.has(page)) faults.push(`${from}/src/SUMMARY.md: ${page} has no line`);
 }
 if (faults.length > 0) throw new Error(faults.join("\n"));
+copyFileSync(`${from}/search.js`, `${to}/src/search.js`);
+writeFileSync(`${to}/src/search.json`, JSON.stringify(searched()));
 const left = scenarios.filter((name) => !shown.has(name));
 if (left.length > 0) throw new Error(`no page shows ${left.join(", ")}: give each a place in ${from}/src`);
 console.log(`${shown.size} scenarios in ${Object.keys(pages).length - 1} pages`);
@@ -70,6 +72,20 @@ ${lines.join("\n")}
 
 </details>
 `;
+}
+
+// What the page of the search looks through: of each part of a page its address, its headings and its words. Scenarios are
+// there as what they show, without their lines.
+function searched() {
+  const words = (text) =>
+    text.replace(/<details>[^]*?<\/details>|<[^>]+>|```\w*|[`*|#]/g, " ").replace(/\]\([^)]*\)|[[\]]|-{3,}/g, " ").replace(/\s+/g, " ").trim();
+  const chapters = Object.entries(pages).filter(([page]) => page !== "SUMMARY.md" && page !== "search.md");
+  return chapters.flatMap(([page, text]) => {
+    const [first, ...others] = sections(text);
+    const address = page.replace(/\.md$/, ".html");
+    const part = ({ id, heading, lines }, at) => [at, words(first.heading), words(heading), words(lines.join("\n"))];
+    return [part(first, address), ...others.map((one) => part(one, `${address}#${one.id}`))];
+  });
 }
 
 // Variables and secrets that the Worker reads and no page says, or the other way round.

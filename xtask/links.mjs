@@ -37,18 +37,27 @@ function prose(text) {
   });
 }
 
-// What mdBook calls the headings of a page.
 function ids(text) {
+  return new Set(sections(text).map(({ id }) => id));
+}
+
+// The parts of a page, each with its heading and with what mdBook calls it.
+export function sections(text) {
+  const found = [];
   const known = new Set();
   let isCode = false;
   for (const line of text.split("\n")) {
     if (/^\s*```/.test(line)) isCode = !isCode;
     const heading = isCode ? undefined : line.match(/^#{1,6} (.*)$/)?.[1];
-    if (heading === undefined) continue;
+    if (heading === undefined) {
+      found.at(-1)?.lines.push(line);
+      continue;
+    }
     const id = heading.toLowerCase().replace(/[^\p{L}\p{N}_\s-]/gu, "").replace(/\s/g, "-");
     let unique = id;
     for (let number = 1; known.has(unique); number += 1) unique = `${id}-${number}`;
     known.add(unique);
+    found.push({ id: unique, heading, lines: [] });
   }
-  return known;
+  return found;
 }

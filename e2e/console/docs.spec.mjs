@@ -52,3 +52,31 @@ test("without scripts the book shows its pictures and scenarios", async ({ brows
   await expect(page.getByText("> dev-c1 preempted for infer-a")).toBeVisible();
   server.close();
 });
+
+test("the book is searched in the reader's browser", async ({ page }) => {
+  const { server, url } = await serve();
+  const faults = [];
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  await page.goto(`${url}docs/child-level.html`);
+  const everywhere = page.getByRole("searchbox", { name: "Search the book" });
+  await everywhere.fill("grace period");
+  await everywhere.press("Enter");
+  await expect(page).toHaveURL(/search\.html\?q=grace/);
+  const field = page.getByRole("searchbox", { name: "Words to look for" });
+  await expect(field).toHaveValue("grace period");
+  await expect(page.getByRole("status")).toHaveText(/matches/);
+  await field.fill("grace checkpoint signal");
+  await expect(page.getByRole("main").getByRole("link", { name: "For researchers: Not losing work" })).toBeVisible();
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual([]);
+  await field.fill("nobody writes this word");
+  await expect(page.getByRole("status")).toHaveText("No matches.");
+  await field.fill("judged again after a minute");
+  await expect(page.getByRole("status")).toHaveText(/[0-9] matches/);
+  const best = page.getByRole("main").getByRole("listitem").getByRole("link").first();
+  await expect(best).toHaveText("After an eviction: An evicted job is judged again after a minute, then after two");
+  await best.click();
+  await expect(page).toHaveURL(/docs\/backoff\.html#an-evicted-job/);
+  expect(faults).toEqual([]);
+  server.close();
+});
