@@ -2,12 +2,12 @@
 // place. A text is `{ name, page, text }`: where a person finds it, and the page that it becomes a part of.
 import { existsSync } from "node:fs";
 
-const LINK = /\]\(([^()\s]+)\)/g;
+export const LINK = /\]\(([^()\s]+)\)/g;
 
 export function wrongLinks(texts, made, fileOf) {
   const headings = new Map(Object.entries(made).map(([page, text]) => [page, ids(text)]));
   return texts.flatMap(({ name, page, text }) =>
-    prose(text).flatMap((line, index) =>
+    unfenced(text).map((line) => line.replace(/`[^`]*`/g, "")).flatMap((line, index) =>
       [...line.matchAll(LINK)]
         .map(([, target]) => ({ target, what: wrong(target, page, headings, fileOf) }))
         .filter(({ what }) => what)
@@ -27,13 +27,13 @@ function wrong(target, page, headings, fileOf) {
   return id === undefined || known.has(id) ? undefined : `there is no heading #${id}`;
 }
 
-// The lines without what stands in code, which links to nothing.
-function prose(text) {
+// The lines without those of blocks, in which nothing is a link.
+export function unfenced(text) {
   let isCode = false;
   return text.split("\n").map((line) => {
     const isFence = /^\s*```/.test(line);
     if (isFence) isCode = !isCode;
-    return isFence || isCode ? "" : line.replace(/`[^`]*`/g, "");
+    return isFence || isCode ? "" : line;
   });
 }
 
@@ -41,23 +41,23 @@ function ids(text) {
   return new Set(sections(text).map(({ id }) => id));
 }
 
-// The parts of a page, each with its heading and with what mdBook calls it.
+// The parts of a page, each with its heading and with what mdBook calls it, unless the heading says so: `# 配额 {#quotas}`.
 export function sections(text) {
   const found = [];
   const known = new Set();
   let isCode = false;
   for (const line of text.split("\n")) {
     if (/^\s*```/.test(line)) isCode = !isCode;
-    const heading = isCode ? undefined : line.match(/^#{1,6} (.*)$/)?.[1];
+    const [, signs, heading, name] = (isCode ? undefined : line.match(/^(#{1,6}) (.*?)(?: \{#(\S+)\})?$/)) ?? [];
     if (heading === undefined) {
       found.at(-1)?.lines.push(line);
       continue;
     }
-    const id = heading.toLowerCase().replace(/[^\p{L}\p{N}_\s-]/gu, "").replace(/\s/g, "-");
+    const id = name ?? heading.toLowerCase().replace(/[^\p{L}\p{N}_\s-]/gu, "").replace(/\s/g, "-");
     let unique = id;
     for (let number = 1; known.has(unique); number += 1) unique = `${id}-${number}`;
     known.add(unique);
-    found.push({ id: unique, heading, lines: [] });
+    found.push({ id: unique, level: signs.length, heading, lines: [] });
   }
   return found;
 }

@@ -1,5 +1,6 @@
 // The page of the search: looks through the words of the book as they are typed, in the reader's browser.
 const SHOWN = 30;
+const isChinese = document.documentElement.lang.startsWith("zh");
 const [input, told, found] = ["words", "told", "found"].map((id) => document.getElementById(id));
 const parts = fetch("search.json").then((answer) => answer.json());
 
@@ -10,7 +11,7 @@ show();
 
 async function show() {
   const all = await parts;
-  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean).flatMap(apart);
   history.replaceState(null, "", words.length > 0 ? `?q=${encodeURIComponent(input.value)}` : location.pathname);
   const hits = words.length > 0 ? all.map((part) => ({ part, worth: worth(part, words) })).filter(({ worth }) => worth > 0) : [];
   hits.sort((one, other) => other.worth - one.worth);
@@ -19,10 +20,24 @@ async function show() {
 }
 
 function said(words, hits) {
+  if (isChinese) return inChinese(words, hits);
   if (words.length === 0) return "Type a word.";
   if (hits === 0) return "No matches.";
   if (hits > SHOWN) return `The ${SHOWN} best of ${hits} matches.`;
   return hits === 1 ? "1 match." : `${hits} matches.`;
+}
+
+function inChinese(words, hits) {
+  if (words.length === 0) return "请输入要查找的词。";
+  if (hits === 0) return "没有找到。";
+  return hits > SHOWN ? `共 ${hits} 处，列出最相关的 ${SHOWN} 处。` : `共 ${hits} 处。`;
+}
+
+// Chinese has no spaces between its words.
+function apart(word) {
+  if (!/\p{Script=Han}/u.test(word) || !Intl.Segmenter) return [word];
+  const parts = new Intl.Segmenter("zh", { granularity: "word" }).segment(word);
+  return [...parts].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
 }
 
 // All of the words have to be there; in a heading they count for more.
@@ -35,16 +50,17 @@ function worth([, page, heading, text], words) {
 function line([address, page, heading, text], words) {
   const [item, link, around] = ["li", "a", "p"].map((name) => document.createElement(name));
   link.href = address;
-  link.textContent = page === heading ? page : `${page}: ${heading}`;
+  link.textContent = page === heading ? page : `${page}${isChinese ? "：" : ": "}${heading}`;
   around.textContent = cut(text, words);
   item.append(link, around);
   return item;
 }
 
-// Whole words around the first one that was looked for.
+// Whole words around the first one that was looked for; in Chinese, where a letter is a word, from one letter to another.
 function cut(text, words) {
   const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
-  const from = places.length > 0 ? text.lastIndexOf(" ", Math.max(0, Math.min(...places) - 60)) + 1 : 0;
-  const to = text.indexOf(" ", from + 180);
+  const first = Math.max(0, Math.min(...places, Infinity) - (isChinese ? 20 : 60));
+  const from = places.length === 0 ? 0 : isChinese ? first : text.lastIndexOf(" ", first) + 1;
+  const to = isChinese ? (from + 90 < text.length ? from + 90 : -1) : text.indexOf(" ", from + 180);
   return `${from > 0 ? "… " : ""}${to < 0 ? text.slice(from) : `${text.slice(from, to)} …`}`;
 }

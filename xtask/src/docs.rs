@@ -21,7 +21,10 @@ pub(crate) fn build() -> Result<(), Failure> {
     let pages = target.join("docs").display().to_string();
     show("node", &["xtask/docs.mjs", "docs/book", &pages, EMBED], "correct the page that is named above")?;
     let into = root().join("dist/docs").display().to_string();
-    show(&mdbook, &["build", &pages, "--dest-dir", &into], "correct the page that mdBook names above")?;
+    // The English book first: mdBook empties the folder that it builds into.
+    for (pages, into) in [(pages.clone(), into.clone()), (format!("{pages}/zh"), format!("{into}/zh"))] {
+        show(&mdbook, &["build", &pages, "--dest-dir", &into], "correct the page that mdBook names above")?;
+    }
     println!("built dist/docs/; `cargo xtask dev` serves it at /docs/");
     Ok(())
 }
