@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sections } from "../xtask/links.mjs";
-import { drift, filled, named } from "../xtask/translation.mjs";
+import { drift, filled, joined, named } from "../xtask/translation.mjs";
 
 const ENGLISH = `# Lending
 
@@ -73,4 +73,8 @@ test("the rest of a page stands in English, and headings have the English names"
   assert.deepEqual(drift(text, ENGLISH), []);
   assert.match(text, /## What it costs\n/);
   assert.deepEqual(sections(named(CHINESE, ENGLISH)).map(({ id, heading }) => [id, heading]), [["lending", "借出"], ["what-it-costs", "代价"]]);
+});
+
+test("no space stands between Chinese sentences", () => {
+  assert.equal(joined("一。\n二，\nGPU\n三\n*四*\n\n- 五。\n- 六。\n\n```text\n七。\n八。\n```\n"), "一。二，GPU\n三*四*\n\n- 五。\n- 六。\n\n```text\n七。\n八。\n```\n");
 });

@@ -7,7 +7,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync,
 import { calls, commands, fields, rights, table } from "./api.mjs";
 import { wrongCommands } from "./commands.mjs";
 import { sections, wrongLinks } from "./links.mjs";
-import { drift, filled, named } from "./translation.mjs";
+import { drift, filled, joined, named, outside } from "./translation.mjs";
 
 const [from, to, embed] = process.argv.slice(2);
 const { Session, initSync } = await import(new URL(`../${embed}/engine.js`, import.meta.url));
@@ -86,7 +86,7 @@ function translated(file) {
   wrong.push(...drift(text, original));
   if (file === "SUMMARY.md" && chapters(text).join() !== chapters(original).join()) wrong.push("its chapters are others than in English");
   faults.push(...wrong.map((what) => `${name}: ${what}`));
-  return named(made(chinese, file, text), english.pages[file]);
+  return file === "SUMMARY.md" ? text : joined(named(made(chinese, file, text), english.pages[file]));
 }
 
 function chapters(summary) {
@@ -119,8 +119,7 @@ function finished({ language }, file, text) {
   const page = file.replace(/\.md$/, ".html");
   const whole = hasOther ? `${SAID[language].other(page)}\n\n${text}` : text;
   if (language === "en") return whole;
-  const beside = (prose) => prose.replace(/(\]\(|src=")\.\.\//g, "$1../../");
-  return whole.split(/(^```[^]*?^```$)/m).map((part) => (part.startsWith("```") ? part : beside(part))).join("");
+  return outside(whole, (prose) => prose.replace(/(\]\(|src=")\.\.\//g, "$1../../"));
 }
 
 function scenario(book, name, file) {
@@ -151,7 +150,12 @@ ${lines.join("\n")}
 // there as what they show, without their lines.
 function searched(pages) {
   const words = (text) =>
-    text.replace(/<details>[^]*?<\/details>|<[^>]+>|```\w*|[`*|#]/g, " ").replace(/\]\([^)]*\)|[[\]]|-{3,}/g, " ").replace(/\s+/g, " ").trim();
+    text
+      .replace(/<details>[^]*?<\/details>|<[^>]+>|```\w*|[|#]|-{3,}/g, " ")
+      // In Chinese no space stands between a word that is marked and the next one.
+      .replace(/\]\([^)]*\)|[[\]`*]/g, "")
+      .replace(/\s+/g, " ")
+      .trim();
   const chapters = Object.entries(pages).filter(([page]) => page !== "SUMMARY.md" && page !== "search.md");
   return chapters.flatMap(([page, text]) => {
     const [first, ...others] = sections(text);

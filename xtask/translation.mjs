@@ -40,13 +40,24 @@ export function drift(translation, english) {
 /** The headings get the names that they have in English, so that an address leads to the same place in both. */
 export function named(translation, english) {
   const names = sections(english).map(({ id }) => id);
-  let isCode = false;
-  return translation.split("\n").map((line) => {
-    if (/^\s*```/.test(line)) isCode = !isCode;
-    if (isCode || !/^#{1,6} /.test(line)) return line;
-    const id = names.shift();
-    return /\p{Script=Han}/u.test(line) ? `${line} {#${id}}` : line;
-  }).join("\n");
+  const own = sections(translation).map(({ id }) => id);
+  return outside(translation, (prose) =>
+    prose.replace(/^#{1,6} .*$/gm, (heading) => {
+      const [name, ownName] = [names.shift(), own.shift()];
+      return name === ownName ? heading : `${heading} {#${name}}`;
+    }),
+  );
+}
+
+/** Lines that follow each other without what HTML makes of the end of a line, a space: Chinese has none between sentences. */
+export function joined(translation) {
+  const join = (prose) => prose.replace(/([\p{Script=Han}。，；：）！？、”])\n(?=[\p{Script=Han}“（A-Za-z[]|\*\S|`(?!`))/gu, "$1");
+  return outside(translation, join);
+}
+
+/** The text with its prose changed, and blocks as they are. */
+export function outside(text, change) {
+  return text.split(/(^```[^]*?^```$)/m).map((part) => (part.startsWith("```") ? part : change(part))).join("");
 }
 
 // Sentences stand in another order in another language, and with them links and code; blocks do not.

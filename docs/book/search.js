@@ -56,11 +56,18 @@ function line([address, page, heading, text], words) {
   return item;
 }
 
-// Whole words around the first one that was looked for; in Chinese, where a letter is a word, from one letter to another.
+// What stands around the first word that was looked for; a Chinese letter says as much as a few others.
 function cut(text, words) {
+  const [before, length] = isChinese ? [20, 90] : [60, 180];
   const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
-  const first = Math.max(0, Math.min(...places, Infinity) - (isChinese ? 20 : 60));
-  const from = places.length === 0 ? 0 : isChinese ? first : text.lastIndexOf(" ", first) + 1;
-  const to = isChinese ? (from + 90 < text.length ? from + 90 : -1) : text.indexOf(" ", from + 180);
-  return `${from > 0 ? "… " : ""}${to < 0 ? text.slice(from) : `${text.slice(from, to)} …`}`;
+  const from = places.length > 0 ? edge(text, Math.max(0, Math.min(...places) - before)) : 0;
+  const to = edge(text, from + length);
+  return `${from > 0 ? "… " : ""}${text.slice(from, to).trim()}${to < text.length ? " …" : ""}`;
+}
+
+// Not within a word of Latin letters.
+function edge(text, at) {
+  let place = at;
+  while (place > 0 && place < text.length && /\w\w/.test(text.slice(place - 1, place + 1))) place += 1;
+  return place;
 }
