@@ -1,4 +1,5 @@
-// Makes the pages that mdBook reads: `{{scenario NAME}}` becomes the scenario with its planner, `{{element}}` the reference
+// Makes the pages that mdBook reads: `{{scenario NAME}}` becomes what the scenario says of itself and `{{planner NAME}}`, which
+// becomes the planner and the scenario's lines, `{{element}}` the reference
 // of the element, `{{terms A; B}}` these lines of the glossary and `{{terms}}` all of them, `{{calls}}`, `{{commands}}`,
 // `{{rights}}` and `{{fields TYPE}}` what the document of the native surface has. The Chinese book, in FROM/zh, has a page for
 // each English one: its translation (translation.mjs), or where there is none, the English page.
@@ -35,7 +36,8 @@ rmSync(to, { recursive: true, force: true });
 const english = begun("en", `${from}/src`, to);
 const chinese = begun("zh", `${from}/zh`, `${to}/zh`);
 const files = readdirSync(english.from);
-for (const file of files) english.pages[file] = made(english, file, read(english, `${english.from}/${file}`, file));
+for (const file of files) english.sources[file] = opened(english, file, read(english, `${english.from}/${file}`, file));
+for (const file of files) english.pages[file] = made(english, file, english.sources[file]);
 for (const file of files) chinese.pages[file] = translated(file);
 for (const file of readdirSync(chinese.from)) {
   if (file !== "book.toml" && !files.includes(file)) faults.push(`${chinese.from}/${file}: there is no English page of this name`);
@@ -49,9 +51,10 @@ if (left.length > 0) throw new Error(`no page shows ${left.join(", ")}: give eac
 const count = readdirSync(chinese.from).filter((file) => file.endsWith(".md")).length - 1;
 console.log(`${english.shown.size} scenarios in ${files.length - 1} pages, ${count} of them also in Chinese`);
 
-// Of a book `texts` are what people have written, for the places of what is wrong, and `pages` what became of it.
+// Of a book `texts` are what people have written, for the places of what is wrong, `sources` the pages before what is made
+// for them is there, and `pages` what became of them.
 function begun(language, from, to) {
-  return { language, from, to, texts: [], pages: {}, shown: new Set() };
+  return { language, from, to, texts: [], sources: {}, pages: {}, shown: new Set() };
 }
 
 function read(book, name, page) {
@@ -62,7 +65,7 @@ function read(book, name, page) {
 
 function made(book, file, text) {
   return text
-    .replace(/^\{\{scenario ([\w-]+)\}\}$/gm, (_, name) => scenario(book, name, file))
+    .replace(/^\{\{planner ([\w-]+)\}\}$/gm, (_, name) => planner(book, name, file))
     .replace(/^\{\{element\}\}$/gm, element)
     .replace(/^\{\{terms(?: (.+))?\}\}$/gm, (_, names) => terms(book, names?.split("; "), file))
     .replace(/^\{\{calls\}\}$/gm, () => calls(api))
@@ -79,10 +82,11 @@ function translated(file) {
     for (const [, shown] of english.pages[file].matchAll(/<tidegate-planner scenario="([\w-]+)"/g)) chinese.shown.add(shown);
     return `<p class="untranslated">${UNTRANSLATED}</p>\n\n<div lang="en">\n\n${english.pages[file]}\n\n</div>\n`;
   }
-  const original = readFileSync(`${english.from}/${file}`, "utf8");
+  const original = english.sources[file];
   const wrong = [];
-  const text = filled(readFileSync(name, "utf8"), original, wrong);
-  chinese.texts.push({ name, page: file, text });
+  const written = filled(readFileSync(name, "utf8"), original, wrong);
+  chinese.texts.push({ name, page: file, text: written });
+  const text = opened(chinese, file, written);
   wrong.push(...drift(text, original));
   if (file === "SUMMARY.md" && chapters(text).join() !== chapters(original).join()) wrong.push("its chapters are others than in English");
   faults.push(...wrong.map((what) => `${name}: ${what}`));
@@ -122,24 +126,29 @@ function finished({ language }, file, text) {
   return outside(whole, (prose) => prose.replace(/(\]\(|src=")\.\.\//g, "$1../../"));
 }
 
-function scenario(book, name, file) {
-  if (!existsSync(`scenarios/${name}.md`)) throw new Error(`${file}: there is no scenario ${name}`);
+// Scenarios with what they say of themselves, which is English; a translation says it itself, above its `{{planner NAME}}`.
+function opened(book, file, text) {
+  return text.replace(/^\{\{scenario ([\w-]+)\}\}$/gm, (_, name) => {
+    if (!existsSync(`scenarios/${name}.md`)) throw new Error(`${file}: there is no scenario ${name}`);
+    const [, told] = read(book, `scenarios/${name}.md`, file).match(/^# ([^]*?)```scenario\n/);
+    const whole = `## ${told.trimEnd()}`;
+    return `${book.language === "en" ? whole : `<div lang="en">\n\n${whole}\n\n</div>`}\n\n{{planner ${name}}}`;
+  });
+}
+
+function planner(book, name, file) {
   if (book.shown.has(name)) throw new Error(`${file}: ${name} is shown twice; link to its first place instead`);
   book.shown.add(name);
-  const [, title, prose, block] = read(book, `scenarios/${name}.md`, file).match(/^# (.*)\n([^]*?)```scenario\n([^]*?)```/);
-  const lines = block.trimEnd().split("\n");
-  const isChinese = book.language === "zh";
-  const image = `${name}${isChinese ? ".zh" : ""}.svg`;
+  const [, block] = readFileSync(`scenarios/${name}.md`, "utf8").match(/```scenario\n([^]*?)```/);
+  const image = `${name}${book.language === "zh" ? ".zh" : ""}.svg`;
   const picture = Number(readFileSync(`${embed}/scenarios/${image}`, "utf8").match(/viewBox="0 0 640 (\d+)"/)[1]);
-  const told = `## ${title}\n${prose.trimEnd()}`;
-  return `${isChinese ? `<div lang="en">\n\n${told}\n\n</div>` : told}
-
-<tidegate-planner scenario="${name}" height="${height(block, picture, isChinese)}"><img src="../embed/scenarios/${image}" alt="${SAID[book.language].alt}" width="640" height="${picture}"></tidegate-planner>
+  const room = height(block, picture, book.language === "zh");
+  return `<tidegate-planner scenario="${name}" height="${room}"><img src="../embed/scenarios/${image}" alt="${SAID[book.language].alt}" width="640" height="${picture}"></tidegate-planner>
 
 <details><summary>${SAID[book.language].summary}</summary>
 
 \`\`\`text
-${lines.join("\n")}
+${block.trimEnd()}
 \`\`\`
 
 </details>

@@ -69,7 +69,8 @@ function held(lines) {
     blocks: fences(text).map(uncommented),
     links: [...prose.replace(/`[^`]*`/g, "").matchAll(LINK)].map(([, target]) => target).sort(),
     addresses: [...prose.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target).sort(),
-    code: [...prose.matchAll(/`[^`]+`/g)].map(([code]) => code).sort(),
+    // What is meant by "it" in one language may be named in the other.
+    code: [...new Set(prose.match(/`[^`]+`/g))].sort(),
   };
 }
 
