@@ -80,3 +80,37 @@ test("the book is searched in the reader's browser", async ({ page }) => {
   expect(faults).toEqual([]);
   server.close();
 });
+
+test("the book in Chinese", async ({ page }) => {
+  const { server, url } = await serve();
+  const faults = [];
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  await page.goto(`${url}docs/child-level.html`);
+  await page.getByRole("link", { name: "中文" }).click();
+  await expect(page).toHaveURL(/docs\/zh\/child-level\.html$/);
+  await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("父级与子级");
+  const first = page.locator("tidegate-planner").first();
+  await expect(first.getByRole("table", { name: "变更前后" })).toBeVisible();
+  await expect(first.getByText("dev-c1 被抢占：子级抢占；损失 16 GPU 小时")).toBeVisible();
+  expect(await first.evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThanOrEqual(0);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual([]);
+  const everywhere = page.getByRole("searchbox", { name: "搜索本书" });
+  await everywhere.fill("宽限期检查点信号");
+  await everywhere.press("Enter");
+  await expect(page).toHaveURL(/docs\/zh\/search\.html\?q=/);
+  await expect(page.getByRole("status")).toHaveText(/^共 [0-9]+ 处。$/);
+  await page.getByRole("main").getByRole("link", { name: "写给研究人员：不丢失工作" }).click();
+  // The address is the English one, so that the way back leads to the same place.
+  await expect(page).toHaveURL(/docs\/zh\/researcher\.html#not-losing-work$/);
+  await page.getByRole("link", { name: "English" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("For researchers");
+  await page.goto(`${url}docs/zh/pai.html`);
+  await expect(page.getByText("本页尚未译成中文，以下为英文原文。")).toBeVisible();
+  await expect(page.getByRole("link", { name: "English" })).toBeVisible();
+  await page.goto(`${url}docs/pai.html`);
+  await expect(page.getByRole("link", { name: "中文" })).toHaveCount(0);
+  expect(faults).toEqual([]);
+  server.close();
+});
