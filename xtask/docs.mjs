@@ -1,9 +1,8 @@
-// Makes the pages that mdBook reads: `{{scenario NAME}}` becomes what the scenario says of itself and `{{planner NAME}}`, which
-// becomes the planner and the scenario's lines, `{{element}}` the reference
-// of the element, `{{terms A; B}}` these lines of the glossary and `{{terms}}` all of them, `{{calls}}`, `{{commands}}`,
-// `{{rights}}` and `{{fields TYPE}}` what the document of the native surface has. The Chinese book, in FROM/zh, has a page for
-// each English one: its translation (translation.mjs), or where there is none, the English page.
-// Usage: docs.mjs FROM TO EMBED
+// Makes the pages that mdBook reads. `{{include PATH}}` becomes the file, `{{scenario NAME}}` what the scenario says of itself
+// and `{{planner NAME}}`, which becomes the planner and the scenario's lines, `{{element}}` the reference of the element,
+// `{{terms A; B}}` these lines of the glossary and `{{terms}}` all of them, `{{calls}}`, `{{commands}}`, `{{rights}}` and
+// `{{fields TYPE}}` what the document of the native surface has. The Chinese book, in FROM/zh, has a page for each English
+// one: its translation (translation.mjs), or where there is none, the English page. Usage: docs.mjs FROM TO EMBED
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { calls, commands, fields, rights, table } from "./api.mjs";
 import { wrongCommands } from "./commands.mjs";
@@ -71,8 +70,7 @@ function made(book, file, text) {
     .replace(/^\{\{calls\}\}$/gm, () => calls(api))
     .replace(/^\{\{commands\}\}$/gm, () => commands(api))
     .replace(/^\{\{rights\}\}$/gm, () => rights(api))
-    .replace(/^\{\{fields (\w+)\}\}$/gm, (_, name) => fields(api, name))
-    .replace(/^\{\{include (\S+)\}\}$/gm, (_, path) => read(book, path, file));
+    .replace(/^\{\{fields (\w+)\}\}$/gm, (_, name) => fields(api, name));
 }
 
 // A page in Chinese, or the English one with a sentence that says so.
@@ -126,13 +124,15 @@ function finished({ language }, file, text) {
   return outside(whole, (prose) => prose.replace(/(\]\(|src=")\.\.\//g, "$1../../"));
 }
 
-// Scenarios with what they say of themselves, which is English; a translation says it itself, above its `{{planner NAME}}`.
+// With the files that a page includes, and scenarios with what they say of themselves. That is English: a translation says
+// it itself, above its `{{planner NAME}}`.
 function opened(book, file, text) {
-  return text.replace(/^\{\{scenario ([\w-]+)\}\}$/gm, (_, name) => {
+  const whole = text.replace(/^\{\{include (\S+)\}\}$/gm, (_, path) => read(book, path, file));
+  return whole.replace(/^\{\{scenario ([\w-]+)\}\}$/gm, (_, name) => {
     if (!existsSync(`scenarios/${name}.md`)) throw new Error(`${file}: there is no scenario ${name}`);
     const [, told] = read(book, `scenarios/${name}.md`, file).match(/^# ([^]*?)```scenario\n/);
-    const whole = `## ${told.trimEnd()}`;
-    return `${book.language === "en" ? whole : `<div lang="en">\n\n${whole}\n\n</div>`}\n\n{{planner ${name}}}`;
+    const said = `## ${told.trimEnd()}`;
+    return `${book.language === "en" ? said : `<div lang="en">\n\n${said}\n\n</div>`}\n\n{{planner ${name}}}`;
   });
 }
 
