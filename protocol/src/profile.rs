@@ -13,6 +13,15 @@ pub enum Pace {
     EachRound,
 }
 
+/// How many pages of the past an answer goes through; each names as many objects as there are segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pages {
+    /// Of what the market's past tells, which is kept for further answers: the newest ones.
+    pub kept: usize,
+    /// Of an answer that says where to go on.
+    pub at_once: usize,
+}
+
 /// The settings of a cluster's object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -37,6 +46,8 @@ pub struct Profile {
     pub past_kept: Option<Millis>,
     /// How long the answer to a command is remembered after it was decided. A retry that comes later is a new command.
     pub answers_kept: Millis,
+    /// How many pages of the past an answer goes through.
+    pub pages: Pages,
     /// How many unfinished jobs there may be.
     pub limits: Limits,
 }
@@ -54,6 +65,8 @@ impl Default for Profile {
             entries_kept: 1000,
             past_kept: Some(Millis(400 * Millis::DAY.0)),
             answers_kept: Millis(7 * 24 * Millis::HOUR.0),
+            // At a round a minute and a page for a thousand entries, the market's last week.
+            pages: Pages { kept: 10, at_once: 2 },
             limits: Limits::USUAL,
         }
     }
@@ -62,13 +75,15 @@ impl Default for Profile {
 impl Profile {
     /// For a plan with few writes a day, 1,000 to KV and 100,000 rows. A head takes up to three writes, with its segment
     /// and its notes, so at most 288 of them are published. A round in between takes six rows, and five more when they are
-    /// dropped: one each 15 seconds leaves a third of the rows to everything else.
+    /// dropped: one each 15 seconds leaves a third of the rows to everything else. An invocation has 50 calls there, so no
+    /// answer goes through more than a page.
     #[must_use]
     pub fn of_few_writes() -> Self {
         Self {
             pace: Pace::EachRound,
             rounds_apart: Millis(5 * Millis::MINUTE.0),
             alarm_gap: Millis(15_000),
+            pages: Pages { kept: 1, at_once: 1 },
             ..Self::default()
         }
     }

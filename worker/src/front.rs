@@ -47,9 +47,6 @@ use crate::ready;
 use crate::registry;
 use crate::routes::Asked;
 
-/// How far back in pages of history a read goes.
-const PAGES_MAX: usize = 4;
-
 /// Answers a request.
 pub(crate) async fn serve(mut request: Request, env: &Env) -> Reply {
     let reply = answered(&mut request, env).await;
@@ -164,7 +161,8 @@ async fn published(
         (Call::Snapshot, _) => ready::snapshot(&kv, cluster, &head).await?,
         (Call::Head, _) => encode(&head)?,
         (Call::Entries, None) => {
-            let entries = history::entries_after(&kv, &head, after, PAGES_MAX).await?.ok_or(Problem::Gone)?;
+            let pages_max = bindings::profile(env).pages.at_once;
+            let entries = history::entries_after(&kv, &head, after, pages_max).await?.ok_or(Problem::Gone)?;
             encode(&entries.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>())?
         }
         (_, _) => {

@@ -18,10 +18,6 @@ use protocol::route::MarketCall;
 use crate::answer::Problem;
 use crate::query::Query;
 
-/// How far back in pages a read of the market goes: at a round a minute and a page for a thousand, a week. Who wants
-/// earlier bills asks for those before the first one that was read.
-pub(crate) const PAGES_MAX: usize = 10;
-
 /// An answer and what it is written in.
 pub(crate) struct Answer {
     pub(crate) text: String,

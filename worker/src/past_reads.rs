@@ -19,6 +19,7 @@ use protocol::name::ClusterName;
 use protocol::newest::Newest;
 use protocol::past;
 use protocol::past::Search;
+use protocol::profile::Pages;
 use protocol::route::Call;
 use protocol::route::MarketCall;
 use worker::Env;
@@ -52,8 +53,6 @@ pub(crate) const TAKEN: i64 = 20;
 
 /// In which a list says before which revision it goes on, also where nothing was found in what one answer may read.
 const NEXT_HEADER: &str = "x-tidegate-next-before";
-/// How many pages of the past one answer reads that says where to go on.
-const PAGES_AT_ONCE: usize = 2;
 
 /// Answers a read of the past, and has its cost counted.
 pub(crate) async fn answer(env: &Env, cluster: &ClusterName, asked: &Asked, query: &Query, newest: &str) -> Reply {
@@ -119,7 +118,7 @@ impl Read<'_> {
             }
             (Call::Rounds, _) => {
                 let mut rounds = Search::new(portion::count(query)?, u64::MAX, history::is_round);
-                at_hand(self.newest.find(&kv, PAGES_AT_ONCE, &mut rounds).await?)?;
+                at_hand(self.newest.find(&kv, self.pages().at_once, &mut rounds).await?)?;
                 self.as_seen(&rounds.found()).await?
             }
             (Call::RoundAt, _) => {
@@ -151,6 +150,11 @@ impl Read<'_> {
         Ok(Metered::new(Kv::of(self.env)?, self.meter))
     }
 
+    /// How many pages of the past it goes through.
+    fn pages(&self) -> Pages {
+        bindings::profile(self.env).pages
+    }
+
     /// The state as it is. What it takes to have the published one serves all readers, and is nobody's.
     async fn state(&self) -> Result<AsItIs, Problem> {
         let (meter, Newest { head, tail, .. }) = (Meter::default(), self.newest);
@@ -178,7 +182,7 @@ impl Read<'_> {
         let visibility = Visibility::new(state.get(), &sender);
         let is_wanted = |entry: &Entry| entry.envelope.by.is_some() && visibility.shows_command(entry);
         let mut search = Search::new(count, before, is_wanted);
-        at_hand(self.newest.find(&kv, PAGES_AT_ONCE, &mut search).await?)?;
+        at_hand(self.newest.find(&kv, self.pages().at_once, &mut search).await?)?;
         let next = search.next();
         Ok((seen_in(&visibility, &search.found())?, next))
     }
@@ -194,14 +198,14 @@ impl Read<'_> {
         match (query.value("before")?, &self.newest.head) {
             _ if call == MarketCall::Offers => answer(&[], false),
             (None, Some(head)) => {
-                let told = ready::told(&kv, head).await?;
+                let told = ready::told(&kv, head, self.pages().kept).await?;
                 let mut kept = Cow::Borrowed(&told.kept);
                 self.newest.tail.iter().for_each(|entry| kept.to_mut().follow(entry));
                 answer(kept.entries(), kept.is_whole())
             }
             (before, _) => {
                 let before = before.unwrap_or(u64::MAX);
-                let (entries, is_whole) = at_hand(self.newest.entries(&kv, before, PAGES_AT_ONCE).await?)?;
+                let (entries, is_whole) = at_hand(self.newest.entries(&kv, before, self.pages().at_once).await?)?;
                 answer(&entries.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>(), is_whole)
             }
         }

@@ -21,7 +21,6 @@ use protocol::ready::Ready;
 
 use crate::answer::Problem;
 use crate::bindings::Kv;
-use crate::market;
 use crate::portion::at_hand;
 
 /// How much memory it takes: a quarter of what an instance has, which it shares with objects.
@@ -60,13 +59,14 @@ thread_local! {
     static TOLD: RefCell<Option<Rc<Told>>> = const { RefCell::new(None) };
 }
 
-/// What the log up to a head tells of the market. Of a cluster that was asked about before, only what is new is fetched.
-pub(crate) async fn told(kv: &Metered<'_, Kv>, head: &Head) -> Result<Rc<Told>, Problem> {
+/// What the log up to a head tells of the market. Of a cluster that was asked about before, only what is new is fetched;
+/// who wants earlier bills than there are in so many pages asks for those before the first one that was read.
+pub(crate) async fn told(kv: &Metered<'_, Kv>, head: &Head, pages_max: usize) -> Result<Rc<Told>, Problem> {
     let known = TOLD.with_borrow(Clone::clone);
     if let Some(known) = known.as_ref().filter(|known| known.head == *head) {
         return Ok(Rc::clone(known));
     }
-    let told = told::told(kv, head, known.map(|known| (*known).clone()), market::PAGES_MAX).await?;
+    let told = told::told(kv, head, known.map(|known| (*known).clone()), pages_max).await?;
     let told = Rc::new(at_hand(told)?);
     TOLD.set(Some(Rc::clone(&told)));
     Ok(told)

@@ -49,6 +49,7 @@ use engine::unit::time::Millis;
 use heap::Counting;
 use protocol::limits::Limits;
 use protocol::profile::Pace;
+use protocol::profile::Pages;
 use protocol::profile::Profile;
 use protocol::publish::Occasion;
 
@@ -76,6 +77,7 @@ const PROFILE: Profile = Profile {
     entries_kept: 1000,
     past_kept: None,
     answers_kept: Millis(7 * 24 * Millis::HOUR.0),
+    pages: Pages { kept: 10, at_once: 2 },
     limits: Limits::USUAL,
 };
 

@@ -42,6 +42,7 @@ pub(crate) const PROFILE: Profile = Profile {
     entries_kept: 4,
     past_kept: None,
     answers_kept: Millis(2 * SLOT_MS),
+    pages: protocol::profile::Pages { kept: 10, at_once: 2 },
     limits: Limits::USUAL,
 };
 
