@@ -2,8 +2,6 @@
 
 use engine::host::planner::Preview;
 use engine::host::planner::preview;
-use engine::job::phase::AfterStop;
-use engine::job::run::RunStep;
 use engine::message::command::ApplyPlan;
 use engine::message::command::Command;
 use engine::message::command::Observation;
@@ -34,7 +32,7 @@ pub(super) fn followed(first: Preview, now: Timestamp) -> Preview {
 
 fn ends_once_stopped(event: &Event) -> Option<JobNo> {
     let Event::Run { job, step, .. } = event else { return None };
-    matches!(**step, RunStep::Halted { then: AfterStop::End(_), .. }).then_some(*job)
+    step.ends_job_once_stopped().then_some(*job)
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 
 use crate::explain::words::count;
 use crate::explain::words::gpu_hours;
-use crate::job::phase::AfterStop;
-use crate::job::run::RunStep;
 use crate::message::event::Event;
 use crate::schedule::work;
 use crate::state::world::State;
@@ -45,9 +43,8 @@ impl Cost {
             } else if let Event::Ended { job, .. } = event {
                 ended.insert(*job);
             } else if let Event::Run { job, step, .. } = event
-                && let RunStep::Halted { then: AfterStop::End(_), .. } = &**step
+                && step.ends_job_once_stopped()
             {
-                // It really runs, and ends once it has stopped.
                 ended.insert(*job);
             }
         }

@@ -158,6 +158,14 @@ pub enum RunStep {
     },
 }
 
+impl RunStep {
+    /// Whether the run was told to stop, and its job ends once it has (rules 7.5).
+    #[must_use]
+    pub fn ends_job_once_stopped(&self) -> bool {
+        matches!(self, Self::Halted { then: AfterStop::End(_), .. })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::RunNo;

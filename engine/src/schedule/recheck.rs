@@ -23,13 +23,14 @@ use crate::unit::sort;
 #[must_use]
 pub fn unsettled_quotas(trial: &Trial<'_>, half: Half) -> Vec<QuotaNo> {
     let watch = &trial.state.queue.watch;
-    let mut quotas: Vec<QuotaNo> = match half {
+    let mut quotas = Vec::new();
+    match half {
         Half::ByRight => {
-            let in_trial = trial.quotas.changes().map(|(at, _)| QuotaNo::from_index(at));
-            watch.by_right().chain(in_trial).collect()
+            watch.add_by_right(&mut quotas);
+            quotas.extend(trial.quotas.changes().map(|(at, _)| QuotaNo::from_index(at)));
         }
-        Half::Idle => watch.idle(|domain, asked| Books::idle(trial, domain).are_short(asked)).collect(),
-    };
+        Half::Idle => watch.add_idle(|domain, asked| Books::idle(trial, domain).are_short(asked), &mut quotas),
+    }
     sort::by_key(&mut quotas, |quota| *quota);
     quotas.dedup();
     quotas

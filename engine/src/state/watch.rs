@@ -89,15 +89,20 @@ impl Watch {
         }
     }
 
-    /// The quotas whose own books may let somebody in, and those that have changed, in no order.
-    pub fn by_right(&self) -> impl Iterator<Item = QuotaNo> {
-        self.changed.iter().chain(&self.by_right).copied()
+    /// Adds the quotas whose own books may let somebody in, and those that have changed, in no order.
+    pub fn add_by_right(&self, quotas: &mut Vec<QuotaNo>) {
+        quotas.extend_from_slice(&self.changed);
+        quotas.extend(&self.by_right);
     }
 
-    /// The quotas that as much may let in as is idle, and those that have changed, in no order.
-    pub fn idle(&self, is_short: impl Fn(DomainNo, &Amount) -> bool) -> impl Iterator<Item = QuotaNo> {
-        let open = self.idle.iter().filter(move |((domain, asked), _)| !is_short(*domain, asked));
-        self.changed.iter().chain(open.flat_map(|(_, members)| members)).copied()
+    /// Adds the quotas that as much may let in as is idle, and those that have changed, in no order.
+    pub fn add_idle(&self, is_short: impl Fn(DomainNo, &Amount) -> bool, quotas: &mut Vec<QuotaNo>) {
+        quotas.extend_from_slice(&self.changed);
+        for ((domain, asked), members) in &self.idle {
+            if !is_short(*domain, asked) {
+                quotas.extend(members);
+            }
+        }
     }
 
     /// Whether both say the same of all quotas, now that everything has been judged.
