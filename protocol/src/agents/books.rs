@@ -190,13 +190,15 @@ pub(super) fn leave_orders(state: &State, job: &Job, contact: &Contact, now: Tim
     leaving(job).filter_map(order).collect()
 }
 
-/// Whether a run has pods where the log knows none: those that joined it before a restore to an earlier time.
-pub(super) fn has_unknown_pods(state: &State, job: &Job, report: &RunReport) -> bool {
-    if report.places.is_empty() {
-        return false;
-    }
+/// Whether a run has pods where the log knows none: those that joined it before a restore to an earlier time. It may have
+/// begun with them, and then only their number is said.
+pub(super) fn has_unknown_pods(state: &State, job: &Job, here: &Here, report: &RunReport) -> bool {
     let leaving = leaving(job).flat_map(|leaving| &leaving.pods);
-    let known: Vec<Place> = all_places(job).chain(leaving).map(|at| place(state, *at)).collect();
+    let known = all_places(job).chain(leaving).filter(|at| here.has(**at));
+    if report.places.is_empty() {
+        return known.count() < report.pods;
+    }
+    let known: Vec<Place> = known.map(|at| place(state, *at)).collect();
     report.places.iter().any(|place| !known.contains(place))
 }
 

@@ -61,7 +61,9 @@ pub(super) fn hear<'a>(
         let is_stranger = |report: &&RunReport| {
             let lives = !matches!(report.state, RunState::Ended(_));
             let is_known = || {
-                current.find(report.run).is_some_and(|of| !books::has_unknown_pods(state, &state.jobs[of.job], report))
+                current
+                    .find(report.run)
+                    .is_some_and(|of| !books::has_unknown_pods(state, &state.jobs[of.job], current.here(), report))
             };
             lives && report.run.epoch() < state.cluster.epoch && !is_known()
         };

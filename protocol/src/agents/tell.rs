@@ -97,7 +97,9 @@ pub(super) fn tell(
             stop.push(order(REST_GRACE_MS));
         } else {
             let leave = books::leave_orders(state, job, contact, now);
-            let is_other = |report: &RunReport| report.pods != n_pods || books::has_unknown_pods(state, job, report);
+            let is_other = |report: &RunReport| {
+                report.pods != n_pods || books::has_unknown_pods(state, job, current.here(), report)
+            };
             if request.changes && (!leave.is_empty() || report.is_some_and(is_other)) {
                 change.push(Change { run, pods: books::pods(state, job, contact), leave });
             }

@@ -5,6 +5,7 @@ use agent::message::FORMAT;
 use agent::message::Hello;
 use agent::message::NodeReport;
 use agent::message::NodeStatus;
+use agent::message::RunReport;
 use agent::message::RunState;
 use agent::message::SyncRequest;
 use agent::message::Tail;
@@ -340,6 +341,32 @@ fn after_a_restore_nothing_begins_before_every_agent_has_been_heard() {
     let (answer, _) = desk.sync("of-n1", Vec::new());
     assert_eq!(answer.want.len(), 1);
     assert!(answer.want[0].run.epoch() > 0);
+}
+
+#[test]
+fn pods_with_which_a_run_began_and_that_a_restore_has_forgotten_keep_their_gpus() {
+    let mut desk = Desk::new();
+    for (agent, store) in [("of-n1", "store-1"), ("of-n2", "store-2")] {
+        desk.hello(agent, store).expect("it is welcome");
+        desk.sync(agent, Vec::new());
+    }
+    desk.submit("grown", 1);
+    let want = desk.sync("of-n1", Vec::new()).0.want[0].clone();
+    let known = run(want.run, "grown", RunState::Running);
+    desk.sync("of-n1", vec![known.clone()]);
+    desk.cluster.begin_epoch(desk.now).expect("it is kept").expect("jobs really run");
+    desk.submit("small", 1);
+    // It began with a pod more than the log knows now, and says no more of that than their number.
+    let forgotten = RunReport { pods: 2, ..known.clone() };
+    let n_begun = |desk: &mut Desk, report: &RunReport| -> usize {
+        let exchange = [("of-n2", Vec::new()), ("of-n1", vec![report.clone()])];
+        exchange.into_iter().map(|(agent, runs)| desk.sync(agent, runs).0.want.len()).sum()
+    };
+    for _ in 0..3 {
+        assert_eq!(n_begun(&mut desk, &forgotten), 0, "a GPU is held of which nobody knows which");
+    }
+    n_begun(&mut desk, &known);
+    assert_eq!(n_begun(&mut desk, &known), 1);
 }
 
 #[test]
