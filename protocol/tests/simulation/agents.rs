@@ -327,11 +327,7 @@ fn a_group_says_how_long_runs_go_on_in_silence() {
 
 #[test]
 fn after_a_restore_nothing_begins_before_every_agent_has_been_heard() {
-    let mut desk = Desk::new();
-    for (agent, store) in [("of-n1", "store-1"), ("of-n2", "store-2")] {
-        desk.hello(agent, store).expect("it is welcome");
-        desk.sync(agent, Vec::new());
-    }
+    let mut desk = Desk::with_both();
     let done = desk.cluster.begin_epoch(desk.now).expect("it is kept").expect("jobs really run");
     assert_eq!(done.receipt.events.len(), 1);
     desk.submit("small", 1);
@@ -345,11 +341,7 @@ fn after_a_restore_nothing_begins_before_every_agent_has_been_heard() {
 
 #[test]
 fn pods_with_which_a_run_began_and_that_a_restore_has_forgotten_keep_their_gpus() {
-    let mut desk = Desk::new();
-    for (agent, store) in [("of-n1", "store-1"), ("of-n2", "store-2")] {
-        desk.hello(agent, store).expect("it is welcome");
-        desk.sync(agent, Vec::new());
-    }
+    let mut desk = Desk::with_both();
     desk.submit("grown", 1);
     let want = desk.sync("of-n1", Vec::new()).0.want[0].clone();
     let known = run(want.run, "grown", RunState::Running);
